@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+
+#include "libstart/base/error.h"
+
+GQuark error_domain(void) {
+        return g_quark_from_static_string("keyturn");
+}
+
+bool error_set(GError **error, ErrorCode code, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
+        g_set_error_literal(error, KT_ERROR, (int) code, message);
+        return false;
+}
+
+bool error_set_errno(GError **error, int errnum, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
+        g_set_error(error, KT_ERROR, errnum == ENOENT ? KT_ERROR_NOT_FOUND : KT_ERROR_FAILED, "%s: %s",
+                    message, g_strerror(errnum));
+        return false;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* keyturn's one error domain. A code exists only where a caller branches on it; all else is FAILED. */
+#define KT_ERROR (error_domain())
+
+typedef enum ErrorCode {
+        KT_ERROR_FAILED,
+        KT_ERROR_USAGE,          /* the command line is wrong */
+        KT_ERROR_NOT_FOUND,      /* what was looked for does not exist: image, executable, file */
+        KT_ERROR_NOT_EXECUTABLE, /* the payload exists but cannot be executed */
+        KT_ERROR_UNSUPPORTED,    /* understood, and refused: keyturn does not do this */
+} ErrorCode;
+
+GQuark error_domain(void);
+
+/* Set *error and return false, so that a failing function can end in `return error_set(...)`. */
+bool error_set(GError **error, ErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* The same from an errno value (positive), which is appended as text: "format: No such file or directory".
+ * ENOENT becomes KT_ERROR_NOT_FOUND, everything else KT_ERROR_FAILED. */
+bool error_set_errno(GError **error, int errnum, const char *format, ...) G_GNUC_PRINTF(3, 4);

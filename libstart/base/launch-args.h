@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* The seam of the project: what a container is to be, as the generator writes it into ExecStart= and
+ * `libstart run` reads it back. Names and meanings are those of `podman run` (podman-run(1)), of which this is a
+ * subset; options of our own are marked. Both directions come from one table (launch-args.c), and
+ * parse(build(x)) == x.
+ *
+ * Values stay strings here: in the generator they may still hold systemd's specifiers (%i) and variables
+ * (${NAME}), which systemd expands before libstart sees them. */
+
+typedef enum LaunchFlag {
+        FLAG_UNSET, /* the default of podman run applies */
+        FLAG_FALSE,
+        FLAG_TRUE,
+} LaunchFlag;
+
+typedef struct LaunchArgs {
+        /* who it is */
+        char *name;
+        char *hostname;
+        GPtrArray *labels;      /* KEY=VALUE */
+        GPtrArray *annotations; /* KEY=VALUE */
+
+        /* what runs */
+        char *entrypoint; /* "" clears the image's; a JSON array; else one word */
+        char *user;       /* USER[:GROUP] */
+        char *workdir;
+        GPtrArray *env;       /* NAME=VALUE, NAME (from the launcher's environment), PREFIX* */
+        GPtrArray *env_files; /* absolute paths, in podman's format */
+        LaunchFlag env_host;
+        LaunchFlag http_proxy;
+
+        /* what it sees */
+        LaunchFlag rootfs; /* `image` is a directory instead of an image reference */
+        LaunchFlag read_only;
+        LaunchFlag read_only_tmpfs;
+        GPtrArray *volumes; /* SOURCE:DESTINATION[:OPTIONS] */
+        GPtrArray *mounts;  /* type=…,source=…,destination=… */
+        GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
+        char *shm_size;
+        char *network; /* host, none */
+
+        /* what it may do */
+        GPtrArray *cap_add;
+        GPtrArray *cap_drop;
+        GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH */
+        GPtrArray *ulimits;      /* NAME=SOFT[:HARD] or host */
+        GPtrArray *sysctls;      /* NAME=VALUE */
+
+        /* how systemd has it */
+        char *log_driver; /* journald (default), passthrough, none */
+        GPtrArray *log_opt;
+        char *sdnotify;    /* conmon (default: READY=1 once the payload was executed), container, ignore */
+        char *stop_signal; /* told to systemd by the generator; here for the OCI state only */
+        LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
+
+        /* keyturn's own */
+        char *state_dir;       /* the container's directory on /run, made and removed by systemd */
+        LaunchFlag print_spec; /* print the OCI config.json and start nothing */
+
+        /* positional */
+        char *image;        /* reference, or a directory with --rootfs; may be NULL while options are collected */
+        GPtrArray *command; /* words after the image */
+} LaunchArgs;
+
+LaunchArgs *launch_args_new(void);
+void launch_args_free(LaunchArgs *args);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LaunchArgs, launch_args_free)
+
+/* Add one option, by its long name without dashes ("ulimit"). A list grows, anything else is replaced. `value` is
+ * copied; for a flag it is "true" or "false" (podman's spellings: 1 t T TRUE true True, 0 f F FALSE false False).
+ * The value is checked as far as it is known: one that still holds % or $ is left for libstart to check.
+ * Fails with KT_ERROR_USAGE, naming the option, and leaves args as it was. */
+bool launch_args_set(LaunchArgs *args, const char *option, const char *value, GError **error);
+
+/* Add options only, as PodmanArgs= has them: a word that is no option is an error. `words` is NULL-terminated. */
+bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);
+
+/* Options, then the image, then the command. "--" ends the options. Values are checked, whatever they hold. */
+LaunchArgs *launch_args_parse(const char *const *words, GError **error);
+
+/* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,
+ * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer full. */
+GPtrArray *launch_args_build(const LaunchArgs *args);
+
+/* One line of help an option, for --help and the man page's test. Transfer full. */
+char *launch_args_help(void);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <syslog.h>
+
+/* One logging API, its backends chosen once in main(). Lines are cut at 2 KiB.
+ *
+ * LOG_TO_STDERR  lines on standard error; under systemd ($JOURNAL_STREAM set) each begins with the
+ *                "<priority>" prefix that the journal understands, else with the program's name
+ * LOG_TO_KMSG    "<priority>name[pid]: " lines on /dev/kmsg: the only log there is while generators run
+ *                (systemd.generator(7)); dropped silently where /dev/kmsg cannot be written */
+typedef enum LogTargets {
+        LOG_TO_STDERR = 1 << 0,
+        LOG_TO_KMSG = 1 << 1,
+} LogTargets;
+
+/* program: not copied, must stay valid. max_priority: LOG_DEBUG logs everything, LOG_INFO all but debug. */
+void log_open(const char *program, LogTargets targets, int max_priority);
+
+void log_message(int priority, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+#define log_error(...) log_message(LOG_ERR, __VA_ARGS__)
+#define log_warning(...) log_message(LOG_WARNING, __VA_ARGS__)
+#define log_notice(...) log_message(LOG_NOTICE, __VA_ARGS__)
+#define log_info(...) log_message(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_message(LOG_DEBUG, __VA_ARGS__)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Every fixed path at run time, in one place. */
+
+#define PATH_RUN "/run/keyturn" /* all transient state; a container's own is PATH_RUN/UNIT */
+
+/* Names under PATH_RUN that are not containers; the generator refuses services of these names. */
+#define NAME_SECCOMP "seccomp"
+#define NAME_RELAY "relay"
+#define NAME_IMAGES "images"
+
+#define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP  /* filters compiled at boot: KEY.bpf */
+#define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
+#define PATH_RELAY PATH_RUN "/" NAME_RELAY      /* socket of keyturn-relay.service */
+#define PATH_IMAGES PATH_RUN "/" NAME_IMAGES    /* resolved image references */
