@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A real systemd to test on: boots a throwaway Debian under systemd-nspawn and runs things in it.
+
+For writers of scenarios (tests/booted/NAME/test.py; 'tests/booted/run' calls every test_* function in it
+with a booted machine, in the order they are written):
+
+    def test_exit_status(machine):
+        machine.container('sleepy', '''
+            [Container]
+            Image=localhost/test/busybox
+            Exec=sleep 1000
+        ''')                                        # /etc/containers/systemd/sleepy.container + daemon-reload
+        machine.run('systemctl start sleepy')       # a string goes to sh -c, a list is executed as it is
+        assert machine.show('sleepy', 'ActiveState') == 'active'
+        assert 'hello' in machine.journal('sleepy')
+
+  run(cmd, check=True, timeout=60, input=None, env=None) -> Result(status, out, err)
+                                  runs as root inside, with a minimal environment; check=True raises
+                                  CommandFailed (with both outputs) when the status is not 0
+  container(name, text, reload=True)   writes a file for keyturn-generator; 'name' may carry a suffix
+                                  ('x.volume', 'x.container.d/10-more.conf'), without one it is .container
+  unit(name, text, reload=True)   writes a plain systemd unit to /etc/systemd/system
+  write(path, text, mode=0o644)   writes any file (parents are made)
+  read(path)                      reads one
+  show(unit, *properties)         systemctl show: the value of one property, or a dict of several
+  journal(unit=None)              lines of this test only, oldest first, message text only
+  wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
+  footprint()                     mounts, processes and files on /run, to compare before and after
+  another(prepare=None)           context manager: a second machine of the same kind, freshly booted;
+                                  prepare(root_directory) may change its files before the boot
+  pid1, suite, systemd_version, path(inside)
+
+After each test the runner calls tidy(): units written by container() and unit() are stopped, all files
+written by container(), unit() and write() removed, systemd reloaded and its failures forgotten. So tests
+cannot see each other, and do not clean up themselves.
+
+Everything a machine mounts lives in a private mount namespace and every process is bound to its parent's
+life, so even a killed test run leaves nothing on the host.
+"""
+
+import atexit
+import contextlib
+import ctypes
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import textwrap
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+CLONE_NEWNS = 0x00020000
+PR_SET_PDEATHSIG = 1
+
+INSIDE_ENVIRONMENT = {
+    'PATH': '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    'HOME': '/root',
+    'LANG': 'C.UTF-8',
+    'SYSTEMD_PAGER': 'cat',
+    'SYSTEMD_COLORS': '0',
+}
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class HarnessError(Exception):
+    """The harness itself could not do its work; never a verdict on keyturn."""
+
+
+class CommandFailed(AssertionError):
+    """A command inside the machine did not end as the test expects."""
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status = status
+        self.out = out
+        self.err = err
+
+    def __repr__(self):
+        return f'Result(status={self.status}, out={self.out!r}, err={self.err!r})'
+
+
+def host(*command, **kwargs):
+    """Runs a command on the host and returns its output."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=600, **kwargs)
+    except FileNotFoundError:
+        raise HarnessError(f"'{command[0]}' is not installed on this machine; run tests/install-deps") from None
+    if done.returncode != 0:
+        raise HarnessError(f'{" ".join(command)} failed with {done.returncode}:\n{done.stderr}{done.stdout}')
+    return done.stdout
+
+
+def make_mounts_private():
+    """Gives this process its own mount namespace: what it mounts vanishes with it, however it ends."""
+    if libc.unshare(CLONE_NEWNS) != 0:
+        raise HarnessError(f'unshare: {os.strerror(ctypes.get_errno())}; the booted tests need root')
+    host('mount', '--make-rprivate', '/')
+
+
+def cgroup2_root():
+    """Where the host has its unified hierarchy: /sys/fs/cgroup, or beside cgroup v1 somewhere below."""
+    with open('/proc/self/mountinfo') as mounts:
+        for line in mounts:
+            fields, _, rest = line.partition(' - ')
+            if rest.split()[0] == 'cgroup2':
+                return fields.split()[4]
+    raise HarnessError('no cgroup2 file system is mounted on this machine')
+
+
+def remove_cgroup(top):
+    """Removes an empty cgroup and all below it; returns whether that worked."""
+    for directory, _, _ in os.walk(top, topdown=False):
+        try:
+            os.rmdir(directory)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return False
+    return True
+
+
+def forget_the_killed():
+    """Removes the empty cgroups of test runs that were killed; nothing else of them can have stayed."""
+    root = cgroup2_root()
+    for name in os.listdir(root):
+        match = re.fullmatch(r'keyturn-[a-z]+-(\d+)-[0-9a-f]+', name)
+        if match and not os.path.exists(f'/proc/{match[1]}'):
+            remove_cgroup(os.path.join(root, name))
+
+
+def wait_for(what, timeout=10, interval=0.02):
+    deadline = time.monotonic() + timeout
+    while True:
+        value = what()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f'still waiting after {timeout} s for {getattr(what, "__name__", what)}')
+        time.sleep(interval)
+
+
+def children(pid):
+    found = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for task in os.listdir(f'/proc/{pid}/task'):
+            with open(f'/proc/{pid}/task/{task}/children') as listing:
+                found += [int(child) for child in listing.read().split()]
+    return found
+
+
+def kill_below(pid):
+    """Kills what nsenter started, and leaves it to nsenter to reap it and to end.
+
+    Killing nsenter first would hand its child to the host's PID 1. Where that one reaps late, the machine
+    holds a zombie it cannot reap, and its shutdown waits ten seconds for it.
+    """
+    for child in children(pid):
+        below = children(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        for orphan in below:
+            kill_below(orphan)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(orphan, signal.SIGKILL)
+
+
+def init_of(pid):
+    """The process below 'pid' that is PID 1 of a PID namespace of its own, or None."""
+    try:
+        for child in children(pid):
+            with open(f'/proc/{child}/status') as status:
+                ids = next(line for line in status if line.startswith('NSpid:')).split()[1:]
+            if len(ids) > 1 and ids[-1] == '1':
+                return child
+            below = init_of(child)
+            if below:
+                return below
+    except (FileNotFoundError, ProcessLookupError, StopIteration):
+        pass
+    return None
+
+
+class Machine:
+    private_mounts = False
+    numbers = itertools.count()
+
+    def __init__(self, suite, build=None, store=None, prepare=None, name=None):
+        """
+        suite    'trixie' or 'bookworm'
+        build    a meson build directory to install from, or a list of them
+        store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage
+        prepare  called with the root directory before the boot
+        """
+        self.suite = suite
+        self.builds = [build] if isinstance(build, str) else list(build or [])
+        self.store = store
+        self.prepare = prepare
+        self.name = name or f'keyturn-{suite}-{os.getpid()}-{next(Machine.numbers):x}'
+        self.pid1 = None
+        self.boot_seconds = None
+        self._nspawn = None
+        self._work = None
+        self._cgroup = None
+        self._units = []
+        self._files = []
+        self._cursor = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+
+    # ---- boot and power off
+
+    def start(self, timeout=60):
+        if not Machine.private_mounts:
+            make_mounts_private()
+            Machine.private_mounts = True
+        atexit.register(self.stop)
+        try:
+            self._make_root()
+            self._boot(timeout)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _make_root(self):
+        lower = host(os.path.join(HERE, 'root'), self.suite).strip()
+        self._work = tempfile.mkdtemp(prefix='keyturn-test-')
+        host('mount', '-t', 'tmpfs', '-o', 'mode=0755', 'keyturn-test', self._work)
+        for directory in ('upper', 'work', 'root'):
+            os.mkdir(os.path.join(self._work, directory))
+        self.root = os.path.join(self._work, 'root')
+        host('mount', '-t', 'overlay', '-o',
+             f'lowerdir={lower},upperdir={self._work}/upper,workdir={self._work}/work', 'keyturn-test', self.root)
+
+        for build in self.builds:
+            host('meson', 'install', '--no-rebuild', '--quiet', '-C', build, env=dict(os.environ, DESTDIR=self.root))
+
+        # Podman's own overlay cannot have its upper directory on an overlay, so the store is no part of the
+        # root. It is a copy: tests may load and remove images.
+        storage = os.path.join(self._work, 'storage')
+        if self.store:
+            host('cp', '-a', self.store, storage)
+        else:
+            os.mkdir(storage, 0o700)
+        os.makedirs(os.path.join(self.root, 'var/lib/containers/storage'), exist_ok=True)
+
+        if self.prepare:
+            self.prepare(self.root)
+
+    def _boot(self, timeout):
+        forget_the_killed()
+        self._cgroup = os.path.join(cgroup2_root(), self.name)
+        os.mkdir(self._cgroup)
+        console = open(os.path.join(self._work, 'console'), 'wb')
+        began = time.monotonic()
+
+        def before_exec():
+            with open(os.path.join(self._cgroup, 'cgroup.procs'), 'w') as procs:
+                procs.write('0')
+            # SIGTERM, for which nspawn powers the machine off. Killed, it would leave the machine running.
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+        environment = {
+            'PATH': os.environ.get('PATH', INSIDE_ENVIRONMENT['PATH']),
+            # cgroup v2 inside even where the host still has v1 beside it
+            'SYSTEMD_NSPAWN_UNIFIED_HIERARCHY': '1',
+            # nspawn's system call filter would shadow the ones under test
+            'SYSTEMD_SECCOMP': '0',
+        }
+        command = [
+            'systemd-nspawn', '--quiet', '--register=no', '--keep-unit', '--boot', '--capability=all',
+            f'--directory={self.root}', f'--machine={self.name}', '--hostname=keyturn-test',
+            '--private-network', '--link-journal=no', '--resolv-conf=off', '--timezone=off', '--console=pipe',
+            f'--bind={self._work}/storage:/var/lib/containers/storage',
+            'systemd.unit=multi-user.target', 'systemd.show_status=0',
+        ]
+        try:
+            self._nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console,
+                                            env=environment, start_new_session=True, preexec_fn=before_exec)
+        except FileNotFoundError:
+            raise HarnessError("'systemd-nspawn' is not installed on this machine; run tests/install-deps") from None
+        finally:
+            console.close()
+
+        deadline = began + timeout
+        while True:
+            if self._nspawn.poll() is not None:
+                raise HarnessError(f'{self.name}: systemd-nspawn ended with {self._nspawn.returncode}:\n{self.console()}')
+            self.pid1 = self.pid1 or init_of(self._nspawn.pid)
+            if self.pid1:
+                state = self.run(['systemctl', 'is-system-running', '--wait'], check=False, timeout=timeout).out.strip()
+                if state in ('running', 'degraded'):
+                    break
+            if time.monotonic() > deadline:
+                raise HarnessError(f'{self.name}: not up after {timeout} s:\n{self.console()}')
+            time.sleep(0.02)
+        self.boot_seconds = time.monotonic() - began
+        self.state = state
+
+        self.systemd_version = int(self.run(['systemctl', '--version']).out.split()[1])
+        self.mark()
+
+    def stop(self, timeout=20):
+        """Powers off and forgets everything. Safe to call at any time, more than once."""
+        if self._nspawn is not None:
+            if self._nspawn.poll() is None and self.pid1:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.pid1, signal.SIGRTMIN + 4)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._nspawn.wait(timeout)
+            if self._nspawn.poll() is None:
+                if self.pid1:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(self.pid1, signal.SIGKILL)
+                self._nspawn.kill()
+                self._nspawn.wait(timeout)
+            self._nspawn = None
+            self.pid1 = None
+
+        if self._cgroup is not None:
+            wait_for(lambda: remove_cgroup(self._cgroup))
+            self._cgroup = None
+
+        # nspawn's own end of a directory it shares with the machine; it does not dare to remove this itself.
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(f'/run/systemd/nspawn/propagate/{self.name}')
+
+        atexit.unregister(self.stop)
+        if self._work is not None:
+            for mount in (os.path.join(self._work, 'root'), self._work):
+                if os.path.ismount(mount):
+                    host('umount', '-l', mount)
+            os.rmdir(self._work)
+            self._work = None
+
+    @contextlib.contextmanager
+    def another(self, prepare=None):
+        machine = Machine(self.suite, build=self.builds, store=self.store, prepare=prepare)
+        with machine:
+            yield machine
+
+    # ---- at work inside
+
+    def run(self, command, check=True, timeout=60, input=None, env=None):
+        if isinstance(command, str):
+            command = ['/bin/sh', '-c', command]
+        # Inside the machine's own cgroup tree too: a command that looks at its cgroup would otherwise find
+        # itself outside of everything. PID 1's is the one leaf that is always there.
+        with open(f'/proc/{self.pid1}/cgroup') as listing:
+            path = next(line for line in listing if line.startswith('0::')).rstrip('\n')[4:]
+        procs = os.path.join(cgroup2_root(), path, 'cgroup.procs')
+
+        def before_exec():
+            with contextlib.suppress(OSError), open(procs, 'w') as file:
+                file.write('0')
+
+        process = subprocess.Popen(
+            ['nsenter', '-t', str(self.pid1), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--'] + list(command),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, errors='backslashreplace', env=dict(INSIDE_ENVIRONMENT, **(env or {})),
+            start_new_session=True, preexec_fn=before_exec)
+        try:
+            out, err = process.communicate(input or '', timeout)
+        except subprocess.TimeoutExpired:
+            kill_below(process.pid)
+            out, err = process.communicate()
+            raise CommandFailed(f'{command} did not end within {timeout} s\n{out}{err}') from None
+        except BaseException:
+            kill_below(process.pid)
+            process.wait()
+            raise
+        result = Result(process.returncode, out, err)
+        if check and result.status != 0:
+            raise CommandFailed(f'{command} ended with {result.status}\n{out}{err}')
+        return result
+
+    def path(self, inside):
+        """The host's path of a file inside; do not use it across symbolic links with absolute targets."""
+        return f'/proc/{self.pid1}/root{inside}'
+
+    def write(self, inside, text, mode=0o644):
+        path = self.path(inside)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w') as file:
+            file.write(text)
+        os.chmod(path, mode)
+        self._files.append(inside)
+
+    def read(self, inside):
+        with open(self.path(inside)) as file:
+            return file.read()
+
+    def reload(self):
+        self.run(['systemctl', 'daemon-reload'])
+
+    def container(self, name, text, reload=True):
+        file = name if '.' in name else name + '.container'
+        self.write('/etc/containers/systemd/' + file, textwrap.dedent(text).lstrip('\n'))
+        if file.endswith('.container'):
+            self._units.append(file[:-len('.container')] + '.service')
+        if reload:
+            self.reload()
+
+    def unit(self, name, text, reload=True):
+        file = name if '.' in name else name + '.service'
+        self.write('/etc/systemd/system/' + file, textwrap.dedent(text).lstrip('\n'))
+        self._units.append(file)
+        if reload:
+            self.reload()
+
+    def show(self, unit, *properties):
+        out = self.run(['systemctl', 'show', '--property=' + ','.join(properties), unit]).out
+        values = dict(line.split('=', 1) for line in out.splitlines() if '=' in line)
+        for name in properties:
+            if name not in values:
+                raise AssertionError(f"systemd does not know the property '{name}' of '{unit}'")
+        return values[properties[0]] if len(properties) == 1 else values
+
+    def wait_for(self, what, timeout=10):
+        return wait_for(what, timeout)
+
+    # ---- what happened
+
+    def mark(self):
+        """journal() starts here from now on."""
+        out = self.run(['journalctl', '--lines=0', '--show-cursor', '--quiet']).out
+        self._cursor = out.rpartition('-- cursor: ')[2].strip()
+
+    def journal(self, unit=None, output='cat', lines=None):
+        command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', f'--after-cursor={self._cursor}']
+        if unit:
+            command.append(f'--unit={unit}')
+        if lines:
+            command.append(f'--lines={lines}')
+        # What a service wrote just before is in the journal only after journald has read it.
+        self.run(['journalctl', '--sync'])
+        return self.run(command).out
+
+    def console(self):
+        """What systemd-nspawn and the console said; for a boot that failed."""
+        try:
+            with open(os.path.join(self._work, 'console'), errors='replace') as file:
+                return file.read()
+        except (OSError, TypeError):
+            return ''
+
+    def footprint(self):
+        """What a service may leave behind. Compare two of these; they hold no ids or times."""
+        mounts = [line.split()[4] for line in self.read('/proc/1/mountinfo').splitlines()]
+        files = self.run(['find', '/run/keyturn', '/run/systemd/generator', '/run/systemd/generator.early',
+                          '/run/systemd/transient', '/dev/shm', '/tmp', '-xdev'], check=False).out.splitlines()
+        processes = [line for line in self.run(['ps', '-e', '-o', 'args=']).out.splitlines()
+                     if not line.startswith('ps -e')]
+        return {'mounts': sorted(mounts), 'files': sorted(files), 'processes': sorted(processes)}
+
+    def tidy(self):
+        """Undoes what container(), unit() and write() did. The runner calls this after every test."""
+        plain = [unit for unit in self._units if '@.' not in unit]
+        instances = [unit.replace('@.', '@*.') for unit in self._units if '@.' in unit]
+        if self._units:
+            self.run(['systemctl', 'stop', '--'] + plain + instances, check=False, timeout=120)
+        for inside in self._files:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path(inside))
+            # a drop-in directory that only this test needed
+            parent = os.path.dirname(inside)
+            if parent.endswith('.d'):
+                with contextlib.suppress(OSError):
+                    os.rmdir(self.path(parent))
+        if self._files:
+            self.reload()
+        self.run(['systemctl', 'reset-failed'])
+        self._units, self._files = [], []
+        self.mark()
+
+
+def missing_tools():
+    """Names of host tools that booting needs and this machine does not have."""
+    return [tool for tool in ('systemd-nspawn', 'nsenter', 'mount', 'umount', 'mmdebstrap', 'meson')
+            if not shutil.which(tool)]
