@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Who says READY=1 to systemd; podman's --sdnotify. */
+typedef enum NotifyMode {
+        NOTIFY_CONMON,    /* libstart, once the payload was executed (podman's word for it is its monitor's name) */
+        NOTIFY_CONTAINER, /* the payload, on systemd's own socket */
+        NOTIFY_IGNORE,    /* nobody, and the payload sees no socket */
+} NotifyMode;
+
+bool notify_mode_parse(const char *value, NotifyMode *ret, GError **error);

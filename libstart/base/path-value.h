@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Is this an absolute path? Looks at the text only. */
+bool path_value_check(const char *path, GError **error);
+
+/* An absolute path without ".", ".." and doubled or trailing slashes, as text: links are not followed. Transfer
+ * full. */
+char *path_value_clean(const char *path);
