@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* All that a container's configuration takes from the machine. libstart/run fills it; nothing here asks the machine
+ * itself. Nothing is owned, except where a field says so. */
+typedef struct HostFacts {
+        const char *hostname;           /* the machine's own */
+        const char *const *environment; /* libstart's own: NAME=VALUE, NULL-terminated */
+
+        char **thermal_throttle; /* owned: sorted absolute paths of /sys/devices/system/cpu/cpuN/thermal_throttle */
+
+        guint64 nofile_hard, nproc_hard; /* libstart's own hard limits; G_MAXUINT64: none */
+        bool can_raise_limits;           /* libstart has CAP_SYS_RESOURCE */
+        guint64 nr_open;                 /* /proc/sys/fs/nr_open: no limit on files can be above it; 0: not known */
+        guint64 bounding_caps;           /* mask as in base/capability.h: what libstart could pass on at all */
+        int oom_score_adj;               /* libstart's own */
+
+        int listen_fds;              /* sockets passed by systemd, from descriptor 3 on */
+        const char *listen_fd_names; /* $LISTEN_FDNAMES, or NULL */
+        const char *notify_socket;   /* path of systemd's socket on the host; NULL: there is none */
+
+        char *rootfs_mount; /* owned: absolute; the directory that the root file system is mounted on */
+        bool selinux;       /* SELinux is enabled */
+
+        /* The mount flags (ST_RDONLY, ST_NOSUID, ... of statvfs(3)) that a bind mount's source is under: the mount
+         * must not be freer than they are. Fails with KT_ERROR_NOT_FOUND where there is no such source. NULL: the
+         * caller only wants to see the spec; no flags are added. */
+        bool (*source_flags)(const char *path, unsigned long *ret_flags, GError **error);
+} HostFacts;
+
+void host_facts_clear(HostFacts *host); /* frees what is owned */
