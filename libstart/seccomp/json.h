@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <yajl/yajl_tree.h>
+
+/* Walking through a yajl tree by tables, with errors that name the place (".syscalls[3].args[0].op: …").
+ * As in podman, the case of a key does not matter and null is the same as a key that is not there.
+ * Strings live as long as the tree. */
+
+typedef bool (*JsonHandler)(yajl_val value, void *object, GError **error);
+
+typedef struct JsonKey {
+        const char *name;
+        JsonHandler handler; /* NULL: known, and without meaning here */
+} JsonKey;
+
+/* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's
+ * destructor is recursive, and a profile is not to be trusted to end). Release with yajl_tree_free(). */
+yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error);
+
+/* Calls the handler of each key. A key that is not in the table (which ends with a NULL name) or stands
+ * there twice is an error; one that does not begin with a letter is a remark of the author's. */
+bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError **error);
+
+/* Calls `handler` for each element. */
+bool json_walk_array(yajl_val value, JsonHandler handler, void *object, GError **error);
+
+bool json_get_string(yajl_val value, const char **ret, GError **error);
+bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error);
+
+/* A JsonHandler that appends a copy of the string to the GPtrArray `object`. */
+bool json_append_string(yajl_val value, void *object, GError **error);

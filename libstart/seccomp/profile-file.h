@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/seccomp/profile.h"
+
+/* Reads and parses the profile at `path` inside of `root` ("" or a directory that stands for /). Errors
+ * name the file. Only a regular file is read, so that a FIFO cannot hold up a start. */
+SeccompProfile *seccomp_profile_load(const char *root, const char *path, GError **error);

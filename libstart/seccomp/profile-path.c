@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/toml.h"
+#include "libstart/seccomp/profile-path.h"
+
+#define CONF_VENDOR "/usr/share/containers/containers.conf"
+#define CONF_ADMIN "/etc/containers/containers.conf"
+#define CONF_DROPINS "/etc/containers/containers.conf.d"
+
+#define PROFILE_ADMIN "/etc/containers/seccomp.json"
+#define PROFILE_VENDOR "/usr/share/containers/seccomp.json"
+
+static bool is_missing(const GError *error) {
+        return g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
+               g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOTDIR);
+}
+
+/* Replaces *profile if this file sets it. A file that is not there sets nothing. */
+static bool read_conf(const char *root, const char *name, char **profile, GError **error) {
+        g_autofree char *path = g_strconcat(root, name, NULL), *text = NULL;
+        g_autoptr(GError) problem = NULL;
+        gsize length;
+
+        if (!g_file_get_contents(path, &text, &length, &problem)) {
+                if (is_missing(problem))
+                        return true;
+                return error_set(error, KT_ERROR_FAILED, "%s", problem->message);
+        }
+        g_autoptr(TomlValue) top = toml_parse(text, length, name, error);
+        if (!top)
+                return false;
+        const TomlValue *value = toml_get(toml_get(top, "containers"), "seccomp_profile");
+        if (!value)
+                return true;
+        if (value->type != TOML_STRING)
+                return error_set(error, KT_ERROR_FAILED, "%s:%u: 'seccomp_profile' is no string", name,
+                                 value->line);
+        if (value->string[0] && value->string[0] != '/' && !g_str_equal(value->string, "unconfined"))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "%s:%u: the seccomp profile '%s' is no absolute path", name, value->line,
+                                 value->string);
+        g_free(*profile);
+        *profile = g_strdup(value->string);
+        return true;
+}
+
+static int compare_names(gconstpointer a, gconstpointer b) {
+        return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Names of the drop-ins, in the order in which they count. */
+static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
+        g_autofree char *path = g_strconcat(root, CONF_DROPINS, NULL);
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(GDir) dir = g_dir_open(path, 0, &problem);
+        const char *name;
+
+        if (!dir)
+                return is_missing(problem) || error_set(error, KT_ERROR_FAILED, "%s", problem->message);
+        while ((name = g_dir_read_name(dir)))
+                if (g_str_has_suffix(name, ".conf"))
+                        g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", name, NULL));
+        g_ptr_array_sort(names, compare_names);
+        return true;
+}
+
+/* What containers.conf sets, "" or NULL for nothing. */
+static bool read_confs(const char *root, char **profile, GError **error) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+        g_ptr_array_add(names, g_strdup(CONF_VENDOR));
+        g_ptr_array_add(names, g_strdup(CONF_ADMIN));
+        g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(g_free);
+        if (!list_dropins(root, dropins, error))
+                return false;
+        g_ptr_array_extend_and_steal(names, g_steal_pointer(&dropins));
+        for (guint i = 0; i < names->len; i++)
+                if (!read_conf(root, names->pdata[i], profile, error))
+                        return false;
+        return true;
+}
+
+/* Only a file that is certainly not there lets the search go on: one that cannot be reached is an error. */
+static bool exists(const char *root, const char *name, bool *ret_exists, GError **error) {
+        g_autofree char *path = g_strconcat(root, name, NULL);
+
+        *ret_exists = access(path, F_OK) == 0;
+        if (!*ret_exists && errno != ENOENT && errno != ENOTDIR)
+                return error_set_errno(error, errno, "cannot look for '%s'", name);
+        return true;
+}
+
+char *seccomp_default_profile_path(const char *root, GError **error) {
+        static const char *const names[] = { PROFILE_ADMIN, PROFILE_VENDOR };
+        g_autofree char *profile = NULL;
+        bool found;
+
+        if (!read_confs(root, &profile, error)) {
+                g_prefix_error(error, "cannot find out the default seccomp profile: ");
+                return NULL;
+        }
+        if (g_strcmp0(profile, "unconfined") == 0) {
+                error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up the filter only "
+                        "for a container whose own file says SeccompProfile=unconfined");
+                return NULL;
+        }
+        if (profile && profile[0])
+                return g_steal_pointer(&profile);
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+                if (!exists(root, names[i], &found, error))
+                        return NULL;
+                if (found)
+                        return g_strdup(names[i]);
+        }
+        error_set(
+                error, KT_ERROR_NOT_FOUND,
+                "there is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
+                "install containers-common (on Debian: golang-github-containers-common), or say "
+                "SeccompProfile=unconfined if no filter is wanted",
+                PROFILE_ADMIN, PROFILE_VENDOR);
+        return NULL;
+}

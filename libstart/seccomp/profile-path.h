@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Which profile a container has, looked for as podman does. */
+
+/* The profile of a container that names none: [containers] seccomp_profile of containers.conf (the last file
+ * that sets it: /usr/share/containers/containers.conf, /etc/containers/containers.conf, and the *.conf of
+ * /etc/containers/containers.conf.d by name), else /etc/containers/seccomp.json, else
+ * /usr/share/containers/seccomp.json.
+ *
+ * root: "" or a directory that stands for /. Returns the path as it is inside of root. KT_ERROR_NOT_FOUND
+ * if there is none at all (podman then has one built in), KT_ERROR_UNSUPPORTED if containers.conf says
+ * "unconfined": no filter at all is for a container's own file to ask for. Transfer full. */
+char *seccomp_default_profile_path(const char *root, GError **error);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/seccomp/profile.h"
+
+/* What of a profile holds for one container on one machine. */
+
+typedef struct SeccompTarget {
+        guint64 bounding_caps; /* bit n: capability number n is in the container's bounding set */
+        guint32 arch;          /* native SCMP_ARCH_… token */
+        guint32 kernel;        /* seccomp_kernel_version() */
+} SeccompTarget;
+
+/* Only the first two numbers count, as in minKernel's "5.10". */
+static inline guint32 seccomp_kernel_version(guint32 major, guint32 minor) {
+        return (major << 16) | (minor & 0xffff);
+}
+
+/* This machine. Cannot fail: a kernel that does not tell its version is 0.0, older than every minKernel. */
+SeccompTarget seccomp_target_here(guint64 bounding_caps);
+
+/* Everything in "includes" must hold and nothing in "excludes" may. If not, *ret_why (unless NULL) says
+ * so. */
+bool seccomp_rule_applies(const SeccompRule *rule, const SeccompTarget *target, char **ret_why);
+
+/* SCMP_ARCH_… names to add to the native one. Borrowed strings; transfer container. */
+GPtrArray *seccomp_profile_architectures(const SeccompProfile *profile, const SeccompTarget *target);
