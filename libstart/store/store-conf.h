@@ -2,23 +2,23 @@
 #pragma once
 
 #include <glib.h>
-#include <stdbool.h>
+
+#include "libstart/store/seen.h"
 
 /* What storage.conf(5) says about where images are. keyturn looks in the stores that are listed there and in
  * no other directory, so that `podman images` and keyturn always mean the same images. */
 typedef struct StoreConf {
-        char *root;         /* every path below stands under this directory; "" for / */
-        char **stores;      /* image stores in the order of the search; the first is the one podman writes to */
-        GPtrArray *sources; /* of char*: every file and directory whose change could change any of this, with
-                             * root; those that do not exist are among them */
+        char *root;          /* "" or the directory that stands for / */
+        char **stores;       /* image stores in the order of the search, with root */
+        unsigned n_writable; /* the first so many are those that podman writes to */
+        Seen *seen;          /* the files that this was made from */
 } StoreConf;
 
 /* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that exists of
- * /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins of
- * storage.conf.d and storage.rootful.conf.d in both directories, sorted by name, those in /etc hiding those of
- * the same name in /usr/share (drop-ins: Podman 6; older ones ship none). Without any file: the defaults.
+ * /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins that Podman 6 has
+ * (conf-files.h). Without any file: the defaults.
  *
- * root: "" or a directory that stands for / (tests); $CONTAINERS_STORAGE_CONF is looked up under it too.
+ * root: "" or a directory that stands for / (tests).
  * Returns NULL for a file that cannot be read or is not understood (KT_ERROR_FAILED) and for settings under
  * which an image is more than a stack of directories (KT_ERROR_UNSUPPORTED), each with file and line. */
 StoreConf *store_conf_load(const char *root, GError **error);

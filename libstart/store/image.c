@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/store/image-list.h"
+#include "libstart/store/image.h"
+#include "libstart/store/layers.h"
+#include "libstart/store/manifest.h"
+#include "libstart/store/reference.h"
+#include "libstart/store/short-names.h"
+
+/* One walk through the stores. */
+typedef struct Search {
+        const StoreConf *conf;
+        const Reference *reference;
+        GPtrArray *lists; /* of GPtrArray* of ImageRecord*, one per store */
+        Seen *seen;
+} Search;
+
+typedef struct Match {
+        unsigned store;
+        const ImageRecord *record; /* belongs to the search */
+        char *name;
+} Match;
+
+void store_image_free(StoreImage *image) {
+        if (!image)
+                return;
+        g_free(image->id);
+        g_free(image->digest);
+        g_free(image->name);
+        g_free(image->store);
+        g_strfreev(image->layers);
+        g_free(image->config);
+        g_free(image);
+}
+
+static GPtrArray *read_list(const char *store, Seen *seen, GError **error) {
+        g_autofree char *path = g_strconcat(store, "/overlay-images/images.json", NULL);
+        g_autofree char *text = NULL;
+        size_t length = 0;
+
+        if (!file_read(path, seen, &text, &length, error))
+                return NULL;
+        if (length == 0)
+                return g_ptr_array_new();
+
+        GPtrArray *list = image_list_parse(text, length, error);
+        if (!list)
+                g_prefix_error(error, "%s: ", path);
+        return list;
+}
+
+static bool read_lists(Search *search, GError **error) {
+        for (char **store = search->conf->stores; *store; store++) {
+                GPtrArray *list = read_list(*store, search->seen, error);
+
+                if (!list)
+                        return false;
+                g_ptr_array_add(search->lists, list);
+        }
+        return true;
+}
+
+typedef bool (*RecordTest)(const ImageRecord *record, const char *what);
+
+/* The first record, in the order of the stores, that passes a test. */
+static bool find_first(const Search *search, RecordTest test, const char *what, Match *ret) {
+        for (unsigned store = 0; store < search->lists->len; store++) {
+                const GPtrArray *list = search->lists->pdata[store];
+
+                for (unsigned i = 0; i < list->len; i++)
+                        if (test(list->pdata[i], what)) {
+                                ret->store = store;
+                                ret->record = list->pdata[i];
+                                return true;
+                        }
+        }
+        return false;
+}
+
+static bool has_id(const ImageRecord *record, const char *id) {
+        return g_strcmp0(record->id, id) == 0;
+}
+
+/* Removing a name from an image of a read-only store leaves a record of the image without that name in the store
+ * that podman writes to, and that counts. */
+static bool find_by_name(const Search *search, const char *name, Match *ret) {
+        Match primary;
+
+        if (!find_first(search, image_record_has_name, name, ret))
+                return false;
+        if (ret->store == 0 || !ret->record->id || !find_first(search, has_id, ret->record->id, &primary))
+                return true;
+        return primary.store != 0;
+}
+
+/* An image with the digest, provided that podman knows it by some name in the repository. */
+static bool find_by_digest(const Search *search, const char *repository, const char *digest, Match *ret) {
+        for (unsigned store = 0; store < search->lists->len; store++) {
+                const GPtrArray *list = search->lists->pdata[store];
+
+                for (unsigned i = 0; i < list->len; i++) {
+                        const ImageRecord *record = list->pdata[i];
+
+                        if (image_record_has_manifest(record, digest) &&
+                            image_record_has_repository(record, repository)) {
+                                ret->store = store;
+                                ret->record = record;
+                                return true;
+                        }
+                }
+        }
+        return false;
+}
+
+static bool has_id_prefix(const ImageRecord *record, const char *prefix) {
+        return record->id && g_str_has_prefix(record->id, prefix);
+}
+
+static bool find_by_id(const Search *search, Match *ret, GError **error) {
+        const char *prefix = search->reference->id;
+
+        if (!prefix || !find_first(search, has_id_prefix, prefix, ret))
+                return true;
+        for (unsigned store = 0; store < search->lists->len; store++) {
+                const GPtrArray *list = search->lists->pdata[store];
+
+                for (unsigned i = 0; i < list->len; i++)
+                        if (has_id_prefix(list->pdata[i], prefix) && !has_id(list->pdata[i], ret->record->id))
+                                return error_set(error, KT_ERROR_USAGE,
+                                                 "several images have an id that begins with '%s'; give more "
+                                                 "digits or a name",
+                                                 prefix);
+        }
+        ret->name = g_strdup(ret->record->id);
+        return true;
+}
+
+static char **repositories(const Search *search, GError **error) {
+        const Reference *reference = search->reference;
+        g_autoptr(ShortNames) names = NULL;
+
+        if (!reference->is_short)
+                return reference_repositories(reference, NULL, NULL);
+        names = short_names_load(search->conf->root, search->seen, error);
+        if (!names)
+                return NULL;
+        return reference_repositories(reference, g_hash_table_lookup(names->aliases, reference->repository),
+                                      names->registries);
+}
+
+static void set_not_found(const Search *search, GPtrArray *names, GError **error) {
+        g_autofree char *stores = g_strjoinv("', '", search->conf->stores);
+        g_autofree char *tried = NULL;
+
+        if (names->len == 0)
+                g_ptr_array_add(names, g_strdup(search->reference->id));
+        const char *first = names->pdata[0];
+        g_ptr_array_add(names, NULL);
+        tried = g_strjoinv("', '", (char **) names->pdata);
+        error_set(error, KT_ERROR_NOT_FOUND,
+                  "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull %s', or "
+                  "put it into a store of 'additionalimagestores' in storage.conf",
+                  tried, stores, first);
+}
+
+/* Podman's order: names before the beginnings of ids. ret->record stays NULL where there is nothing. */
+static bool find_by_reference(const Search *search, GPtrArray *tried, Match *ret, GError **error) {
+        const Reference *reference = search->reference;
+
+        if (reference->repository) {
+                g_auto(GStrv) candidates = repositories(search, error);
+
+                if (!candidates)
+                        return false;
+                for (char **repository = candidates; *repository; repository++) {
+                        g_autofree char *name = reference_name(reference, *repository);
+
+                        if (find_by_name(search, name, ret) ||
+                            (reference->digest &&
+                             find_by_digest(search, *repository, reference->digest, ret))) {
+                                ret->name = g_steal_pointer(&name);
+                                return true;
+                        }
+                        ret->record = NULL;
+                        g_ptr_array_add(tried, g_steal_pointer(&name));
+                }
+        }
+        return find_by_id(search, ret, error);
+}
+
+/* STORE/overlay-images/ID/KEY, where a key that is not all of ".0-9a-z" is written in base64 after "=". */
+static char *big_data_path(const char *store, const char *id, const char *key) {
+        g_autofree char *name = NULL;
+
+        if (strspn(key, ".0123456789abcdefghijklmnopqrstuvwxyz") == strlen(key))
+                name = g_strdup(key);
+        else {
+                g_autofree char *encoded = g_base64_encode((const guchar *) key, strlen(key));
+                name = g_strconcat("=", encoded, NULL);
+        }
+        return g_strconcat(store, "/overlay-images/", id, "/", name, NULL);
+}
+
+/* Reads one document of an image. digest: what it must have, NULL if that is not known; a power cut can leave the
+ * list of images newer than what it lists. */
+static char *read_big_data(const char *store, const ImageRecord *record, const char *key, const char *digest,
+                           size_t *ret_length, GError **error) {
+        g_autofree char *path = big_data_path(store, record->id, key);
+        g_autofree char *text = NULL;
+        size_t length = 0;
+
+        if (!file_read(path, NULL, &text, &length, error))
+                return NULL;
+        if (!text) {
+                error_set(error, KT_ERROR_FAILED, "its file '%s' is missing", path);
+                return NULL;
+        }
+        if (digest) {
+                g_autofree char *actual = digest_compute(text, length);
+
+                if (strcmp(actual, digest) != 0) {
+                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'", path,
+                                  digest);
+                        return NULL;
+                }
+        }
+        *ret_length = length;
+        return g_steal_pointer(&text);
+}
+
+/* Of a manifest: its own digest, and that of what it leads to. */
+typedef struct Lead {
+        char *own;
+        char *next;
+        bool is_list;
+} Lead;
+
+static void lead_clear(Lead *lead) {
+        g_clear_pointer(&lead->own, g_free);
+        g_clear_pointer(&lead->next, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Lead, lead_clear)
+
+/* digest: the manifest's; NULL for the one under the key "manifest", whatever it is. */
+static bool read_manifest(const char *store, const ImageRecord *record, const char *digest, Lead *ret,
+                          GError **error) {
+        g_autofree char *key = digest ? g_strconcat("manifest-", digest, NULL) : g_strdup("manifest");
+        size_t length;
+
+        /* The image's own manifest may be there only under the one key that it always has. */
+        if (digest && !g_hash_table_contains(record->big_data, key))
+                strcpy(key, "manifest");
+        if (!digest)
+                digest = g_hash_table_lookup(record->big_data, key);
+
+        g_autofree char *text = read_big_data(store, record, key, digest, &length, error);
+        if (!text)
+                return false;
+        ret->next = manifest_parse(text, length, manifest_architecture(), &ret->is_list, error);
+        if (!ret->next) {
+                g_prefix_error(error, "its file '%s': ", key);
+                return false;
+        }
+        ret->own = digest ? g_strdup(digest) : digest_compute(text, length);
+        return true;
+}
+
+/* Follows a list of manifests to the one for this machine, which is stored with the image or is another image.
+ * match->store and match->record become those of the image that has it. */
+static bool resolve_manifest(const Search *search, Match *match, Lead *ret, GError **error) {
+        char *const *stores = search->conf->stores;
+        g_auto(Lead) lead = { 0 };
+
+        if (!read_manifest(stores[match->store], match->record, search->reference->digest, &lead, error))
+                return false;
+        if (lead.is_list) {
+                g_autofree char *instance = g_steal_pointer(&lead.next);
+
+                lead_clear(&lead);
+                if (!image_record_has_manifest(match->record, instance) &&
+                    !find_first(search, image_record_has_manifest, instance, match))
+                        return error_set(error, KT_ERROR_NOT_FOUND,
+                                         "it is a list of manifests, and the one for this machine, '%s', is not in "
+                                         "the image stores",
+                                         instance);
+                if (!match->record->id || !id_is_valid(match->record->id))
+                        return error_set(error, KT_ERROR_FAILED, "its instance has no valid id");
+                if (!read_manifest(stores[match->store], match->record, instance, &lead, error))
+                        return false;
+                if (lead.is_list)
+                        return error_set(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
+        }
+        *ret = lead;
+        lead = (Lead) { 0 };
+        return true;
+}
+
+/* Layers can be in any store; they are looked for in the image's own first. */
+static char **layer_stores(const Search *search, unsigned own) {
+        char **stores = search->conf->stores;
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+
+        g_strv_builder_add(builder, stores[own]);
+        for (unsigned i = 0; stores[i]; i++)
+                if (i != own)
+                        g_strv_builder_add(builder, stores[i]);
+        return g_strv_builder_end(builder);
+}
+
+static bool find_layers(const Search *search, const Match *match, StoreImage *image, size_t config_length,
+                        GError **error) {
+        g_auto(GStrv) stores = layer_stores(search, match->store);
+        g_auto(GStrv) chain_ids = NULL;
+        g_auto(GStrv) diff_ids = config_parse_diff_ids(image->config, config_length, error);
+
+        if (!diff_ids) {
+                g_prefix_error(error, "its configuration: ");
+                return false;
+        }
+        if (!match->record->layer || !id_is_valid(match->record->layer))
+                return error_set(error, KT_ERROR_FAILED, "the store does not say which is its uppermost layer");
+        chain_ids = layer_chain_ids(diff_ids);
+        image->layers = layers_find(stores, match->record->layer, chain_ids, error);
+        return image->layers != NULL;
+}
+
+static StoreImage *load(const Search *search, Match *match, GError **error) {
+        g_autoptr(StoreImage) image = g_new0(StoreImage, 1);
+        g_auto(Lead) lead = { 0 };
+        size_t length;
+
+        if (!match->record->id || !id_is_valid(match->record->id)) {
+                error_set(error, KT_ERROR_FAILED, "the store has no valid id for it");
+                return NULL;
+        }
+        if (!resolve_manifest(search, match, &lead, error))
+                return NULL;
+
+        image->id = g_strdup(match->record->id);
+        image->digest = g_strdup(lead.own);
+        image->name = g_strdup(match->name);
+        image->store = g_strdup(search->conf->stores[match->store]);
+        image->writable_store = match->store < search->conf->n_writable;
+        image->config = read_big_data(image->store, match->record, lead.next, lead.next, &length, error);
+        if (!image->config || !find_layers(search, match, image, length, error))
+                return NULL;
+        return g_steal_pointer(&image);
+}
+
+static StoreImage *search_once(Search *search, GError **error) {
+        g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
+        Match match = { 0 };
+        StoreImage *image = NULL;
+
+        if (!read_lists(search, error))
+                return NULL;
+        if (find_by_reference(search, tried, &match, error)) {
+                if (match.record)
+                        image = load(search, &match, error);
+                else
+                        set_not_found(search, tried, error);
+        }
+        g_free(match.name);
+        return image;
+}
+
+static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, Seen *seen, GError **error) {
+        g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify) g_ptr_array_unref);
+        Search search = { .conf = conf, .reference = reference, .lists = lists, .seen = seen };
+
+        return search_once(&search, error);
+}
+
+StoreImage *store_image_find(const StoreConf *conf, const char *reference, Seen *seen, GError **error) {
+        g_autoptr(Reference) parsed = reference_parse(reference, error);
+        g_autoptr(StoreImage) image = NULL;
+
+        if (!parsed)
+                return NULL;
+        for (int attempt = 0; attempt < 2 && !image; attempt++) {
+                g_autoptr(Seen) seen_now = seen_new();
+                g_autoptr(GError) local = NULL;
+
+                image = search_stores(conf, parsed, seen_now, &local);
+                if (image && seen)
+                        seen_add_all(seen, seen_now);
+                /* Without a lock the files of a store are read at different times. What fails because podman
+                 * has just changed them is read once more, and then that is the answer. */
+                if (!image && (attempt > 0 || seen_unchanged(seen_now))) {
+                        g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
+                        return NULL;
+                }
+        }
+        return g_steal_pointer(&image);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+#include "libstart/base/error.h"
+#include "libstart/store/json.h"
+
+#define DEPTH_MAX 64
+
+/* What yajl expects of a callback. */
+enum {
+        STOP,
+        GO_ON,
+};
+
+typedef struct Level {
+        size_t length; /* of the path of the object or array */
+        bool is_array;
+} Level;
+
+typedef struct Reader {
+        const JsonVisitor *visitor;
+        void *data;
+        GString *path;
+        Level levels[DEPTH_MAX];
+        unsigned depth;
+        GError *error;
+} Reader;
+
+/* Makes the path that of the next value, which in an object its key has already done. */
+static void enter_element(Reader *reader) {
+        if (reader->depth == 0 || !reader->levels[reader->depth - 1].is_array)
+                return;
+        g_string_truncate(reader->path, reader->levels[reader->depth - 1].length);
+        g_string_append(reader->path, "[]");
+}
+
+static int begin(Reader *reader, bool is_array) {
+        enter_element(reader);
+        if (reader->depth == DEPTH_MAX) {
+                error_set(&reader->error, KT_ERROR_FAILED, "it is nested too deeply");
+                return STOP;
+        }
+        reader->levels[reader->depth++] = (Level) { .length = reader->path->len, .is_array = is_array };
+        if (is_array || !reader->visitor->object)
+                return GO_ON;
+        return reader->visitor->object(reader->path->str, reader->data, &reader->error) ? GO_ON : STOP;
+}
+
+static int on_start_object(void *context) {
+        return begin(context, false);
+}
+
+static int on_start_array(void *context) {
+        return begin(context, true);
+}
+
+static int on_end(void *context) {
+        Reader *reader = context;
+
+        reader->depth--;
+        return GO_ON;
+}
+
+static int on_key(void *context, const unsigned char *key, size_t length) {
+        Reader *reader = context;
+
+        g_string_truncate(reader->path, reader->levels[reader->depth - 1].length);
+        if (reader->path->len > 0)
+                g_string_append_c(reader->path, '.');
+        g_string_append_len(reader->path, (const char *) key, (gssize) length);
+        return GO_ON;
+}
+
+static int on_string(void *context, const unsigned char *value, size_t length) {
+        Reader *reader = context;
+
+        if (!reader->visitor->string)
+                return GO_ON;
+        enter_element(reader);
+        g_autofree char *copy = g_strndup((const char *) value, length);
+        if (strlen(copy) != length) {
+                error_set(&reader->error, KT_ERROR_FAILED, "'%s' contains a NUL character", reader->path->str);
+                return STOP;
+        }
+        return reader->visitor->string(reader->path->str, copy, reader->data, &reader->error) ? GO_ON : STOP;
+}
+
+static const yajl_callbacks callbacks = {
+        .yajl_string = on_string,
+        .yajl_start_map = on_start_object,
+        .yajl_map_key = on_key,
+        .yajl_end_map = on_end,
+        .yajl_start_array = on_start_array,
+        .yajl_end_array = on_end,
+};
+
+static void set_parse_error(yajl_handle handle, GError **error) {
+        size_t position = yajl_get_bytes_consumed(handle);
+        unsigned char *text = yajl_get_error(handle, 0, NULL, 0);
+
+        error_set(error, KT_ERROR_FAILED, "it is no valid JSON: %s (at byte %zu)",
+                  g_strchomp((char *) text), position);
+        yajl_free_error(handle, text);
+}
+
+bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, void *data, GError **error) {
+        g_autoptr(GString) path = g_string_new(NULL);
+        Reader reader = { .visitor = visitor, .data = data, .path = path };
+        yajl_handle handle = yajl_alloc(&callbacks, NULL, &reader);
+        yajl_status status = yajl_parse(handle, (const unsigned char *) text, length);
+
+        if (status == yajl_status_ok)
+                status = yajl_complete_parse(handle);
+        if (reader.error)
+                g_propagate_error(error, reader.error);
+        else if (status != yajl_status_ok)
+                set_parse_error(handle, error);
+        yajl_free(handle);
+        return status == yajl_status_ok;
+}

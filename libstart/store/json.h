@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Reads JSON through yajl and reports what can matter in a store: the strings and the beginnings of objects, each
+ * with its path. A path is the keys from the top, joined with ".", and "[]" for an element of an array, as in
+ * "manifests[].platform.os". There is no tree: images.json can be large, and a path is all that is asked of it.
+ * Either function may be NULL; a false return ends the reading, with *error set. Pure. */
+typedef struct JsonVisitor {
+        bool (*object)(const char *path, void *data, GError **error);
+        bool (*string)(const char *path, const char *value, void *data, GError **error);
+} JsonVisitor;
+
+/* text: a whole document; one without anything in it is an error. Fails with KT_ERROR_FAILED. */
+bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, void *data, GError **error);

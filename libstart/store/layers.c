@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/store/layers.h"
+#include "libstart/store/manifest.h"
+#include "libstart/store/seen.h"
+
+/* The kernel's limit for lower directories of one overlay, which is podman's limit too. */
+#define LAYERS_MAX 500
+
+/* How an id found in a link is turned into a directory: nothing of the link's text but these 64 digits is used, so
+ * that a link cannot lead out of the store. */
+typedef struct Layer {
+        char *id;
+        char *directory; /* STORE/overlay/ID */
+} Layer;
+
+static void clear_layer(gpointer data) {
+        Layer *layer = data;
+
+        g_free(layer->id);
+        g_free(layer->directory);
+}
+
+static bool exists(const char *directory, const char *name) {
+        g_autofree char *path = g_strconcat(directory, "/", name, NULL);
+        struct stat st;
+
+        return lstat(path, &st) == 0;
+}
+
+static char *find_directory(char *const *stores, const char *id) {
+        for (; *stores; stores++) {
+                char *directory = g_strconcat(*stores, "/overlay/", id, NULL);
+                struct stat st;
+
+                if (lstat(directory, &st) == 0 && S_ISDIR(st.st_mode))
+                        return directory;
+                g_free(directory);
+        }
+        return NULL;
+}
+
+static bool add_layer(GArray *layers, const char *id, char *directory /* takes ownership */) {
+        Layer layer = { .id = g_strdup(id), .directory = directory };
+
+        g_array_append_val(layers, layer);
+        return true;
+}
+
+/* Names in overlay/l are 26 letters and digits; anything without a slash that is no dot file is as harmless. */
+static bool link_name_is_valid(const char *name) {
+        return *name && *name != '.' && strlen(name) <= NAME_MAX && !strchr(name, '/');
+}
+
+/* The 64 digits of "../ID/diff". */
+static char *link_target_id(const char *target) {
+        const char *id = target + strlen("../");
+        g_autofree char *copy = NULL;
+
+        if (!g_str_has_prefix(target, "../") || strlen(id) < 64 || strcmp(id + 64, "/diff") != 0)
+                return NULL;
+        copy = g_strndup(id, 64);
+        return id_is_valid(copy) ? g_steal_pointer(&copy) : NULL;
+}
+
+/* Follows STORE/overlay/l/NAME. True without a layer added: this store does not have the link. */
+static bool follow_link(GArray *layers, const char *store, const char *name, bool *ret_found, GError **error) {
+        g_autofree char *path = g_strconcat(store, "/overlay/l/", name, NULL);
+        char target[sizeof("../") + 64 + sizeof("/diff")] = "";
+
+        *ret_found = false;
+        if (readlink(path, target, sizeof(target) - 1) < 0) {
+                if (errno == ENOENT || errno == ENOTDIR)
+                        return true;
+                return error_set_errno(error, errno, "Cannot read the link '%s'", path);
+        }
+        g_autofree char *id = link_target_id(target);
+        if (!id)
+                return error_set(error, KT_ERROR_FAILED, "'%s' does not point to a layer's directory", path);
+        *ret_found = true;
+        return add_layer(layers, id, g_strconcat(store, "/overlay/", id, NULL));
+}
+
+/* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known from the
+ * image's configuration, and the layer's own directory remembers the name of its link. */
+static bool find_without_link(GArray *layers, char *const *stores, const char *name, const char *expected_id,
+                              GError **error) {
+        g_autofree char *directory = find_directory(stores, expected_id);
+
+        if (directory) {
+                g_autofree char *path = g_strconcat(directory, "/link", NULL);
+                g_autofree char *text = NULL;
+
+                if (!file_read(path, NULL, &text, NULL, error))
+                        return false;
+                if (text && strcmp(g_strchomp(text), name) == 0)
+                        return add_layer(layers, expected_id, g_steal_pointer(&directory));
+        }
+        return error_set(error, KT_ERROR_FAILED, "the link 'overlay/l/%s' to a layer is in none of the stores",
+                         name);
+}
+
+static bool add_lower(GArray *layers, char *const *stores, const char *entry, const char *expected_id,
+                      GError **error) {
+        const char *name = entry + strlen("l/");
+        bool found = false;
+
+        if (!g_str_has_prefix(entry, "l/") || !link_name_is_valid(name))
+                return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link", entry);
+        for (char *const *store = stores; *store && !found; store++)
+                if (!follow_link(layers, *store, name, &found, error))
+                        return false;
+        return found || find_without_link(layers, stores, name, expected_id, error);
+}
+
+/* Reads the file that lists what lies below the uppermost layer; the lowermost layer has none. */
+static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_ids, unsigned n, GError **error) {
+        g_autofree char *path = g_strconcat(g_array_index(layers, Layer, 0).directory, "/lower", NULL);
+        g_autofree char *text = NULL;
+
+        if (!file_read(path, NULL, &text, NULL, error))
+                return false;
+        g_auto(GStrv) entries = g_strsplit(text ? g_strchomp(text) : "", ":", -1);
+        if (g_strv_length(entries) + 1 != n)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "the image's configuration has %u layers, and the store %u", n,
+                                 g_strv_length(entries) + 1);
+        for (unsigned i = 0; entries[i]; i++)
+                if (!add_lower(layers, stores, entries[i], chain_ids[n - 2 - i], error))
+                        return false;
+        return true;
+}
+
+/* Layers that were pulled as a whole have the ids that follow from the image's configuration. If the uppermost one
+ * has, all must have. If it has not, some layer was pulled in parts, and all that is certain is that no layer
+ * can be there twice. */
+static bool check_chain(const GArray *layers, char *const *chain_ids, GError **error) {
+        unsigned n = layers->len;
+        bool computed = strcmp(g_array_index(layers, Layer, 0).id, chain_ids[n - 1]) == 0;
+        g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
+
+        for (unsigned i = 0; i < n; i++) {
+                const char *id = g_array_index(layers, Layer, i).id;
+
+                if (computed && strcmp(id, chain_ids[n - 1 - i]) != 0)
+                        return error_set(error, KT_ERROR_FAILED,
+                                         "layer %u is '%s', and by the image's configuration it is '%s'", n - i,
+                                         id, chain_ids[n - 1 - i]);
+                if (!g_hash_table_add(ids, (gpointer) id))
+                        return error_set(error, KT_ERROR_FAILED, "layer '%s' is there twice", id);
+        }
+        return true;
+}
+
+/* The path that can be mounted. */
+static char *check_layer(const Layer *layer, GError **error) {
+        g_autofree char *path = g_strconcat(layer->directory, "/diff", NULL);
+        struct stat st;
+
+        if (lstat(path, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
+                error_set_errno(error, errno, "Cannot stat '%s'", path);
+        else if (lstat(path, &st) < 0)
+                error_set(error, KT_ERROR_FAILED, "layer '%s' is missing", path);
+        else if (S_ISLNK(st.st_mode))
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "layer '%s' is in an additional layer store, which keyturn cannot read", path);
+        else if (!S_ISDIR(st.st_mode))
+                error_set(error, KT_ERROR_FAILED, "layer '%s' is not a directory", path);
+        else if (exists(layer->directory, "composefs-data"))
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "layer '%s' is in composefs form, which keyturn cannot mount; pull the image with "
+                          "'use_composefs' off in storage.conf",
+                          path);
+        else
+                return g_steal_pointer(&path);
+        return NULL;
+}
+
+char **layers_find(char *const *stores, const char *top, char *const *chain_ids, GError **error) {
+        unsigned n = g_strv_length((char **) chain_ids);
+        g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(Layer));
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+
+        g_array_set_clear_func(layers, clear_layer);
+        if (n > LAYERS_MAX) {
+                error_set(error, KT_ERROR_UNSUPPORTED, "it has %u layers, and overlayfs can only have %d", n,
+                          LAYERS_MAX);
+                return NULL;
+        }
+        char *directory = find_directory(stores, top);
+        if (!directory) {
+                error_set(error, KT_ERROR_FAILED, "its uppermost layer '%s' is in none of the stores", top);
+                return NULL;
+        }
+        add_layer(layers, top, directory);
+        if (!add_lowers(layers, stores, chain_ids, n, error) || !check_chain(layers, chain_ids, error))
+                return NULL;
+
+        for (unsigned i = 0; i < n; i++) {
+                char *path = check_layer(&g_array_index(layers, Layer, i), error);
+
+                if (!path)
+                        return NULL;
+                g_ptr_array_add(paths, path);
+        }
+        g_ptr_array_add(paths, NULL);
+        return (char **) g_ptr_array_free(g_steal_pointer(&paths), FALSE);
+}
