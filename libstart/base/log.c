@@ -11,10 +11,11 @@
 static struct {
         const char *program;
         bool to_stderr;
+        int stderr_fd;
         bool with_prefix;
         int max_priority;
         int kmsg_fd;
-} logger = { .program = "keyturn", .to_stderr = true, .max_priority = LOG_INFO, .kmsg_fd = -1 };
+} logger = { .program = "keyturn", .to_stderr = true, .stderr_fd = STDERR_FILENO, .max_priority = LOG_INFO, .kmsg_fd = -1 };
 
 void log_open(const char *program, LogTargets targets, int max_priority) {
         logger.program = program;
@@ -23,6 +24,10 @@ void log_open(const char *program, LogTargets targets, int max_priority) {
         logger.with_prefix = getenv("JOURNAL_STREAM");
         if (targets & LOG_TO_KMSG && logger.kmsg_fd < 0)
                 logger.kmsg_fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+void log_redirect(int fd) {
+        logger.stderr_fd = fd;
 }
 
 /* One write(2) a line, so that lines of programs running at the same time do not mix. */
@@ -54,9 +59,9 @@ void log_message(int priority, const char *format, ...) {
         if (!logger.to_stderr)
                 return;
         if (logger.with_prefix)
-                write_line(STDERR_FILENO, line, snprintf(line, sizeof line, "<%d>%s", priority, message),
+                write_line(logger.stderr_fd, line, snprintf(line, sizeof line, "<%d>%s", priority, message),
                            sizeof line);
         else
-                write_line(STDERR_FILENO, line,
+                write_line(logger.stderr_fd, line,
                            snprintf(line, sizeof line, "%s: %s", logger.program, message), sizeof line);
 }

@@ -18,6 +18,9 @@ typedef enum LogTargets {
 /* program: not copied, must stay valid. max_priority: LOG_DEBUG logs everything, LOG_INFO all but debug. */
 void log_open(const char *program, LogTargets targets, int max_priority);
 
+/* Standard error becomes the payload's; ours goes on to `fd`, which must stay open. */
+void log_redirect(int fd);
+
 void log_message(int priority, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 #define log_error(...) log_message(LOG_ERR, __VA_ARGS__)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/launch-args.h"
+#include "libstart/base/log.h"
+#include "libstart/run/start.h"
+
+/* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
+ * writes; by hand for looking at things. */
+
+static int print_help(void) {
+        g_autofree char *options = launch_args_help();
+
+        printf("libstart run [OPTION...] IMAGE [COMMAND...]\n\n"
+               "Start a container, as podman run does, without Podman.\n\n"
+               "%s"
+               "      --help                         print this help\n"
+               "      --version                      print the version\n\n"
+               "See libstart(8) and keyturn(7).\n",
+               options);
+        return EXIT_SUCCESS;
+}
+
+static int print_spec(const LaunchArgs *args, GError **error) {
+        g_autofree char *json = start_print_spec(args, error);
+
+        if (!json)
+                return EXIT_KEYTURN;
+        puts(json);
+        return EXIT_SUCCESS;
+}
+
+static int run(const char *const *words) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = launch_args_parse(words, &error);
+        int status = EXIT_KEYTURN;
+
+        if (args)
+                status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) : start_container(args, &error);
+        if (error)
+                log_error("%s", error->message);
+        return status;
+}
+
+int main(int argc, char *argv[]) {
+        log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
+        for (int i = 1; i < argc && i <= 2; i++) {
+                if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
+                        return print_help();
+                if (g_str_equal(argv[i], "--version")) {
+                        puts("libstart " KEYTURN_VERSION);
+                        return EXIT_SUCCESS;
+                }
+        }
+        if (argc < 2 || !g_str_equal(argv[1], "run")) {
+                log_error("The first word must be 'run'; see libstart --help");
+                return EXIT_KEYTURN;
+        }
+        return run((const char *const *) argv + 2);
+}

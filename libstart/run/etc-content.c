@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/run/etc-content.h"
+
+/* The blank-separated words of a line, up to a comment. */
+static GPtrArray *split_line(char *line, const char *comment_characters) {
+        GPtrArray *words = g_ptr_array_new();
+        char *save = NULL;
+
+        line[strcspn(line, comment_characters)] = '\0';
+        for (char *word = strtok_r(line, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save))
+                g_ptr_array_add(words, word);
+        return words;
+}
+
+char *etc_hosts(const char *host_hosts, const char *own_name, const char *container_name) {
+        g_auto(GStrv) lines = g_strsplit(host_hosts ?: "", "\n", -1);
+        GString *text = g_string_new(NULL);
+        bool has_localhost = false;
+
+        for (char **line = lines; *line; line++) {
+                g_autoptr(GPtrArray) words = split_line(*line, "#");
+
+                if (words->len < 2)
+                        continue;
+                for (guint i = 0; i < words->len; i++) {
+                        g_string_append_printf(text, "%s%s", i == 0 ? "" : i == 1 ? "\t" : " ", (char *) words->pdata[i]);
+                        has_localhost = has_localhost || g_str_equal(words->pdata[i], "localhost");
+                }
+                g_string_append_c(text, '\n');
+        }
+        if (!has_localhost)
+                g_string_append(text, "127.0.0.1\tlocalhost\n::1\tlocalhost\n");
+        if (own_name)
+                g_string_append_printf(text, "127.0.0.1\t%s %s\n", own_name, container_name);
+        return g_string_free(text, FALSE);
+}
+
+char *etc_resolv_conf(const char *host_resolv_conf) {
+        static const char *const keywords[] = { "search", "nameserver", "options" };
+        GString *text = g_string_new(NULL);
+
+        for (size_t k = 0; k < G_N_ELEMENTS(keywords); k++) {
+                g_auto(GStrv) lines = g_strsplit(host_resolv_conf ?: "", "\n", -1);
+
+                for (char **line = lines; *line; line++) {
+                        g_autoptr(GPtrArray) words = split_line(*line, "#;");
+
+                        if (words->len < 2 || !g_str_equal(words->pdata[0], keywords[k]))
+                                continue;
+                        for (guint i = 0; i < words->len; i++)
+                                g_string_append_printf(text, "%s%s", i == 0 ? "" : " ", (char *) words->pdata[i]);
+                        g_string_append_c(text, '\n');
+                }
+        }
+        return g_string_free(text, FALSE);
+}
+
+static const char *newline_after(const char *text) {
+        return !text || !*text || g_str_has_suffix(text, "\n") ? "" : "\n";
+}
+
+char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir) {
+        if (user->in_passwd || user->uid == 0)
+                return NULL;
+        return g_strdup_printf("%s%s%u:*:%u:%u:container user:%s:/bin/sh\n", text ?: "", newline_after(text),
+                               user->uid, user->uid, user->gid, workdir);
+}
+
+char *etc_group(const char *text, const UserIdentity *user) {
+        if (user->in_group || user->gid == 0)
+                return NULL;
+        return g_strdup_printf("%s%s%u:x:%u:\n", text ?: "", newline_after(text), user->gid, user->gid);
+}

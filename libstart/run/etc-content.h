@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/oci/user.h"
+
+/* The text of the files that Podman gives every container, from the host's own. Pure; results are transfer full. */
+
+/* /etc/hosts: the host's entries (its text, or NULL), one address and its names a line, without comments. With a
+ * network of its own (`own_name` not NULL) the container finds itself as well. */
+char *etc_hosts(const char *host_hosts, const char *own_name, const char *container_name);
+
+/* /etc/resolv.conf: the search, nameserver and options lines of the host's. */
+char *etc_resolv_conf(const char *host_resolv_conf);
+
+/* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves;
+ * NULL where nothing is missing. `text` is the image's file, or NULL. */
+char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
+char *etc_group(const char *text, const UserIdentity *user);

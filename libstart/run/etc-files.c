@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/mount-request.h"
+#include "libstart/run/etc-content.h"
+#include "libstart/run/etc-files.h"
+#include "libstart/run/upper-layer.h"
+
+typedef struct EtcFile {
+        const char *directory;
+        const char *name;
+        char *content; /* NULL: this container has no such file */
+} EtcFile;
+
+enum {
+        HOSTS,
+        RESOLV_CONF,
+        HOSTNAME,
+        CONTAINERENV,
+        PASSWD,
+        GROUP,
+        N_FILES,
+};
+
+/* A host file that is not there is an empty one. */
+static char *read_host_file(const char *path) {
+        char *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+}
+
+static void make_files(const LaunchArgs *args, const char *hostname, EtcFile files[N_FILES]) {
+        bool own_network = g_strcmp0(args->network, "none") == 0;
+        g_autofree char *hosts = read_host_file("/etc/hosts");
+
+        files[HOSTS] = (EtcFile) { "etc", "hosts", etc_hosts(hosts, own_network ? hostname : NULL, args->name) };
+        files[RESOLV_CONF] = (EtcFile) { "etc", "resolv.conf", NULL };
+        files[HOSTNAME] = (EtcFile) { "etc", "hostname", g_strdup_printf("%s\n", hostname) };
+        files[CONTAINERENV] = (EtcFile) { "run", ".containerenv", g_strdup("") };
+        files[PASSWD] = (EtcFile) { "etc", "passwd", NULL };
+        files[GROUP] = (EtcFile) { "etc", "group", NULL };
+        if (!own_network) {
+                g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
+
+                files[RESOLV_CONF].content = etc_resolv_conf(resolv_conf);
+        }
+}
+
+static void free_files(EtcFile files[N_FILES]) {
+        for (int i = 0; i < N_FILES; i++)
+                g_free(files[i].content);
+}
+
+bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *args, const char *hostname,
+                     GError **error) {
+        EtcFile files[N_FILES];
+        bool ok = true;
+
+        make_files(args, hostname, files);
+        for (int i = 0; ok && i < N_FILES; i++)
+                if (files[i].content)
+                        ok = upper_layer_add(upper, layers, files[i].directory, files[i].name, files[i].content,
+                                             NULL, error);
+        free_files(files);
+        return ok && upper_layer_add(upper, layers, "etc", "mtab", NULL, "/proc/mounts", error);
+}
+
+static bool can_be_mounted_on(int root_fd, const char *path) {
+        struct statvfs st;
+
+        return faccessat(root_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+               (fstatvfs(root_fd, &st) == 0 && !(st.f_flag & ST_RDONLY));
+}
+
+static bool write_apart(const EtcFile *file, const char *directory, GPtrArray *mounts, GError **error) {
+        g_autofree char *source = g_build_filename(directory, file->name, NULL);
+        g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
+        MountRequest *mount;
+
+        if (!g_file_set_contents_full(source, file->content, -1, G_FILE_SET_CONTENTS_NONE, 0644, error))
+                return false;
+        mount = mount_request_new(MOUNT_BIND);
+        g_ptr_array_add(mounts, mount);
+        return mount_request_set_source(mount, source, error) &&
+               mount_request_set_destination(mount, destination, error) &&
+               mount_request_add_option(mount, "bind", error) &&
+               mount_request_add_option(mount, "rprivate", error);
+}
+
+GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const LaunchArgs *args, const char *hostname,
+                                 const char *passwd, const char *group, GError **error) {
+        g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
+        EtcFile files[N_FILES];
+        bool ok = true;
+
+        if (mkdir(directory, 0755) < 0 && errno != EEXIST) {
+                error_set_errno(error, errno, "Cannot make '%s'", directory);
+                return NULL;
+        }
+        make_files(args, hostname, files);
+        files[PASSWD].content = g_strdup(passwd);
+        files[GROUP].content = g_strdup(group);
+        for (int i = 0; ok && i < N_FILES; i++) {
+                g_autofree char *path = g_build_filename(files[i].directory, files[i].name, NULL);
+
+                if (files[i].content && can_be_mounted_on(root_fd, path))
+                        ok = write_apart(&files[i], directory, mounts, error);
+        }
+        free_files(files);
+        return ok ? g_steal_pointer(&mounts) : NULL;
+}

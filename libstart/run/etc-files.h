@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/base/launch-args.h"
+
+/* The files that Podman generates for a container: /etc/hosts, /etc/resolv.conf, /etc/hostname, /etc/mtab and
+ * /run/.containerenv. `hostname` is the container's. */
+
+/* Into the writable layer `upper`, which is not mounted yet. */
+bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *args, const char *hostname,
+                     GError **error);
+
+/* For a root directory that is not ours to write into: into `directory`, to be mounted one by one on the files of the
+ * root `root_fd` (MountRequest, transfer full). A file that is not there and cannot be made, because the directory is
+ * read-only, is left out. passwd, group: from etc_passwd() and etc_group(), or NULL. */
+GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const LaunchArgs *args, const char *hostname,
+                                 const char *passwd, const char *group, GError **error);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libstart/run/notify.h"
+#include "libstart/run/runtime.h"
+
+/* What became of a payload that was to be handed over. */
+typedef struct HandOver {
+        pid_t payload;
+        int exec_errno; /* 0, or why the payload could not be executed */
+        bool exited;    /* it has ended already, and systemd may not have seen it: */
+        int status;     /* of wait(2); the caller must end in the same way */
+} HandOver;
+
+/* Start a detached container and make its payload the main process of the systemd service that this process is the
+ * main process of, as a child of PID 1, so that systemd learns its exit status at first hand.
+ *
+ * `started` is called once the payload runs, before systemd is told; where it fails the payload is killed. `state` is
+ * told to systemd beside MAINPID=: "READY=1\n" or "". Nothing of ours is left when the caller exits. */
+bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
+               bool (*started)(pid_t payload, void *data, GError **error), void *data, HandOver *ret, GError **error);
+
+/* End this process as the payload ended: the same exit status, or killed by the same signal. */
+void hand_over_end_as(int status) G_GNUC_NORETURN;

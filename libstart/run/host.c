@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/run/host.h"
+
+#define CPU_DIRECTORY "/sys/devices/system/cpu"
+
+int host_listen_fds(void) {
+        const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+        guint64 n = 0;
+
+        if (!pid || !fds || !g_ascii_string_to_unsigned(pid, 10, 1, G_MAXINT, &n, NULL) || (pid_t) n != getpid())
+                return 0;
+        return g_ascii_string_to_unsigned(fds, 10, 0, 1024, &n, NULL) ? (int) n : 0;
+}
+
+/* Only x86 has this directory, which tells how hot the machine is: a covert channel, masked as Podman does. Every CPU
+ * has it or none. */
+static char **find_thermal_throttle(void) {
+        g_autoptr(GPtrArray) paths = NULL;
+        long n;
+
+        if (access(CPU_DIRECTORY "/cpu0/thermal_throttle", F_OK) < 0)
+                return NULL;
+        paths = g_ptr_array_new_with_free_func(g_free);
+        n = sysconf(_SC_NPROCESSORS_CONF);
+        for (long i = 0; i < n; i++)
+                g_ptr_array_add(paths, g_strdup_printf(CPU_DIRECTORY "/cpu%ld/thermal_throttle", i));
+        g_ptr_array_add(paths, NULL);
+        return (char **) g_ptr_array_steal(paths, NULL);
+}
+
+static guint64 read_bounding_set(void) {
+        guint64 set = 0;
+
+        for (int cap = 0; cap < 64; cap++) {
+                int r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+
+                if (r < 0) /* past the last one of this kernel */
+                        break;
+                set |= (guint64) r << cap;
+        }
+        return set;
+}
+
+static bool has_capability(cap_value_t cap) {
+        cap_flag_value_t value = CAP_CLEAR;
+        cap_t caps = cap_get_proc();
+
+        if (caps) {
+                cap_get_flag(caps, cap, CAP_EFFECTIVE, &value);
+                cap_free(caps);
+        }
+        return value == CAP_SET;
+}
+
+static guint64 read_number(const char *path) {
+        g_autofree char *text = NULL;
+        guint64 number = 0;
+
+        if (g_file_get_contents(path, &text, NULL, NULL))
+                g_ascii_string_to_unsigned(g_strchomp(text), 10, 0, G_MAXUINT64, &number, NULL);
+        return number;
+}
+
+static bool read_source_flags(const char *path, unsigned long *ret_flags, GError **error) {
+        struct statvfs st;
+
+        if (statvfs(path, &st) < 0)
+                return error_set_errno(error, errno, "Cannot mount '%s' into the container", path);
+        *ret_flags = st.f_flag;
+        return true;
+}
+
+bool host_gather(Host *ret, GError **error) {
+        struct rlimit nofile, nproc;
+
+        *ret = (Host) { 0 };
+        if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
+            getrlimit(RLIMIT_NPROC, &nproc) < 0)
+                return error_set_errno(error, errno, "Cannot ask the kernel for the host's name and limits");
+        ret->facts = (HostFacts) {
+                .hostname = ret->hostname,
+                .environment = (const char *const *) environ,
+                .thermal_throttle = find_thermal_throttle(),
+                .nofile_hard = nofile.rlim_max,
+                .nproc_hard = nproc.rlim_max,
+                .can_raise_limits = has_capability(CAP_SYS_RESOURCE),
+                .nr_open = read_number("/proc/sys/fs/nr_open"),
+                .bounding_caps = read_bounding_set(),
+                .listen_fds = host_listen_fds(),
+                .listen_fd_names = getenv("LISTEN_FDNAMES"),
+                .notify_socket = getenv("NOTIFY_SOCKET"),
+                .selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
+                .source_flags = read_source_flags,
+        };
+        return true;
+}
+
+void host_clear(Host *host) {
+        host_facts_clear(&host->facts);
+}

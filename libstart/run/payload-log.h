@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libstart/base/launch-args.h"
+#include "libstart/log/relay-client.h"
+
+/* Where the payload's standard output and error go (--log-driver). */
+typedef struct PayloadLog {
+        RelayPipes pipes;
+        int streams[2]; /* what systemd gave as standard output and error, while the payload's are in their place */
+} PayloadLog;
+
+#define PAYLOAD_LOG_NULL { .pipes = RELAY_PIPES_NULL, .streams = { -1, -1 } }
+
+/* Put the payload's standard output and error in place. Our own messages keep going where they went. */
+bool payload_log_open(PayloadLog *log, const LaunchArgs *args, GError **error);
+
+/* Hand the pipes to the relay. `pid` is the payload's, or ours if we live as long as it; `unit` names the service.
+ * After a failure nobody reads the payload's output, and it must not go on running. */
+bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const char *unit, pid_t pid, GError **error);
+
+void payload_log_close(PayloadLog *log);

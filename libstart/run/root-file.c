@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/run/root-file.h"
+
+#define SIZE_LIMIT (4U << 20)
+
+static int open_in_root(int root_fd, const char *path, int flags, mode_t mode) {
+        struct open_how how = {
+                .flags = (uint64_t) (flags | O_CLOEXEC),
+                .mode = flags & O_CREAT ? mode : 0,
+                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+        };
+
+        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+}
+
+static bool read_whole(int fd, size_t size, char **ret_content) {
+        g_autofree char *content = g_malloc(size + 1);
+        size_t done = 0;
+
+        while (done < size) {
+                ssize_t n = read(fd, content + done, size - done);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return false;
+                if (n == 0)
+                        break;
+                done += (size_t) n;
+        }
+        content[done] = '\0';
+        *ret_content = g_steal_pointer(&content);
+        return true;
+}
+
+bool root_file_read(int root_fd, const char *path, char **ret_content, GError **error) {
+        /* O_NONBLOCK: a FIFO in the image must not hold the start up. */
+        _cleanup_close_ int fd = open_in_root(root_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+        struct stat st;
+
+        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+                *ret_content = NULL;
+                return true;
+        }
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return error_set_errno(error, errno, "Cannot open '%s' of the image", path);
+        if (!S_ISREG(st.st_mode))
+                return error_set(error, KT_ERROR_FAILED, "'%s' of the image is not a regular file", path);
+        if (st.st_size > SIZE_LIMIT)
+                return error_set(error, KT_ERROR_FAILED, "'%s' of the image is over 4 MiB", path);
+        if (!read_whole(fd, (size_t) st.st_size, ret_content))
+                return error_set_errno(error, errno, "Cannot read '%s' of the image", path);
+        return true;
+}
+
+bool root_file_write(int root_fd, const char *path, const char *content, GError **error) {
+        _cleanup_close_ int fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
+        size_t length = strlen(content);
+
+        if (fd < 0 || write(fd, content, length) != (ssize_t) length)
+                return error_set_errno(error, errno, "Cannot write '%s' of the container", path);
+        return true;
+}
+
+bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gid, GError **error) {
+        _cleanup_close_ int at = open_in_root(root_fd, path, O_PATH | O_DIRECTORY, 0);
+        g_auto(GStrv) names = NULL;
+
+        if (at >= 0)
+                return true;
+        at = open_in_root(root_fd, ".", O_PATH | O_DIRECTORY, 0);
+        names = g_strsplit(path, "/", -1);
+        g_autoptr(GString) so_far = g_string_new(NULL);
+        bool made = false;
+
+        for (char **name = names; *name && at >= 0; name++) {
+                if (**name == '\0')
+                        continue;
+                g_string_append_printf(so_far, "/%s", *name);
+                made = mkdirat(at, *name, 0755) == 0;
+                close(at);
+                at = open_in_root(root_fd, so_far->str, O_PATH | O_DIRECTORY, 0);
+        }
+        if (at < 0)
+                return error_set_errno(error, errno, "Cannot make the directory '%s' of the container", path);
+        if (made && (uid || gid) && fchownat(at, "", uid, gid, AT_EMPTY_PATH) < 0)
+                return error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
+        return true;
+}

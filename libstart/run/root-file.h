@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Files below the container's root, reached without ever leaving it: symbolic links, also absolute ones and "..",
+ * are followed as they would be after the pivot (openat2(2), RESOLVE_IN_ROOT; Linux 5.6). The image is not trusted. */
+
+/* The content of a regular file of at most 4 MiB; *ret_content is NULL, without an error, where there is none. */
+bool root_file_read(int root_fd, const char *path, char **ret_content, GError **error);
+
+/* Write a whole file anew, mode 0644, following links as above. */
+bool root_file_write(int root_fd, const char *path, const char *content, GError **error);
+
+/* Make a directory with its parents (0755, root), the last one owned by uid:gid; one that exists is left alone. */
+bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gid, GError **error);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/run/etc-files.h"
+#include "libstart/run/overlay.h"
+#include "libstart/run/root.h"
+#include "libstart/run/upper-layer.h"
+#include "libstart/store/image-cache.h"
+
+/* Below the container's state directory. They begin with a dot because libcrun takes any other entry there for a
+ * container (`crun --root DIR list`). */
+#define NAME_UPPER ".upper"
+#define NAME_WORK ".work"
+#define NAME_ROOT ".root"
+
+/* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
+static bool find_directory(const char *value, Root *ret, GError **error) {
+        const char *colon = strrchr(value, ':');
+        g_autofree char *path = colon ? g_strndup(value, (gsize) (colon - value)) : g_strdup(value);
+        struct stat st;
+
+        if (colon && !g_str_equal(colon, ":O"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "Root file system '%s': only ':O' may follow the directory", value);
+        if (path[0] != '/')
+                return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
+        if (stat(path, &st) < 0)
+                return error_set_errno(error, errno, "Cannot find the root file system '%s'", path);
+        if (!S_ISDIR(st.st_mode))
+                return error_set(error, KT_ERROR_FAILED, "Root file system '%s' is not a directory", path);
+        ret->config = image_config_new_empty();
+        ret->layers = g_new0(char *, 2);
+        ret->layers[0] = g_strdup(path);
+        if (!colon)
+                ret->directory = g_steal_pointer(&path);
+        return true;
+}
+
+static bool find_image(const char *reference, Root *ret, GError **error) {
+        g_autoptr(StoreImage) image = store_image_find_cached(PATH_IMAGES, "", reference, error);
+
+        if (!image)
+                return false;
+        ret->config = image_config_parse(image->config, error);
+        if (!ret->config) {
+                g_prefix_error(error, "Image '%s': ", reference);
+                return false;
+        }
+        ret->layers = g_steal_pointer(&image->layers);
+        return true;
+}
+
+bool root_find(const LaunchArgs *args, Root *ret, GError **error) {
+        g_auto(Root) root = { .fd = -1, .mount = -1 };
+
+        if (!(args->rootfs == FLAG_TRUE ? find_directory : find_image)(args->image, &root, error))
+                return false;
+        *ret = root;
+        root = (Root) { .fd = -1, .mount = -1 };
+        return true;
+}
+
+static bool open_directory(Root *root, const char *path, GError **error) {
+        root->mount_point = g_strdup(path);
+        root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return root->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", path);
+}
+
+static bool mount_overlay(Root *root, const char *upper, const char *work, GError **error) {
+        bool attached;
+
+        root->fd = overlay_mount(root->layers, upper, work, root->mount_point, &attached, error);
+        if (root->fd >= 0 && !attached)
+                root->mount = root->fd;
+        return root->fd >= 0;
+}
+
+bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error) {
+        g_autofree char *upper = g_build_filename(state_dir, NAME_UPPER, NULL);
+        g_autofree char *work = g_build_filename(state_dir, NAME_WORK, NULL);
+
+        if (root->directory)
+                return open_directory(root, root->directory, error);
+        root->mount_point = g_build_filename(state_dir, NAME_ROOT, NULL);
+        if (mkdir(root->mount_point, 0700) < 0 || mkdir(work, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make a directory in '%s'", state_dir);
+        return upper_layer_create(upper, root->layers, error) &&
+               etc_files_write(upper, root->layers, args, hostname, error) &&
+               mount_overlay(root, upper, work, error);
+}
+
+bool root_peek(Root *root, GError **error) {
+        if (!root->layers[1])
+                return open_directory(root, root->layers[0], error);
+        root->mount_point = g_strdup(root->layers[0]);
+        return mount_overlay(root, NULL, NULL, error);
+}
+
+void root_clear(Root *root) {
+        g_strfreev(root->layers);
+        g_free(root->directory);
+        g_free(root->mount_point);
+        image_config_free(root->config);
+        fd_closep(&root->fd);
+        *root = (Root) { .fd = -1, .mount = -1 };
+}

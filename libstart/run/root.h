@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/base/launch-args.h"
+#include "libstart/oci/image-config.h"
+
+/* What becomes the container's "/". */
+typedef struct Root {
+        char **layers;       /* directories, uppermost first */
+        char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
+        ImageConfig *config; /* of the image; empty for a directory */
+        char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
+        int fd;              /* for looking at it */
+        int mount;           /* the same, if it is a detached mount that is yet to be put on mount_point; or -1 */
+} Root;
+
+/* Find the image, or the directory, that args name. */
+bool root_find(const LaunchArgs *args, Root *ret, GError **error);
+
+/* Prepare everything below state_dir and mount it where nobody sees it: overlay and generated files. */
+bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error);
+
+/* Open it for looking only: nothing is made, nothing can be written. */
+bool root_peek(Root *root, GError **error);
+
+void root_clear(Root *root);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Root, root_clear)

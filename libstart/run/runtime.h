@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libstart/run/exec-report.h"
+
+/* libcrun, behind a narrow door: no other file of keyturn includes its headers. */
+
+typedef struct RuntimeContainer {
+        const char *state_root;        /* libcrun's directory: the container's own on /run */
+        const char *id;                /* name of the container */
+        const char *spec;              /* OCI config.json, kept in the state for `crun exec` */
+        const char *const *environment; /* the payload's, complete; libcrun's own handling of it is not used */
+        const char *path;              /* of the payload, where a command without a slash is looked up */
+        GBytes *filter;                /* seccomp, raw BPF; NULL is unconfined */
+        int root_mount;                /* detached mount to put on the spec's root.path, or -1 */
+        int preserve_fds;              /* descriptors from 3 on that the payload inherits */
+        ExecReport *report;            /* its writer sits on descriptor 3 + preserve_fds */
+        bool detach;
+} RuntimeContainer;
+
+/* Create the container and execute the payload in it.
+ *
+ * detach: returns the payload's pid, as seen from here, when the payload is about to be executed. It is a child of the
+ * calling process. Otherwise: forwards signals to the payload, waits for it, and returns its exit status, 128 + N for
+ * one killed by signal N. -1 on errors, and then nothing is left running. */
+int runtime_run(const RuntimeContainer *container, GError **error);

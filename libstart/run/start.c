@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/notify-mode.h"
+#include "libstart/base/paths.h"
+#include "libstart/oci/environment.h"
+#include "libstart/oci/spec.h"
+#include "libstart/run/etc-content.h"
+#include "libstart/run/etc-files.h"
+#include "libstart/run/filter.h"
+#include "libstart/run/hand-over.h"
+#include "libstart/run/host.h"
+#include "libstart/run/payload-log.h"
+#include "libstart/run/root-file.h"
+#include "libstart/run/root.h"
+#include "libstart/run/runtime.h"
+#include "libstart/run/start.h"
+
+/* A start, in the order in which it goes. Until the payload is executed anything may fail, and then nothing is left
+ * but files below the state directory, which systemd removes. After that nothing may fail: the container runs. */
+typedef struct Start {
+        const LaunchArgs *args;
+        char *state_dir;
+        ExecReport report;
+        Notify *notify;
+        Host host;
+        Root root;
+        UserIdentity user;
+        char *passwd, *group; /* the image's files, or NULL */
+        char **environment;
+        GPtrArray *file_mounts;
+        runtime_spec_schema_config_schema *spec;
+        GBytes *filter;
+        PayloadLog log;
+} Start;
+
+static void start_clear(Start *start) {
+        g_free(start->state_dir);
+        exec_report_close(&start->report);
+        notify_free(start->notify);
+        host_clear(&start->host);
+        root_clear(&start->root);
+        user_identity_clear(&start->user);
+        g_free(start->passwd);
+        g_free(start->group);
+        g_strfreev(start->environment);
+        g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
+        free_runtime_spec_schema_config_schema(start->spec);
+        g_clear_pointer(&start->filter, g_bytes_unref);
+        payload_log_close(&start->log);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Start, start_clear)
+
+#define START_NULL { .report = EXEC_REPORT_NULL, .root = { .fd = -1, .mount = -1 }, .log = PAYLOAD_LOG_NULL }
+
+/* systemd has made the directory (RuntimeDirectory=), empty; who calls libstart by hand gets one made, and what an
+ * earlier container of the same name left there is in the way. */
+static bool make_state_dir(Start *start, GError **error) {
+        start->state_dir = start->args->state_dir ? g_strdup(start->args->state_dir) :
+                                                    g_build_filename(PATH_RUN, start->args->name, NULL);
+        if (mkdir(start->state_dir, 0755) < 0 && errno == ENOENT)
+                g_mkdir_with_parents(start->state_dir, 0755);
+        if (access(start->state_dir, W_OK | X_OK) < 0)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", start->state_dir);
+        return true;
+}
+
+static bool read_identity(Start *start, GError **error) {
+        const char *user = start->args->user ?: start->root.config->user;
+
+        return root_file_read(start->root.fd, "etc/passwd", &start->passwd, error) &&
+               root_file_read(start->root.fd, "etc/group", &start->group, error) &&
+               user_resolve(user, start->passwd, start->group, &start->user, error);
+}
+
+static bool read_env_files(const Start *start, GPtrArray *contents, GError **error) {
+        for (guint i = 0; i < start->args->env_files->len; i++) {
+                const char *path = start->args->env_files->pdata[i];
+                char *content = NULL;
+
+                if (!g_file_get_contents(path, &content, NULL, error)) {
+                        g_prefix_error(error, "EnvironmentFile= '%s': ", path);
+                        return false;
+                }
+                g_ptr_array_add(contents, content);
+        }
+        g_ptr_array_add(contents, NULL);
+        return true;
+}
+
+static bool build_spec(Start *start, GError **error) {
+        g_autoptr(GPtrArray) env_files = g_ptr_array_new_with_free_func(g_free);
+
+        start->host.facts.rootfs_mount = g_strdup(start->root.mount_point);
+        if (!read_env_files(start, env_files, error))
+                return false;
+        start->environment =
+                environment_build(start->args, start->root.config, &start->user, &start->host.facts,
+                                  (const char *const *) env_files->pdata, error);
+        if (!start->environment)
+                return false;
+        start->spec = spec_build(start->args, start->root.config, &start->user, &start->host.facts,
+                                 (const char *const *) start->environment, start->file_mounts, error);
+        return start->spec;
+}
+
+static bool make_workdir(const Start *start, GError **error) {
+        const char *workdir = start->args->workdir ?: start->root.config->working_dir;
+
+        /* The image's is made if it is missing; one that the user names must exist (both as Podman). */
+        if (start->args->workdir || !workdir || start->root.directory)
+                return true;
+        return root_file_make_directory(start->root.fd, workdir, start->user.uid, start->user.gid, error);
+}
+
+static bool make_volumes(const Start *start, GError **error) {
+        if (start->root.directory)
+                return true;
+        for (char **volume = start->root.config->volumes; volume && *volume; volume++)
+                if (!root_file_make_directory(start->root.fd, *volume, 0, 0, error))
+                        return false;
+        return true;
+}
+
+/* What depends on who the user is, and so could not be written before the root was mounted. */
+static bool complete_root(Start *start, const char *hostname, GError **error) {
+        const char *workdir = start->args->workdir ?: start->root.config->working_dir;
+        g_autofree char *passwd = etc_passwd(start->passwd, &start->user, workdir ?: "/");
+        g_autofree char *group = etc_group(start->group, &start->user);
+
+        if (start->root.directory) {
+                g_autofree char *files = g_build_filename(start->state_dir, ".files", NULL);
+
+                start->file_mounts = etc_files_write_apart(files, start->root.fd, start->args, hostname, passwd,
+                                                           group, error);
+                return start->file_mounts;
+        }
+        return (!passwd || root_file_write(start->root.fd, "etc/passwd", passwd, error)) &&
+               (!group || root_file_write(start->root.fd, "etc/group", group, error)) &&
+               make_workdir(start, error) && make_volumes(start, error);
+}
+
+static bool prepare(Start *start, GError **error) {
+        const char *hostname;
+
+        umask(0); /* modes below are meant as they stand */
+        if (!make_state_dir(start, error) || !host_gather(&start->host, error) ||
+            !root_find(start->args, &start->root, error))
+                return false;
+        hostname = spec_find_hostname(start->args, &start->host.facts);
+        return root_mount(&start->root, start->args, start->state_dir, hostname, error) &&
+               read_identity(start, error) && complete_root(start, hostname, error) && build_spec(start, error) &&
+               filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error) &&
+               payload_log_open(&start->log, start->args, error);
+}
+
+static const char *path_of(char **environment) {
+        const char *path = g_environ_getenv(environment, "PATH");
+
+        return path ?: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+}
+
+static int exec_failure(const Start *start, int errnum, GError **error) {
+        error_set_errno(error, errnum, "Cannot execute '%s' in the container%s", start->spec->process->args[0],
+                        errnum == ENOENT ? " (or the interpreter or loader that it names)" : "");
+        return errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* The name of the service: that of its RuntimeDirectory=. */
+static char *unit_name(const Start *start) {
+        g_autofree char *base = g_path_get_basename(start->state_dir);
+
+        return g_strconcat(base, ".service", NULL);
+}
+
+static bool payload_started(pid_t payload, void *data, GError **error) {
+        Start *start = data;
+        g_autofree char *unit = unit_name(start);
+
+        return payload_log_started(&start->log, start->args, unit, payload, error);
+}
+
+static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
+        NotifyMode mode = NOTIFY_CONMON;
+        HandOver result;
+
+        if (start->args->sdnotify && !notify_mode_parse(start->args->sdnotify, &mode, error))
+                return EXIT_KEYTURN;
+        if (!hand_over(container, start->notify, mode == NOTIFY_CONMON ? "READY=1\n" : "", payload_started, start,
+                       &result, error))
+                return EXIT_KEYTURN;
+        if (result.exec_errno != 0)
+                return exec_failure(start, result.exec_errno, error);
+        if (result.exited)
+                hand_over_end_as(result.status);
+        return EXIT_SUCCESS;
+}
+
+static int run_attached(Start *start, const RuntimeContainer *container, GError **error) {
+        int status, errnum;
+
+        if (!payload_started(getpid(), start, error))
+                return EXIT_KEYTURN;
+        status = runtime_run(container, error);
+        if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
+                return EXIT_KEYTURN;
+        return errnum != 0 ? exec_failure(start, errnum, error) : status;
+}
+
+int start_container(const LaunchArgs *args, GError **error) {
+        g_auto(Start) start = START_NULL;
+        g_autofree char *json = NULL;
+        int listen_fds = host_listen_fds();
+
+        start.args = args;
+        /* First of all, while its place behind the activated sockets is free. */
+        if (!exec_report_open(&start.report, 3 + listen_fds, error))
+                return EXIT_KEYTURN;
+        start.notify = notify_open(error);
+        if (*error || !prepare(&start, error))
+                return EXIT_KEYTURN;
+        json = spec_to_json(start.spec, error);
+        if (!json)
+                return EXIT_KEYTURN;
+
+        RuntimeContainer container = {
+                .state_root = start.state_dir,
+                .id = args->name,
+                .spec = json,
+                .environment = (const char *const *) start.environment,
+                .path = path_of(start.environment),
+                .filter = start.filter,
+                .root_mount = start.root.mount,
+                .preserve_fds = listen_fds,
+                .report = &start.report,
+                .detach = args->detach == FLAG_TRUE,
+        };
+        return container.detach ? run_detached(&start, &container, error) : run_attached(&start, &container, error);
+}
+
+char *start_print_spec(const LaunchArgs *args, GError **error) {
+        g_auto(Start) start = START_NULL;
+
+        start.args = args;
+        if (!host_gather(&start.host, error) || !root_find(args, &start.root, error) ||
+            !root_peek(&start.root, error) || !read_identity(&start, error) || !build_spec(&start, error))
+                return NULL;
+        return spec_to_json(start.spec, error);
+}

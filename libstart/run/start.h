@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+#include "libstart/base/launch-args.h"
+
+/* `libstart run`: find the image, prepare the root, start the payload, hand it over to systemd or wait for it.
+ * Returns the exit status for this process; with *error set it is one of exit-codes.h. Does not return if the
+ * payload was killed by a signal: this process then dies of the same one. */
+int start_container(const LaunchArgs *args, GError **error);
+
+/* `libstart run --print-spec`: the OCI config.json of the same, transfer full. Starts and changes nothing. */
+char *start_print_spec(const LaunchArgs *args, GError **error);
