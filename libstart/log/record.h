@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What the relay knows of one container's output. The same text travels in the registration that libstart sends and
+ * lies in the memory file that systemd keeps for the relay: lines of KEY=VALUE, unknown keys ignored, so that a relay
+ * and a libstart of different versions understand each other while an update is going on. */
+
+/* Roles of the descriptors that belong to a container, in the order in which they are sent. */
+typedef enum RelayRole {
+        RELAY_STDOUT_PIPE, /* read ends */
+        RELAY_STDERR_PIPE,
+        RELAY_STDOUT_STREAM, /* connections to the journal */
+        RELAY_STDERR_STREAM,
+        RELAY_ROLES,
+} RelayRole;
+
+typedef struct RelayRecord {
+        char *unit;        /* whose lines these are, "backup-camera.service" */
+        char *tag;         /* SYSLOG_IDENTIFIER= of streams that the relay opens itself */
+        char *journal;     /* the journal's socket, for such streams */
+        pid_t payload;     /* its main process */
+        bool level_prefix; /* SyslogLevelPrefix= of the unit */
+        guint roles;       /* in a registration: 1 << RelayRole for each descriptor that comes with it */
+        guint64 inodes[RELAY_ROLES]; /* in the memory file: which descriptor has which role; 0 for none */
+} RelayRecord;
+
+void relay_record_clear(RelayRecord *record);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayRecord, relay_record_clear)
+
+/* Fails when a name does not fit on a line. The length of the text does not depend on the inode numbers, so that they
+ * can be brought up to date in place with one write. Transfer full. */
+char *relay_record_format(const RelayRecord *record, GError **error);
+bool relay_record_parse(const char *text, RelayRecord *ret, GError **error);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/log/pump.h"
+#include "libstart/log/relay-loop.h"
+#include "libstart/log/source.h"
+
+#define EVENTS_MAX 64
+#define REGISTRATION_MAX 4096
+
+/* How long to wait before asking again where the journal does not take a connection: it is being restarted. */
+#define RETRY_USEC (100 * G_TIME_SPAN_MILLISECOND)
+
+struct Relay {
+        int epoll;
+        int socket;
+        FdStore *store;
+        Pump pump;
+        GHashTable *sources; /* by name */
+        GQueue ready;        /* streams that have something to move */
+        GQueue retry;        /* streams without a connection to the journal */
+        gint64 retry_at;     /* monotonic */
+        GPtrArray *ended;    /* sources to be forgotten at the end of this step */
+};
+
+/* What an event is about: a stream's pipe, or with this bit its connection to the journal; 0 is the socket. */
+#define ABOUT_JOURNAL ((uintptr_t) 1)
+
+static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
+        struct epoll_event event = { .events = events, .data.u64 = about };
+
+        if (epoll_ctl(relay->epoll, operation, fd, &event) < 0)
+                return error_set_errno(error, errno, "Cannot watch a descriptor");
+        return true;
+}
+
+/* Closing is not enough: systemd has a copy in its store, which would keep the events coming. */
+static void unwatch_and_close(Relay *relay, int *fd) {
+        if (*fd < 0)
+                return;
+        (void) epoll_ctl(relay->epoll, EPOLL_CTL_DEL, *fd, NULL);
+        close(fd_steal(fd));
+}
+
+Relay *relay_new(int socket, FdStore *store, GError **error) {
+        g_autoptr(Relay) relay = g_new0(Relay, 1);
+
+        relay->socket = socket;
+        relay->store = store;
+        relay->pump = (Pump) PUMP_NULL;
+        relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) relay_source_free);
+        relay->ended = g_ptr_array_new();
+        relay->epoll = epoll_create1(EPOLL_CLOEXEC);
+        if (relay->epoll < 0) {
+                error_set_errno(error, errno, "Cannot watch descriptors");
+                return NULL;
+        }
+        if (!pump_open(&relay->pump, error) || !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error))
+                return NULL;
+        return g_steal_pointer(&relay);
+}
+
+void relay_free(Relay *relay) {
+        if (!relay)
+                return;
+        g_hash_table_unref(relay->sources);
+        g_queue_clear(&relay->ready);
+        g_queue_clear(&relay->retry);
+        g_ptr_array_unref(relay->ended);
+        pump_clear(&relay->pump);
+        fd_closep(&relay->socket);
+        fd_closep(&relay->epoll);
+        g_free(relay);
+}
+
+static void enqueue(GQueue *queue, RelayStream *stream) {
+        if (stream->queued || stream->pipe < 0)
+                return;
+        stream->queued = true;
+        g_queue_push_tail(queue, stream);
+}
+
+/* The last bytes of a pipe may have come before it was watched, so each begins in the queue. */
+static bool serve(Relay *relay, RelaySource *source, GError **error) {
+        g_hash_table_insert(relay->sources, source->name, source);
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                RelayStream *stream = &source->streams[i];
+
+                if (stream->pipe >= 0 &&
+                    !watch(relay, EPOLL_CTL_ADD, stream->pipe, EPOLLIN | EPOLLET, (uintptr_t) stream, error))
+                        return false;
+                enqueue(&relay->ready, stream);
+        }
+        return true;
+}
+
+static void forget(Relay *relay, RelaySource *source) {
+        g_autoptr(GError) error = NULL;
+
+        if (!fd_store_remove(relay->store, source->name, &error))
+                log_warning("%s", error->message);
+        g_hash_table_remove(relay->sources, source->name);
+}
+
+void relay_restore(Relay *relay, const char *name, const int *fds, gsize n_fds) {
+        g_autoptr(GError) error = NULL;
+        RelaySource *source = relay_source_restore(name, fds, n_fds, &error);
+
+        if (source && serve(relay, source, &error))
+                return;
+        log_error("Cannot go on with the output of a container ('%s' in the store): %s", name, error->message);
+        if (!source)
+                (void) fd_store_remove(relay->store, name, NULL);
+}
+
+/*
+ * Registrations
+ */
+
+static void close_all(int *fds, guint n_fds) {
+        for (guint i = 0; i < n_fds; i++)
+                if (fds[i] >= 0)
+                        close(fds[i]);
+}
+
+/* Look at the first registration in the queue without taking it out; systemd holds the queue while we are dead.
+ * Returns the length of the text, or a negative errno. The descriptors are ours. */
+static ssize_t peek_registration(int socket, char *text, size_t size, int *fds, guint *ret_n_fds) {
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(RELAY_ROLES * sizeof(int))];
+        } control;
+        struct iovec data = { text, size };
+        struct msghdr message = {
+                .msg_iov = &data,
+                .msg_iovlen = 1,
+                .msg_control = &control,
+                .msg_controllen = sizeof control,
+        };
+        ssize_t n = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+        *ret_n_fds = 0;
+        if (n < 0)
+                return -errno;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+                        *ret_n_fds = (guint) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+                        memcpy(fds, CMSG_DATA(c), *ret_n_fds * sizeof(int));
+                }
+        if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+                close_all(fds, *ret_n_fds);
+                return -EMSGSIZE;
+        }
+        return n;
+}
+
+static RelaySource *read_registration(const char *text, int *received, guint n_received, GError **error) {
+        g_auto(RelayRecord) record = { 0 };
+        int fds[RELAY_ROLES] = { -1, -1, -1, -1 };
+        guint used = 0;
+
+        if (!relay_record_parse(text, &record, error))
+                return NULL;
+        for (guint role = 0; role < RELAY_ROLES; role++)
+                if (record.roles & (1U << role) && used < n_received)
+                        fds[role] = fd_steal(&received[used++]);
+        return relay_source_new(&record, fds, error);
+}
+
+/* Leave it with systemd first, so that at no moment it is neither in the queue nor in the store. */
+static bool accept_registration(Relay *relay, const char *text, int *fds, guint n_fds, GError **error) {
+        g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
+
+        if (!source)
+                return false;
+        /* Killed between storing it and taking it from the queue, we have it from the store already. */
+        if (g_hash_table_contains(relay->sources, source->name))
+                return true;
+        if (!relay_source_store(source, relay->store, error))
+                return false;
+        return serve(relay, g_steal_pointer(&source), error);
+}
+
+static bool take_registration(Relay *relay) {
+        g_autoptr(GError) error = NULL;
+        char text[REGISTRATION_MAX + 1];
+        int fds[RELAY_ROLES];
+        guint n_fds;
+        ssize_t n = peek_registration(relay->socket, text, REGISTRATION_MAX, fds, &n_fds);
+
+        if (n == -EAGAIN || n == -EINTR)
+                return false;
+        if (n < 0)
+                log_error("Cannot read a registration: %s", g_strerror((int) -n));
+        else {
+                text[n] = '\0';
+                if (!accept_registration(relay, text, fds, n_fds, &error))
+                        log_error("Cannot take the output of a container: %s", error->message);
+                close_all(fds, n_fds);
+        }
+        return recv(relay->socket, text, sizeof text, MSG_DONTWAIT) >= 0;
+}
+
+/*
+ * Moving
+ */
+
+static void end_stream(Relay *relay, RelayStream *stream) {
+        unwatch_and_close(relay, &stream->pipe);
+        unwatch_and_close(relay, &stream->journal);
+        if (relay_source_ended(stream->source))
+                g_ptr_array_add(relay->ended, stream->source);
+}
+
+static void retry_later(Relay *relay, RelayStream *stream, const char *why) {
+        if (!stream->complained)
+                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit, why);
+        stream->complained = true;
+        unwatch_and_close(relay, &stream->journal);
+        if (g_queue_is_empty(&relay->retry))
+                relay->retry_at = g_get_monotonic_time() + RETRY_USEC;
+        enqueue(&relay->retry, stream);
+}
+
+static void wait_for_room(Relay *relay, RelayStream *stream) {
+        uintptr_t about = (uintptr_t) stream | ABOUT_JOURNAL;
+
+        /* One-shot, so that in normal times journald's reading does not wake us. */
+        if (!watch(relay, EPOLL_CTL_MOD, stream->journal, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
+            !watch(relay, EPOLL_CTL_ADD, stream->journal, EPOLLOUT | EPOLLONESHOT, about, NULL))
+                retry_later(relay, stream, "cannot watch the connection");
+}
+
+static void move(Relay *relay, RelayStream *stream) {
+        g_autoptr(GError) error = NULL;
+
+        if (stream->journal < 0 && !relay_stream_connect(stream, relay->store, &error)) {
+                retry_later(relay, stream, error->message);
+                return;
+        }
+        switch (pump_move(&relay->pump, stream->pipe, stream->hung_up, relay_stream_send, stream)) {
+        case PUMP_IDLE:
+                break;
+        case PUMP_MORE:
+                stream->complained = false;
+                enqueue(&relay->ready, stream);
+                break;
+        case PUMP_BLOCKED:
+                wait_for_room(relay, stream);
+                break;
+        case PUMP_FAILED: /* journald closed the connection: it crashed, or could not keep it over a restart */
+                retry_later(relay, stream, g_strerror(errno));
+                break;
+        case PUMP_ENDED:
+                end_stream(relay, stream);
+                break;
+        }
+}
+
+/* One batch of each, in turn: a container that never stops talking does not silence the others. */
+static void move_ready(Relay *relay) {
+        for (guint n = g_queue_get_length(&relay->ready); n > 0; n--) {
+                RelayStream *stream = g_queue_pop_head(&relay->ready);
+
+                stream->queued = false;
+                move(relay, stream);
+        }
+}
+
+static void retry_streams(Relay *relay) {
+        if (g_queue_is_empty(&relay->retry) || g_get_monotonic_time() < relay->retry_at)
+                return;
+        for (guint n = g_queue_get_length(&relay->retry); n > 0; n--)
+                g_queue_push_tail(&relay->ready, g_queue_pop_head(&relay->retry));
+}
+
+static void forget_ended(Relay *relay) {
+        for (guint i = 0; i < relay->ended->len; i++)
+                forget(relay, relay->ended->pdata[i]);
+        g_ptr_array_set_size(relay->ended, 0);
+}
+
+static int wait_time(const Relay *relay, int timeout) {
+        if (!g_queue_is_empty((GQueue *) &relay->ready))
+                return 0;
+        if (g_queue_is_empty((GQueue *) &relay->retry))
+                return timeout;
+        return RETRY_USEC / G_TIME_SPAN_MILLISECOND;
+}
+
+static void handle_event(Relay *relay, const struct epoll_event *event) {
+        RelayStream *stream = (RelayStream *) (uintptr_t) (event->data.u64 & ~ABOUT_JOURNAL);
+
+        if (!stream) {
+                while (take_registration(relay))
+                        ;
+                return;
+        }
+        if (event->events & EPOLLHUP && !(event->data.u64 & ABOUT_JOURNAL))
+                stream->hung_up = true;
+        enqueue(&relay->ready, stream);
+}
+
+bool relay_step(Relay *relay, int timeout, GError **error) {
+        struct epoll_event events[EVENTS_MAX];
+        int n = epoll_wait(relay->epoll, events, EVENTS_MAX, wait_time(relay, timeout));
+
+        if (n < 0 && errno != EINTR)
+                return error_set_errno(error, errno, "Cannot wait for events");
+        for (int i = 0; i < n; i++)
+                handle_event(relay, &events[i]);
+        retry_streams(relay);
+        move_ready(relay);
+        forget_ended(relay);
+        return true;
+}
+
+guint relay_n_sources(const Relay *relay) {
+        return g_hash_table_size(relay->sources);
+}

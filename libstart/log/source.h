@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "libstart/log/fd-store.h"
+#include "libstart/log/late-pid.h"
+#include "libstart/log/record.h"
+
+/* One container, as the relay sees it: up to two pipes, each with its own connection to the journal. */
+
+typedef struct RelaySource RelaySource;
+
+typedef struct RelayStream {
+        RelaySource *source;
+        bool is_stderr;
+        int pipe;     /* -1: no such stream, or it has ended */
+        int journal;  /* -1: to be opened when there is something to say */
+        bool hung_up; /* the pipe has no writer any more */
+        bool queued;  /* in one of the loop's queues */
+        bool complained; /* said already that the journal does not take its lines */
+} RelayStream;
+
+enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };
+
+struct RelaySource {
+        RelayRecord record;
+        char *name;         /* in systemd's store: the inode number of its first pipe */
+        int memory;         /* the record, for our next incarnation */
+        int payload;        /* pidfd; -1: it has been reaped, and its id may be another's */
+        LatePid late;       /* once it has been reaped */
+        struct ucred owner; /* user and group of the payload; pid 0 until they are known */
+        RelayStream streams[SOURCE_STREAMS];
+};
+
+/* From a registration: fds[RelayRole], -1 where there is none. Both `record` and `fds` are taken over, also on errors. */
+RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error);
+
+/* From what systemd kept under `name`; takes over `fds`, also on errors. */
+RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds, GError **error);
+
+/* Closes all, but does not make systemd forget it. */
+void relay_source_free(RelaySource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RelaySource, relay_source_free)
+
+/* Leave everything with systemd. */
+bool relay_source_store(RelaySource *source, FdStore *store, GError **error);
+
+bool relay_source_ended(const RelaySource *source);
+
+/* Open the stream's connection to the journal, and leave it with systemd. Never waits. */
+bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
+
+/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. */
+ssize_t relay_stream_send(const char *data, size_t size, void *context);
