@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <stdlib.h>
+
+#include "libstart/run/etc-content.h"
+
+/* The expectations marked podman were read off containers of Podman 5.4.2. */
+
+static const struct {
+        const char *host, *own_name, *expected;
+} hosts[] = {
+        { "127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n" },                                 /* podman */
+        { "127.0.0.1 localhost\n", "a887", "127.0.0.1\tlocalhost\n127.0.0.1\ta887 camera\n" },       /* podman */
+        { "# c\n\n10.0.0.1\thub  hub.local # the hub\n::1 localhost\n", NULL, "10.0.0.1\thub hub.local\n::1\tlocalhost\n" },
+        { "10.0.0.1\n127.0.0.1 localhost", NULL, "127.0.0.1\tlocalhost\n" },
+        { NULL, NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
+        { "#127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
+};
+
+START_TEST(test_hosts) {
+        g_autofree char *text = etc_hosts(hosts[_i].host, hosts[_i].own_name, "camera");
+
+        ck_assert_str_eq(text, hosts[_i].expected);
+}
+END_TEST
+
+static const struct {
+        const char *host, *expected;
+} resolv_conf[] = {
+        { "nameserver 10.0.0.53\n", "nameserver 10.0.0.53\n" }, /* podman */
+        { "# by hand\noptions edns0 trust-ad\n;x\nnameserver 127.0.0.53\nsearch lan  car.lan\n",
+          "search lan car.lan\nnameserver 127.0.0.53\noptions edns0 trust-ad\n" },
+        { "nameserver\nsortlist 1.2.3.4\n", "" },
+        { NULL, "" },
+};
+
+START_TEST(test_resolv_conf) {
+        g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host);
+
+        ck_assert_str_eq(text, resolv_conf[_i].expected);
+}
+END_TEST
+
+START_TEST(test_passwd) {
+        UserIdentity known = { .uid = 1000, .in_passwd = true, .in_group = true };
+        UserIdentity unknown = { .uid = 1234, .gid = 5678 };
+        UserIdentity root = { 0 };
+        g_autofree char *passwd = etc_passwd("root:x:0:0::/root:/bin/sh", &unknown, "/app");
+        g_autofree char *group = etc_group(NULL, &unknown);
+
+        ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:container user:/app:/bin/sh\n");
+        ck_assert_str_eq(group, "5678:x:5678:\n");
+        ck_assert_ptr_null(etc_passwd("x", &known, "/"));
+        ck_assert_ptr_null(etc_group("x", &known));
+        ck_assert_ptr_null(etc_passwd(NULL, &root, "/"));
+        ck_assert_ptr_null(etc_group(NULL, &root));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("etc-content");
+        TCase *tcase = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+
+        suite_add_tcase(suite, tcase);
+        tcase_add_loop_test(tcase, test_hosts, 0, G_N_ELEMENTS(hosts));
+        tcase_add_loop_test(tcase, test_resolv_conf, 0, G_N_ELEMENTS(resolv_conf));
+        tcase_add_test(tcase, test_passwd);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/run/exec-report.h"
+
+/* Run `path` in a child that reports, as the container's first process does; what does the parent learn? */
+static int report_of(const char *path, int at) {
+        g_auto(ExecReport) report = EXEC_REPORT_NULL;
+        int errnum = -1;
+        pid_t pid;
+
+        ck_assert(exec_report_open(&report, at, NULL));
+        ck_assert_int_eq(report.write_fd, at);
+        ck_assert_int_eq(fcntl(at, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+        ck_assert_int_eq(fcntl(report.read_fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+        pid = fork();
+        if (pid == 0) {
+                char *argv[] = { (char *) path, NULL };
+
+                execv(path, argv);
+                exec_report_failure(&report, errno);
+                _exit(EXIT_FAILURE);
+        }
+        ck_assert(exec_report_wait(&report, &errnum, NULL));
+        waitpid(pid, NULL, 0);
+        return errnum;
+}
+
+START_TEST(test_report) {
+        for (int at = 3; at < 8; at++) { /* the descriptors of the pipe itself are among these */
+                ck_assert_int_eq(report_of("/bin/true", at), 0);
+                ck_assert_int_eq(report_of("/nonexistent", at), ENOENT);
+                ck_assert_int_eq(report_of("/etc", at), EACCES);
+        }
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("exec-report");
+        TCase *tcase = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+
+        suite_add_tcase(suite, tcase);
+        tcase_add_test(tcase, test_report);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return EXIT_SUCCESS;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <stdlib.h>
+
+#include "libstart/run/overlay.h"
+
+START_TEST(test_options_escape) {
+        char *layers[] = { (char *) "/a:b", (char *) "/c,d", (char *) "/e\\f", NULL };
+        g_autofree char *options = overlay_options(layers, "/u", "/w");
+
+        ck_assert_str_eq(options, "lowerdir=/a\\:b:/c\\,d:/e\\\\f,upperdir=/u,workdir=/w");
+}
+END_TEST
+
+START_TEST(test_refusal_names_the_layer) {
+        char *layers[] = { (char *) "/nonexistent-layer", NULL };
+        g_autoptr(GError) error = NULL;
+        bool attached;
+
+        ck_assert_int_eq(overlay_mount(layers, "/nonexistent", "/nonexistent", "/nonexistent", &attached, &error), -1);
+        ck_assert_ptr_nonnull(g_strrstr(error->message, "/nonexistent-layer"));
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("overlay");
+        TCase *tcase = tcase_create("all");
+        SRunner *runner = srunner_create(suite);
+
+        suite_add_tcase(suite, tcase);
+        tcase_add_test(tcase, test_options_escape);
+        tcase_add_test(tcase, test_refusal_names_the_layer);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return EXIT_SUCCESS;
+}
