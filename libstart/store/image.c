@@ -156,13 +156,12 @@ static void set_not_found(const Search *search, GPtrArray *names, GError **error
 
         if (names->len == 0)
                 g_ptr_array_add(names, g_strdup(search->reference->id));
-        const char *first = names->pdata[0];
         g_ptr_array_add(names, NULL);
         tried = g_strjoinv("', '", (char **) names->pdata);
         error_set(error, KT_ERROR_NOT_FOUND,
-                  "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull %s', or "
-                  "put it into a store of 'additionalimagestores' in storage.conf",
-                  tried, stores, first);
+                  "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put it "
+                  "into a store of 'additionalimagestores' in storage.conf",
+                  tried, stores);
 }
 
 /* Podman's order: names before the beginnings of ids. ret->record stays NULL where there is nothing. */

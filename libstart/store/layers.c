@@ -163,10 +163,8 @@ static char *check_layer(const Layer *layer, GError **error) {
         g_autofree char *path = g_strconcat(layer->directory, "/diff", NULL);
         struct stat st;
 
-        if (lstat(path, &st) < 0 && errno != ENOENT && errno != ENOTDIR)
-                error_set_errno(error, errno, "Cannot stat '%s'", path);
-        else if (lstat(path, &st) < 0)
-                error_set(error, KT_ERROR_FAILED, "layer '%s' is missing", path);
+        if (lstat(path, &st) < 0)
+                error_set(error, KT_ERROR_FAILED, "layer '%s' is missing: %s", path, g_strerror(errno));
         else if (S_ISLNK(st.st_mode))
                 error_set(error, KT_ERROR_UNSUPPORTED,
                           "layer '%s' is in an additional layer store, which keyturn cannot read", path);
