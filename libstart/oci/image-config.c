@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <ocispec/image_spec_schema_config_schema.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
+#include "libstart/oci/image-config.h"
+
+typedef image_spec_schema_config_schema ImageSchema;
+typedef image_spec_schema_config_schema_config ConfigSchema;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ImageSchema, free_image_spec_schema_config_schema)
+
+ImageConfig *image_config_new_empty(void) {
+        return g_new0(ImageConfig, 1);
+}
+
+void image_config_free(ImageConfig *image) {
+        if (!image)
+                return;
+        g_free(image->user);
+        g_free(image->working_dir);
+        g_free(image->stop_signal);
+        g_strfreev(image->entrypoint);
+        g_strfreev(image->cmd);
+        g_strfreev(image->env);
+        g_strfreev(image->volumes);
+        g_strfreev(image->labels);
+        g_free(image);
+}
+
+static char *copy_text(const char *text) {
+        return text && *text ? g_strdup(text) : NULL;
+}
+
+static char **copy_list(char *const *list, size_t length) {
+        if (length == 0)
+                return NULL;
+
+        char **copy = g_new0(char *, length + 1);
+        for (size_t i = 0; i < length; i++)
+                copy[i] = g_strdup(list[i]);
+        return copy;
+}
+
+static int compare_texts(const void *a, const void *b) {
+        return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static char **copy_labels(const json_map_string_string *labels) {
+        if (!labels || labels->len == 0)
+                return NULL;
+
+        char **copy = g_new0(char *, labels->len + 1);
+        for (size_t i = 0; i < labels->len; i++)
+                copy[i] = g_strconcat(labels->keys[i], "=", labels->values[i], NULL);
+        qsort(copy, labels->len, sizeof *copy, compare_texts);
+        return copy;
+}
+
+static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret, GError **error) {
+        if (!volumes || volumes->len == 0)
+                return true;
+
+        g_auto(GStrv) copy = g_new0(char *, volumes->len + 1);
+        for (size_t i = 0; i < volumes->len; i++) {
+                if (!path_value_check(volumes->keys[i], error)) {
+                        g_prefix_error(error, "VOLUME: ");
+                        return false;
+                }
+                copy[i] = path_value_clean(volumes->keys[i]);
+        }
+        qsort(copy, volumes->len, sizeof *copy, compare_texts);
+        *ret = g_steal_pointer(&copy);
+        return true;
+}
+
+static bool copy_config(ImageConfig *image, const ConfigSchema *config, GError **error) {
+        image->user = copy_text(config->user);
+        image->working_dir = copy_text(config->working_dir);
+        image->stop_signal = copy_text(config->stop_signal);
+        image->entrypoint = copy_list(config->entrypoint, config->entrypoint_len);
+        image->cmd = copy_list(config->cmd, config->cmd_len);
+        image->env = copy_list(config->env, config->env_len);
+        image->labels = copy_labels(config->labels);
+        if (image->working_dir && !path_value_check(image->working_dir, error)) {
+                g_prefix_error(error, "WORKDIR: ");
+                return false;
+        }
+        return copy_volumes(config->volumes, &image->volumes, error);
+}
+
+ImageConfig *image_config_parse(const char *json, GError **error) {
+        parser_error message = NULL;
+        g_autoptr(ImageSchema) schema = image_spec_schema_config_schema_parse_data(json, NULL, &message);
+        g_autoptr(ImageConfig) image = image_config_new_empty();
+
+        if (!schema)
+                error_set(error, KT_ERROR_FAILED, "the image's config cannot be read: %s",
+                          message ? g_strchomp(message) : "it is no JSON object");
+        free(message);
+        if (!schema)
+                return NULL;
+        if (schema->config && !copy_config(image, schema->config, error)) {
+                g_prefix_error(error, "the image's config: ");
+                return NULL;
+        }
+        return g_steal_pointer(&image);
+}
+
+const char *image_config_find_label(const ImageConfig *image, const char *key) {
+        size_t length = strlen(key);
+
+        for (size_t i = 0; image->labels && image->labels[i]; i++)
+                if (strncmp(image->labels[i], key, length) == 0 && image->labels[i][length] == '=')
+                        return image->labels[i] + length + 1;
+        return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/base/launch-args.h"
+#include "libstart/oci/host-facts.h"
+
+/* Where the payload finds systemd's socket: podman's place. */
+#define NOTIFY_SOCKET_INSIDE "/run/notify/notify.sock"
+
+/* Does the payload talk to systemd itself? */
+static inline bool notify_is_for_container(const LaunchArgs *args, const HostFacts *host) {
+        return host->notify_socket && g_strcmp0(args->sdnotify, "container") == 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <yajl/yajl_tree.h>
+
+#include "libstart/base/error.h"
+#include "libstart/oci/payload-args.h"
+
+static void add_list(GPtrArray *words, char *const *list) {
+        for (size_t i = 0; list && list[i]; i++)
+                g_ptr_array_add(words, g_strdup(list[i]));
+}
+
+/* A JSON array of strings, or one word, blanks and all. [""] and "" are no word, yet count as an entrypoint; []
+ * counts as none. */
+static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_is_none, GError **error) {
+        char message[256];
+        yajl_val tree = yajl_tree_parse(entrypoint, message, sizeof message);
+        bool ok = true;
+
+        *ret_is_none = false;
+        if (!YAJL_IS_ARRAY(tree)) {
+                g_ptr_array_add(words, g_strdup(entrypoint));
+        } else {
+                *ret_is_none = tree->u.array.len == 0;
+                for (size_t i = 0; i < tree->u.array.len && ok; i++) {
+                        ok = YAJL_IS_STRING(tree->u.array.values[i]);
+                        if (ok)
+                                g_ptr_array_add(words, g_strdup(YAJL_GET_STRING(tree->u.array.values[i])));
+                }
+        }
+        yajl_tree_free(tree);
+        if (!ok)
+                return error_set(error, KT_ERROR_USAGE, "entrypoint '%s': the array holds something that is no string",
+                                 entrypoint);
+        if (words->len == 1 && ((const char *) words->pdata[0])[0] == '\0')
+                g_ptr_array_set_size(words, 0);
+        return true;
+}
+
+char **payload_args_build(const LaunchArgs *args, const ImageConfig *image, GError **error) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        bool use_image_cmd = true;
+
+        if (!args->entrypoint)
+                add_list(words, image->entrypoint);
+        else if (!add_entrypoint(words, args->entrypoint, &use_image_cmd, error))
+                return NULL;
+        for (guint i = 0; i < args->command->len; i++)
+                g_ptr_array_add(words, g_strdup(args->command->pdata[i]));
+        if (args->command->len == 0 && use_image_cmd)
+                add_list(words, image->cmd);
+
+        if (words->len == 0) {
+                error_set(error, KT_ERROR_NOT_FOUND,
+                          "there is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
+                          args->entrypoint ? " of use with this entrypoint" : "");
+                return NULL;
+        }
+        g_ptr_array_add(words, NULL);
+        return (char **) g_ptr_array_steal(words, NULL);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/mount-request.h"
+#include "libstart/base/size.h"
+#include "libstart/oci/notify.h"
+#include "libstart/oci/spec-parts.h"
+
+typedef runtime_spec_schema_defs_mount Mount;
+
+/* The mounts of every container. A mount of the user's on the same place replaces one of them. */
+static const struct {
+        const char *destination, *type, *source;
+        const char *options[8];
+} defaults[] = {
+        { "/proc", "proc", "proc", { "nosuid", "noexec", "nodev" } },
+        { "/dev", "tmpfs", "tmpfs", { "nosuid", "strictatime", "mode=755", "size=65536k" } },
+        { "/sys", "sysfs", "sysfs", { "nosuid", "noexec", "nodev", "ro" } },
+        { "/dev/pts", "devpts", "devpts", { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5" } },
+        { "/dev/mqueue", "mqueue", "mqueue", { "nosuid", "noexec", "nodev" } },
+        { "/dev/shm", "tmpfs", "shm", { "nosuid", "noexec", "nodev", "mode=1777" } },
+        { "/sys/fs/cgroup", "cgroup", "cgroup", { "rprivate", "nosuid", "noexec", "nodev", "relatime", "ro" } },
+};
+
+#define DEFAULT_SHM_SIZE "size=65536k" /* written as Podman writes it */
+
+/* The mounts being collected, in the order in which they were asked for. */
+typedef struct MountList {
+        GPtrArray *mounts;         /* of Mount* */
+        GHashTable *destinations; /* of those: destination -> Mount*, neither owned */
+} MountList;
+
+static void free_mount(void *mount) {
+        free_runtime_spec_schema_defs_mount(mount);
+}
+
+static void mount_list_clear(MountList *list) {
+        g_clear_pointer(&list->destinations, g_hash_table_unref);
+        g_clear_pointer(&list->mounts, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MountList, mount_list_clear)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mount, free_runtime_spec_schema_defs_mount)
+
+static Mount *make_mount(const char *destination, const char *type, const char *source,
+                         const char *const *options) {
+        Mount *mount = g_new0(Mount, 1);
+
+        mount->destination = g_strdup(destination);
+        mount->type = g_strdup(type);
+        mount->source = g_strdup(source);
+        mount->options = spec_copy_strings(options, &mount->options_len);
+        return mount;
+}
+
+static void add_option(Mount *mount, const char *option) {
+        for (size_t i = 0; i < mount->options_len; i++)
+                if (g_str_equal(mount->options[i], option))
+                        return;
+        mount->options = g_renew(char *, mount->options, mount->options_len + 2);
+        mount->options[mount->options_len++] = g_strdup(option);
+        mount->options[mount->options_len] = NULL;
+}
+
+static bool has_mount(const MountList *list, const char *destination) {
+        return g_hash_table_contains(list->destinations, destination);
+}
+
+/* Takes ownership of mount. */
+static void add_mount(MountList *list, Mount *mount) {
+        g_ptr_array_add(list->mounts, mount);
+        g_hash_table_insert(list->destinations, mount->destination, mount);
+}
+
+static Mount *make_requested(const MountRequest *request) {
+        Mount *mount = request->type == MOUNT_BIND ?
+                               make_mount(request->destination, "bind", request->source, NULL) :
+                               make_mount(request->destination, "tmpfs", "tmpfs", NULL);
+
+        for (guint i = 0; i < request->options->len; i++)
+                add_option(mount, request->options->pdata[i]);
+        return mount;
+}
+
+/* A bind mount must not be freer than the mount that its source is on, unless the user says so. */
+static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host, GError **error) {
+        static const struct {
+                unsigned long flag;
+                const char *option, *opposite;
+        } table[] = {
+                { ST_NOEXEC, "noexec", "exec" },
+                { ST_NOSUID, "nosuid", "suid" },
+                { ST_NODEV, "nodev", "dev" },
+        };
+        unsigned long flags = 0;
+
+        if (request->type != MOUNT_BIND || !host->source_flags)
+                return true;
+        if (!host->source_flags(request->source, &flags, error)) {
+                g_prefix_error(error, "mount on '%s': ", request->destination);
+                return false;
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+                if (flags & table[i].flag && !mount_request_has_option(request, table[i].opposite))
+                        add_option(mount, table[i].option);
+        return true;
+}
+
+static bool is_same(const Mount *a, const Mount *b) {
+        if (!g_str_equal(a->type, b->type) || !g_str_equal(a->source, b->source) ||
+            a->options_len != b->options_len)
+                return false;
+        for (size_t i = 0; i < a->options_len; i++)
+                if (!g_str_equal(a->options[i], b->options[i]))
+                        return false;
+        return true;
+}
+
+static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
+        g_autoptr(Mount) mount = make_requested(request);
+
+        if (request->relabel && input->host->selinux)
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
+                                 "the files yourself, with semanage-fcontext(8) and restorecon(8)",
+                                 request->destination);
+        if (!add_source_flags(mount, request, input->host, error))
+                return false;
+
+        const Mount *other = g_hash_table_lookup(list->destinations, request->destination);
+        if (!other)
+                add_mount(list, g_steal_pointer(&mount));
+        else if (!is_same(other, mount))
+                return error_set(error, KT_ERROR_USAGE, "two different mounts are to be on '%s'",
+                                 request->destination);
+        return true;
+}
+
+static bool add_requests(MountList *list, const GPtrArray *values, const SpecInput *input,
+                         MountRequest *(*parse)(const char *, GError **), GError **error) {
+        for (guint i = 0; i < values->len; i++) {
+                g_autoptr(MountRequest) request = parse(values->pdata[i], error);
+
+                if (!request || !add_request(list, request, input, error))
+                        return false;
+        }
+        return true;
+}
+
+static void add_tmpfs(MountList *list, const char *destination) {
+        static const char *const options[] = { "rw", "rprivate", "nosuid", "nodev", "tmpcopyup", NULL };
+
+        if (!has_mount(list, destination))
+                add_mount(list, make_mount(destination, "tmpfs", "tmpfs", options));
+}
+
+/* Where a read-only root must be written to all the same. A root that is writable is as transient as Podman's
+ * anonymous volumes are, so it needs no mounts for the image's volumes. */
+static void add_writable_places(MountList *list, const SpecInput *input) {
+        if (input->args->read_only != FLAG_TRUE)
+                return;
+        for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
+                if (!g_str_equal(input->image->volumes[i], "/"))
+                        add_tmpfs(list, input->image->volumes[i]);
+        if (input->args->read_only_tmpfs != FLAG_FALSE) {
+                add_tmpfs(list, "/run");
+                add_tmpfs(list, "/tmp");
+                add_tmpfs(list, "/var/tmp");
+        }
+}
+
+/* With a read-only root the generated files are as podman has them: read-only themselves. */
+static void add_files(MountList *list, const SpecInput *input) {
+        static const char *const read_only[] = { "ro", "nosuid", "noexec", "nodev" };
+
+        for (guint i = 0; input->file_mounts && i < input->file_mounts->len; i++) {
+                const MountRequest *request = input->file_mounts->pdata[i];
+
+                if (has_mount(list, request->destination))
+                        continue;
+
+                Mount *mount = make_requested(request);
+                for (size_t j = 0; input->args->read_only == FLAG_TRUE && j < G_N_ELEMENTS(read_only); j++)
+                        add_option(mount, read_only[j]);
+                add_mount(list, mount);
+        }
+}
+
+static bool add_shm_size(Mount *mount, const char *size, GError **error) {
+        guint64 bytes = 0;
+
+        if (!size) {
+                add_option(mount, DEFAULT_SHM_SIZE);
+                return true;
+        }
+        if (!size_parse(size, &bytes, error))
+                return false;
+
+        g_autofree char *option = g_strdup_printf("size=%" G_GUINT64_FORMAT, bytes); /* 0: no limit */
+        add_option(mount, option);
+        return true;
+}
+
+/* --read-only-tmpfs=false takes away what is writable by default: /dev and /dev/shm too. */
+static bool add_defaults(MountList *list, const SpecInput *input, GError **error) {
+        bool read_only = input->args->read_only == FLAG_TRUE && input->args->read_only_tmpfs == FLAG_FALSE;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++) {
+                const char *destination = defaults[i].destination;
+                bool shm = g_str_equal(destination, "/dev/shm");
+
+                if (has_mount(list, destination))
+                        continue;
+
+                Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
+                add_mount(list, mount);
+                if (shm && !add_shm_size(mount, input->args->shm_size, error))
+                        return false;
+                if (read_only && (shm || g_str_equal(destination, "/dev")))
+                        add_option(mount, "ro");
+        }
+        return true;
+}
+
+static bool add_notify_socket(MountList *list, const SpecInput *input, GError **error) {
+        static const char *const options[] = { "bind", "rprivate", NULL };
+        const char *socket = input->host->notify_socket;
+
+        if (!notify_is_for_container(input->args, input->host))
+                return true;
+        if (socket[0] != '/')
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "systemd's notify socket '%s' is no path, so that the container cannot be given it",
+                                 socket);
+        if (!has_mount(list, NOTIFY_SOCKET_INSIDE))
+                add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", socket, options));
+        return true;
+}
+
+static guint count_slashes(const char *path) {
+        guint n = 0;
+
+        for (; *path; path++)
+                n += *path == '/';
+        return n;
+}
+
+/* What is deeper is mounted later, so that it is not hidden. */
+static int compare_depth(const void *a, const void *b) {
+        const Mount *const *first = a, *const *second = b;
+
+        return (int) count_slashes((*first)->destination) - (int) count_slashes((*second)->destination);
+}
+
+bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error) {
+        g_auto(MountList) list = {
+                .mounts = g_ptr_array_new_with_free_func(free_mount),
+                .destinations = g_hash_table_new(g_str_hash, g_str_equal),
+        };
+
+        if (!add_requests(&list, input->args->volumes, input, mount_request_parse_volume, error) ||
+            !add_requests(&list, input->args->mounts, input, mount_request_parse_mount, error) ||
+            !add_requests(&list, input->args->tmpfs, input, mount_request_parse_tmpfs, error))
+                return false;
+        add_writable_places(&list, input);
+        add_files(&list, input);
+        if (!add_notify_socket(&list, input, error) || !add_defaults(&list, input, error))
+                return false;
+
+        g_ptr_array_sort(list.mounts, compare_depth); /* stable */
+        spec->mounts_len = list.mounts->len;
+        spec->mounts = (Mount **) g_ptr_array_steal(list.mounts, NULL);
+        return true;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/oci/hostname.h"
+#include "libstart/oci/spec-parts.h"
+
+#define OCI_VERSION "1.2.0" /* of the runtime spec, as Podman 5.4 writes it */
+
+char **spec_copy_strings(const char *const *strings, size_t *ret_length) {
+        *ret_length = strings ? g_strv_length((char **) strings) : 0;
+        return *ret_length ? g_strdupv((char **) strings) : NULL;
+}
+
+/* libcrun acts on these. From a file they would change how a container is run behind the back of all that is
+ * checked here; a label must never be one, for podman's labels are not annotations. */
+static bool is_for_libcrun(const char *key) {
+        return g_str_has_prefix(key, "run.oci.") || g_str_has_prefix(key, "org.systemd.property.") ||
+               g_str_has_prefix(key, "module.wasm.");
+}
+
+static void set_annotation(Spec *spec, const char *assignment, size_t key_length) {
+        g_autofree char *key = g_strndup(assignment, key_length);
+
+        append_json_map_string_string(spec->annotations, key,
+                                      assignment[key_length] ? assignment + key_length + 1 : "");
+}
+
+/* Labels, the image's first, then annotations: what is later wins. */
+bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
+        const LaunchArgs *args = input->args;
+
+        spec->annotations = g_new0(json_map_string_string, 1);
+        for (guint i = 0; i < args->labels->len; i++) {
+                const char *label = args->labels->pdata[i];
+
+                if (!is_for_libcrun(label))
+                        set_annotation(spec, label, strcspn(label, "="));
+        }
+        for (guint i = 0; i < args->annotations->len; i++) {
+                const char *annotation = args->annotations->pdata[i];
+
+                if (is_for_libcrun(annotation))
+                        return error_set(error, KT_ERROR_UNSUPPORTED,
+                                         "annotation '%s' is not supported: it changes how the container is run",
+                                         annotation);
+                set_annotation(spec, annotation, strcspn(annotation, "="));
+        }
+        return true;
+}
+
+static void add_root(Spec *spec, const SpecInput *input) {
+        spec->root = g_new0(typeof(*spec->root), 1);
+        spec->root->path = g_strdup(input->host->rootfs_mount);
+        if (input->args->read_only == FLAG_TRUE)
+                spec->root->readonly = spec->root->readonly_present = true;
+}
+
+runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const ImageConfig *image,
+                                              const UserIdentity *user, const HostFacts *host,
+                                              const char *const *environment, const GPtrArray *file_mounts,
+                                              GError **error) {
+        g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(runtime_spec_schema_config_schema, 1);
+        const SpecInput input = {
+                .args = args,
+                .image = image,
+                .user = user,
+                .host = host,
+                .environment = environment,
+                .file_mounts = file_mounts,
+        };
+
+        spec->oci_version = g_strdup(OCI_VERSION);
+        spec->hostname = hostname_choose(args, host);
+        add_root(spec, &input);
+        if (!spec_add_process(spec, &input, error) || !spec_add_capabilities(spec, &input, error) ||
+            !spec_add_rlimits(spec, &input, error) || !spec_add_mounts(spec, &input, error) ||
+            !spec_add_linux(spec, &input, error) || !spec_add_annotations(spec, &input, error))
+                return NULL;
+        return g_steal_pointer(&spec);
+}
+
+char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error) {
+        /* An environment may hold any bytes. */
+        const struct parser_context context = { .options = OPT_GEN_NO_VALIDATE_UTF8, .errfile = stderr };
+        parser_error message = NULL;
+        char *json = runtime_spec_schema_config_schema_generate_json(spec, &context, &message);
+
+        if (!json)
+                error_set(error, KT_ERROR_FAILED, "the OCI spec cannot be written as JSON: %s",
+                          message ? g_strchomp(message) : "unknown reason");
+        free(message);
+        return json;
+}
