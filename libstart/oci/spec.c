@@ -53,8 +53,8 @@ bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
 static void add_root(Spec *spec, const SpecInput *input) {
         spec->root = g_new0(typeof(*spec->root), 1);
         spec->root->path = g_strdup(input->host->rootfs_mount);
-        if (input->args->read_only == FLAG_TRUE)
-                spec->root->readonly = spec->root->readonly_present = true;
+        spec->root->readonly = input->args->read_only == FLAG_TRUE;
+        spec->root->readonly_present = spec->root->readonly;
 }
 
 runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const ImageConfig *image,
