@@ -53,7 +53,7 @@ yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **er
         if (!tree) {
                 problem[strcspn(problem, "\n")] = '\0';
                 error_set(error, KT_ERROR_FAILED, "line %u: not JSON: %s", find_bad_line(text, length),
-                          problem[0] ? problem : "there is nothing");
+                          problem);
         }
         return tree;
 }

@@ -103,10 +103,10 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
                 return NULL;
         }
         if (g_strcmp0(profile, "unconfined") == 0) {
-                error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up the filter only "
-                        "for a container whose own file says SeccompProfile=unconfined");
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up "
+                          "the filter only "
+                          "for a container whose own file says SeccompProfile=unconfined");
                 return NULL;
         }
         if (profile && profile[0])

@@ -365,10 +365,10 @@ static bool check_flags(yajl_val value, void *unused, GError **error) {
                 if (g_str_equal(YAJL_GET_STRING(value->u.array.values[i]), "SECCOMP_FILTER_FLAG_SPEC_ALLOW"))
                         return true;
         return value->u.array.len == 0 ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "keyturn loads filters with SECCOMP_FILTER_FLAG_SPEC_ALLOW, which is not listed: add it, "
-                       "or remove the key");
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "keyturn loads filters with SECCOMP_FILTER_FLAG_SPEC_ALLOW, which is not "
+                         "listed: add it, "
+                         "or remove the key");
 }
 
 static bool refuse_listener(yajl_val value, void *unused, GError **error) {
