@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "generator/beside-podman.h"
+#include "libstart/base/fd.h"
+
+/* systemd looks for generators there in this order, and the first of a name counts. */
+static const char *const generator_directories[] = {
+        "/run/systemd/system-generators",
+        "/etc/systemd/system-generators",
+        "/usr/local/lib/systemd/system-generators",
+        "/usr/lib/systemd/system-generators",
+};
+
+#define PODMAN_GENERATOR "podman-system-generator"
+
+/* Empty and device: masked. Not executable: systemd does not run it. */
+static bool is_runnable(int fd) {
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_mode & 0111;
+}
+
+bool beside_podman_is_active(const Root *root) {
+        for (size_t i = 0; i < G_N_ELEMENTS(generator_directories); i++) {
+                _cleanup_close_ int directory_fd =
+                        root_open_path(root, generator_directories[i], O_PATH | O_DIRECTORY);
+                _cleanup_close_ int fd = -1;
+
+                if (directory_fd < 0)
+                        continue;
+                if (root_is_null_link(directory_fd, PODMAN_GENERATOR))
+                        return false;
+                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
+                if (fd >= 0)
+                        return is_runnable(fd);
+        }
+        return false;
+}
+
+bool beside_podman_is_ours(const SourceFile *source) {
+        return source->unit && unit_file_section(source->unit, "Keyturn");
+}
+
+char *beside_podman_reason(const Container *container) {
+        if (container->problems->len > 0)
+                return g_strdup(container->problems->pdata[0]);
+        if (!container->has_network)
+                return g_strdup_printf("%s: Network= is not set, which is a bridge for Podman",
+                                       container->source->path);
+        return NULL;
+}
+
+char *beside_podman_override(const Root *root, const char *service) {
+        static const char *const directories[] = { "/etc/systemd/system", "/run/systemd/system" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *path = g_build_filename(directories[i], service, NULL);
+                _cleanup_close_ int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
+
+                if (fd >= 0)
+                        return g_steal_pointer(&path);
+        }
+        return NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "generator/emit.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+
+/* systemd ignores it: the suffix is no unit type. */
+static char *temporary_name(const char *path) {
+        return g_strdup_printf("%s.%d.tmp", path, (int) getpid());
+}
+
+static bool write_all(int fd, const GString *text) {
+        for (size_t done = 0; done < text->len;) {
+                ssize_t n = write(fd, text->str + done, text->len - done);
+
+                if (n < 0 && errno != EINTR)
+                        return false;
+                if (n > 0)
+                        done += (size_t) n;
+        }
+        return true;
+}
+
+static bool put_in_place(int directory_fd, const char *temporary, const char *path, GError **error) {
+        if (renameat(directory_fd, temporary, directory_fd, path) == 0)
+                return true;
+        (void) error_set_errno(error, errno, "writing '%s'", path);
+        (void) unlinkat(directory_fd, temporary, 0);
+        return false;
+}
+
+bool emit_file(int directory_fd, const char *name, const GString *text, GError **error) {
+        g_autofree char *temporary = temporary_name(name);
+        _cleanup_close_ int fd =
+                openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+        if (fd < 0)
+                return error_set_errno(error, errno, "writing '%s'", name);
+        if (!write_all(fd, text)) {
+                (void) error_set_errno(error, errno, "writing '%s'", name);
+                (void) unlinkat(directory_fd, temporary, 0);
+                return false;
+        }
+        return put_in_place(directory_fd, temporary, name, error);
+}
+
+static bool make_parents(int directory_fd, const char *path, GError **error) {
+        for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+                g_autofree char *parent = g_strndup(path, (size_t) (slash - path));
+
+                if (mkdirat(directory_fd, parent, 0755) < 0 && errno != EEXIST)
+                        return error_set_errno(error, errno, "making '%s'", parent);
+        }
+        return true;
+}
+
+static bool replace_link(int directory_fd, const char *path, const char *target, GError **error) {
+        g_autofree char *temporary = NULL;
+        struct stat st;
+
+        if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
+                return error_set(error, KT_ERROR_FAILED, "linking '%s': a unit has this name", path);
+        temporary = temporary_name(path);
+        if (symlinkat(target, directory_fd, temporary) < 0)
+                return error_set_errno(error, errno, "linking '%s'", path);
+        return put_in_place(directory_fd, temporary, path, error);
+}
+
+/* symlink(2) is atomic by itself where nothing has the name, which is nearly always. */
+bool emit_link(int directory_fd, const char *path, const char *target, GError **error) {
+        int r = symlinkat(target, directory_fd, path);
+
+        if (r < 0 && errno == ENOENT) {
+                if (!make_parents(directory_fd, path, error))
+                        return false;
+                r = symlinkat(target, directory_fd, path);
+        }
+        if (r < 0 && errno == EEXIST)
+                return replace_link(directory_fd, path, target, error);
+        return r == 0 || error_set_errno(error, errno, "linking '%s'", path);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Writing into the directory that systemd gave. Everything appears under its name complete or not at all, also when
+ * two generators run at the same time. No fsync: the directory is on a tmpfs and made anew at every reload. */
+
+bool emit_file(int directory_fd, const char *name, const GString *text, GError **error);
+
+/* A symbolic link, with the directories it is in. An older link of that name is replaced, a file never. */
+bool emit_link(int directory_fd, const char *path, const char *target, GError **error);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/install.h"
+#include "generator/names.h"
+#include "generator/values.h"
+
+typedef struct Install {
+        Container *container;
+        const char *instance; /* what the links are called: the service, or the default instance of a template */
+        GPtrArray *links;
+} Install;
+
+static void link_free(void *data) {
+        Link *link = data;
+
+        g_free(link->path);
+        g_free(link->target);
+        g_free(link);
+}
+
+/* One ".." for each directory that the link is in. Takes ownership of path. */
+static void add_link(Install *install, char *path) {
+        Link *link = g_new0(Link, 1);
+        GString *target = g_string_new(NULL);
+
+        for (const char *c = strchr(path, '/'); c; c = strchr(c + 1, '/'))
+                g_string_append(target, "../");
+        g_string_append(target, install->container->service->name);
+        link->path = path;
+        link->target = g_string_free(target, FALSE);
+        g_ptr_array_add(install->links, link);
+}
+
+/* Each part a plain name, so that no link is made outside of the output directory. */
+static bool is_below(const char *path) {
+        g_auto(GStrv) parts = g_strsplit(path, "/", -1);
+
+        for (char **part = parts; *part; part++)
+                if (!name_is_unit(*part) || g_str_has_prefix(*part, ".."))
+                        return false;
+        return true;
+}
+
+static void add_alias(Install *install, const Value *value, const char *suffix) {
+        if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
+                container_problem(install->container, value->line,
+                                  "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
+                                  value->text);
+        else if (g_strcmp0(value->text, install->container->service->name) != 0)
+                add_link(install, g_strdup(value->text));
+}
+
+static void add_wanted(Install *install, const Value *value, const char *suffix) {
+        if (!name_is_unit(value->text))
+                container_problem(install->container, value->line, "'%s' is no name of a unit", value->text);
+        else if (install->instance)
+                add_link(install, g_strdup_printf("%s.%s/%s", value->text, suffix, install->instance));
+}
+
+static void warn_also(Install *install, const Value *value, const char *suffix) {
+        container_warning(install->container, value->line, "other units are not enabled by this, ignoring");
+}
+
+static const struct {
+        const char *key;
+        void (*add)(Install *install, const Value *value, const char *suffix);
+        const char *suffix;
+} keys[] = {
+        { "Alias", add_alias, NULL },
+        { "Also", warn_also, NULL },
+        { "RequiredBy", add_wanted, "requires" },
+        { "UpheldBy", add_wanted, "upholds" },
+        { "WantedBy", add_wanted, "wants" },
+};
+
+static void apply_key(Install *install, const UnitSection *section, size_t key) {
+        g_autoptr(GPtrArray) lines = g_ptr_array_new();
+        g_autoptr(GArray) values = values_new();
+        g_autoptr(GError) error = NULL;
+        const UnitLine *bad = NULL;
+
+        for (guint i = 0; i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && g_str_equal(line->key, keys[key].key))
+                        g_ptr_array_add(lines, (void *) line);
+        }
+        if (!values_read(values, lines, READ_WORDS, &bad, &error))
+                container_problem(install->container, bad, "%s", error->message);
+        for (guint i = 0; i < values->len; i++)
+                keys[key].add(install, &g_array_index(values, Value, i), keys[key].suffix);
+}
+
+/* NULL where a template has none. Transfer full. */
+static char *find_instance(Container *container, const UnitSection *section) {
+        const char *service = container->service->name;
+        const UnitLine *line = unit_section_last(section, "DefaultInstance");
+        g_autofree char *instance = NULL;
+
+        if (!name_is_template(service))
+                return g_strdup(service);
+        if (!line || !line->value[0])
+                return NULL;
+        instance = name_instance(service, line->value);
+        if (!name_is_unit(instance)) {
+                container_problem(container, line, "'%s' is no name of a unit", instance);
+                return NULL;
+        }
+        return g_steal_pointer(&instance);
+}
+
+GPtrArray *install_links(Container *container) {
+        const UnitSection *section = unit_file_section(container->source->unit, "Install");
+        GPtrArray *links = g_ptr_array_new_with_free_func(link_free);
+        g_autofree char *instance = section ? find_instance(container, section) : NULL;
+        Install install = { container, instance, links };
+
+        for (size_t i = 0; section && i < G_N_ELEMENTS(keys); i++)
+                apply_key(&install, section, i);
+        return links;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "generator/dropins.h"
+#include "generator/load.h"
+#include "generator/names.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+
+/* For users' managers, and exactly these: "users-extra" is a directory like any other. */
+static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users",
+                                        NULL };
+
+typedef struct Scan {
+        const Root *root;
+        Sources *sources;
+        GHashTable *names;   /* of the files that count so far */
+        GHashTable *visited; /* directories, as "device:inode" */
+        Dropins *dropins;
+} Scan;
+
+typedef struct Entry {
+        char *name;
+        unsigned char type; /* DT_REG etc. */
+} Entry;
+
+static void source_file_free(void *data) {
+        SourceFile *file = data;
+
+        g_free(file->name);
+        g_free(file->path);
+        unit_file_free(file->unit);
+        g_clear_error(&file->error);
+        g_free(file);
+}
+
+void sources_free(Sources *sources) {
+        if (!sources)
+                return;
+        g_ptr_array_unref(sources->files);
+        g_ptr_array_unref(sources->problems);
+        g_free(sources);
+}
+
+GPtrArray *load_search_path(const char *unit_dirs) {
+        GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
+
+        if (unit_dirs && unit_dirs[0]) {
+                g_auto(GStrv) parts = g_strsplit(unit_dirs, ":", -1);
+
+                for (char **part = parts; *part; part++)
+                        if ((*part)[0])
+                                g_ptr_array_add(path, g_strdup(*part));
+                return path;
+        }
+        g_ptr_array_add(path, g_strdup("/run/containers/systemd"));
+        g_ptr_array_add(path, g_strdup("/etc/containers/systemd"));
+        g_ptr_array_add(path, g_strdup("/usr/share/containers/systemd"));
+        return path;
+}
+
+static void entry_clear(void *data) {
+        g_free(((Entry *) data)->name);
+}
+
+static int compare_entries(gconstpointer a, gconstpointer b) {
+        return strcmp(((const Entry *) a)->name, ((const Entry *) b)->name);
+}
+
+/* All entries but "." and "..", by name. Takes ownership of fd, and leaves *ret_stream open on it. */
+static GArray *read_entries(int fd, DIR **ret_stream) {
+        GArray *entries = g_array_new(FALSE, FALSE, sizeof(Entry));
+        DIR *stream = fdopendir(fd);
+        struct dirent *entry;
+
+        g_array_set_clear_func(entries, entry_clear);
+        while ((entry = readdir(stream))) {
+                Entry copy = { .type = entry->d_type };
+
+                if (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, ".."))
+                        continue;
+                copy.name = g_strdup(entry->d_name);
+                g_array_append_val(entries, copy);
+        }
+        g_array_sort(entries, compare_entries);
+        *ret_stream = stream;
+        return entries;
+}
+
+static bool parse_file(Scan *scan, SourceFile *file, const char *text, size_t length, GError **error) {
+        g_autoptr(UnitFile) unit = unit_file_new();
+
+        if (!unit_file_parse(unit, file->path, text, length, error) ||
+            !dropins_apply(scan->dropins, file->name, unit, error))
+                return false;
+        file->unit = g_steal_pointer(&unit);
+        return true;
+}
+
+static bool read_file(Scan *scan, SourceFile *file, int fd, char **ret_text, size_t *ret_length, GError **error) {
+        if (fd < 0 && errno == ENOENT)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "%s: the link leads nowhere (when units are generated at boot, only what the root "
+                                 "file system and /usr hold is there)",
+                                 file->path);
+        if (fd < 0)
+                return error_set_errno(error, errno, "%s: cannot be opened", file->path);
+        if (!root_read(fd, ret_text, ret_length, error)) {
+                g_prefix_error(error, "%s: ", file->path);
+                return false;
+        }
+        return true;
+}
+
+/* Texts are parsed when all drop-in directories are known; until then they wait here. */
+typedef struct Pending {
+        SourceFile *file;
+        char *text;
+        size_t length;
+} Pending;
+
+static void load_file(Scan *scan, GArray *pending, int directory_fd, const char *directory, const Entry *entry) {
+        SourceFile *file;
+        g_autofree char *text = NULL;
+        _cleanup_close_ int fd = -1;
+        bool is_link = entry->type != DT_REG;
+        size_t length = 0;
+
+        if (g_hash_table_contains(scan->names, entry->name))
+                return;
+        file = g_new0(SourceFile, 1);
+        file->name = g_strdup(entry->name);
+        file->path = g_strconcat(directory, "/", entry->name, NULL);
+        g_hash_table_add(scan->names, file->name);
+        g_ptr_array_add(scan->sources->files, file);
+
+        if (is_link && root_is_null_link(directory_fd, entry->name)) {
+                file->is_masked = true;
+                return;
+        }
+        fd = root_open_at(scan->root, directory_fd, directory, entry->name, is_link,
+                          O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        if (!read_file(scan, file, fd, &text, &length, &file->error))
+                return;
+        file->is_masked = length == 0;
+        if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
+                g_array_append_val(pending, ((Pending) { file, g_steal_pointer(&text), length }));
+}
+
+static bool is_new_directory(Scan *scan, int fd) {
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return false;
+        return g_hash_table_add(scan->visited,
+                                g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) st.st_dev,
+                                                (guint64) st.st_ino));
+}
+
+/* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent. */
+static void scan_directory(Scan *scan, GArray *pending, const char *path) {
+        _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
+        g_autoptr(GArray) entries = NULL;
+        DIR *stream;
+
+        if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+                g_ptr_array_add(scan->sources->problems,
+                                g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
+        if (fd < 0 || !is_new_directory(scan, fd))
+                return;
+        entries = read_entries(fd_steal(&fd), &stream);
+        for (guint i = 0; i < entries->len; i++) {
+                const Entry *entry = &g_array_index(entries, Entry, i);
+
+                if (entry->type != DT_DIR && name_suffix(entry->name))
+                        load_file(scan, pending, dirfd(stream), path, entry);
+        }
+        closedir(stream);
+        for (guint i = 0; i < entries->len; i++) {
+                const Entry *entry = &g_array_index(entries, Entry, i);
+                g_autofree char *child = NULL;
+
+                if (entry->type == DT_REG)
+                        continue;
+                child = g_strconcat(path, "/", entry->name, NULL);
+                if (g_str_has_suffix(entry->name, ".d"))
+                        dropins_add_directory(scan->dropins, entry->name, child);
+                else if (!g_strv_contains(excluded, child) && (entry->type == DT_DIR || !name_suffix(entry->name)))
+                        scan_directory(scan, pending, child);
+        }
+}
+
+static int compare_files(gconstpointer a, gconstpointer b) {
+        const SourceFile *const *left = a, *const *right = b;
+
+        return strcmp((*left)->name, (*right)->name);
+}
+
+static void pending_clear(void *data) {
+        g_free(((Pending *) data)->text);
+}
+
+Sources *load_sources(const Root *root, GPtrArray *search_path) {
+        g_autoptr(Dropins) dropins = dropins_new(root);
+        g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GHashTable) visited = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autoptr(GArray) pending = g_array_new(FALSE, FALSE, sizeof(Pending));
+        Sources *sources = g_new0(Sources, 1);
+        Scan scan = { root, sources, names, visited, dropins };
+
+        sources->files = g_ptr_array_new_with_free_func(source_file_free);
+        sources->problems = g_ptr_array_new_with_free_func(g_free);
+        g_array_set_clear_func(pending, pending_clear);
+        for (guint i = 0; i < search_path->len; i++) {
+                const char *path = search_path->pdata[i];
+
+                if (path[0] == '/')
+                        scan_directory(&scan, pending, path);
+                else
+                        g_ptr_array_add(sources->problems,
+                                        g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
+        }
+        for (guint i = 0; i < pending->len; i++) {
+                Pending *next = &g_array_index(pending, Pending, i);
+
+                (void) parse_file(&scan, next->file, next->text, next->length, &next->file->error);
+        }
+        g_ptr_array_sort(sources->files, compare_files);
+        return sources;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "generator/root.h"
+#include "generator/unit-file.h"
+
+/* A Quadlet file as the search path has it: it alone counts under its name. */
+typedef struct SourceFile {
+        char *name;     /* "foo.container" */
+        char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
+        bool is_masked; /* empty, or a link to /dev/null */
+        UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
+        GError *error;  /* begins with the file's path; such a file still hides those of its name */
+} SourceFile;
+
+typedef struct Sources {
+        GPtrArray *files;    /* of SourceFile, by name */
+        GPtrArray *problems; /* of char*: directories that could not be read */
+} Sources;
+
+void sources_free(Sources *sources);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sources, sources_free)
+
+/* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below /run,
+ * /etc and /usr/share. Transfer full. */
+GPtrArray *load_search_path(const char *unit_dirs);
+
+/* Load everything in the directories and all below them. An earlier one hides later files of the same name.
+ * Transfer full. */
+Sources *load_sources(const Root *root, GPtrArray *search_path);

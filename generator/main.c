@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "generator/beside-podman.h"
+#include "generator/emit.h"
+#include "generator/install.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+
+static bool arg_dry_run = false;
+static const char *arg_root = NULL;
+static const char *arg_normal = NULL, *arg_early = NULL;
+
+/* What one run knows. */
+typedef struct Run {
+        const Root *root;
+        Config *config;
+        const UnitNames *names;
+        bool beside_podman;
+        const char *directory; /* where units are written */
+        int directory_fd;      /* -1 until the first */
+        bool failed;
+} Run;
+
+static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
+        log_error("%s", message);
+        run->failed = true;
+}
+
+static void print_unit(const Container *container, const GString *text, const GPtrArray *links) {
+        printf("---%s---\n%s", container->service->name, text->str);
+        for (guint i = 0; i < links->len; i++) {
+                const Link *link = links->pdata[i];
+
+                printf("# link %s -> %s\n", link->path, link->target);
+        }
+        putchar('\n');
+}
+
+static bool open_output(Run *run, GError **error) {
+        if (run->directory_fd < 0)
+                run->directory_fd = open(run->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return run->directory_fd >= 0 || error_set_errno(error, errno, "'%s'", run->directory);
+}
+
+static void write_unit(Run *run, const Container *container, const GString *text, const GPtrArray *links) {
+        g_autoptr(GError) error = NULL;
+
+        if (!open_output(run, &error) ||
+            !emit_file(run->directory_fd, container->service->name, text, &error)) {
+                fail(run, "%s: %s", container->source->path, error->message);
+                return;
+        }
+        for (guint i = 0; i < links->len; i++) {
+                const Link *link = links->pdata[i];
+
+                if (!emit_link(run->directory_fd, link->path, link->target, &error)) {
+                        fail(run, "%s: %s", container->source->path, error->message);
+                        g_clear_error(&error);
+                }
+        }
+}
+
+static void report(Run *run, const Container *container) {
+        for (guint i = 0; i < container->warnings->len; i++)
+                log_warning("%s", (char *) container->warnings->pdata[i]);
+        for (guint i = 0; i < container->problems->len; i++)
+                fail(run, "%s", (char *) container->problems->pdata[i]);
+}
+
+/* Does this file stay with Podman, or its service with the administrator? Says so. */
+static bool is_left(Run *run, const Container *container) {
+        g_autofree char *reason = NULL, *override = NULL;
+
+        if (!run->beside_podman)
+                return false;
+        if (!beside_podman_is_ours(container->source))
+                reason = beside_podman_reason(container);
+        if (reason) {
+                log_info("left to Podman: %s", reason);
+                return true;
+        }
+        override = beside_podman_override(run->root, container->service->name);
+        if (override)
+                log_info("%s: %s is there, which counts instead", container->source->path, override);
+        return override;
+}
+
+static void convert(Run *run, const SourceFile *source, const char *service) {
+        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->config);
+        g_autoptr(GPtrArray) links = install_links(container);
+        g_autoptr(GString) text = NULL;
+
+        if (is_left(run, container))
+                return;
+        report(run, container);
+        if (container->problems->len > 0)
+                return;
+        text = service_print(container->service, source->path);
+        if (arg_dry_run)
+                print_unit(container, text, links);
+        else
+                write_unit(run, container, text, links);
+}
+
+/* Podman's own message is enough where its generator reads the file, too. */
+static void refuse_type(Run *run, const SourceFile *source) {
+        if (!run->beside_podman)
+                fail(run,
+                     "%s: keyturn makes services of .container files only: pull or build images beforehand, and name "
+                     "directories of the host instead of volumes",
+                     source->path);
+}
+
+static void take_file(Run *run, const SourceFile *source) {
+        g_autoptr(GError) error = NULL;
+        const char *service;
+
+        if (source->is_masked)
+                return;
+        if (!g_str_has_suffix(source->name, ".container")) {
+                refuse_type(run, source);
+                return;
+        }
+        if (source->error) {
+                fail(run, "%s", source->error->message);
+                return;
+        }
+        service = unit_names_service(run->names, source, &error);
+        if (service)
+                convert(run, source, service);
+        else
+                fail(run, "%s", error->message);
+}
+
+static bool run_generator(const Root *root) {
+        g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
+        g_autoptr(Sources) sources = load_sources(root, search_path);
+        g_autoptr(UnitNames) names = unit_names_new(sources);
+        g_autoptr(Config) config = config_new(root);
+        Run run = { .root = root, .config = config, .names = names, .directory_fd = -1 };
+
+        for (guint i = 0; i < sources->problems->len; i++)
+                fail(&run, "%s", (char *) sources->problems->pdata[i]);
+        if (sources->files->len > 0)
+                run.beside_podman = beside_podman_is_active(root);
+        run.directory = run.beside_podman ? arg_early : arg_normal;
+        for (guint i = 0; i < sources->files->len; i++)
+                take_file(&run, sources->files->pdata[i]);
+        if (run.directory_fd >= 0)
+                close(run.directory_fd);
+        return !run.failed;
+}
+
+static void help(void) {
+        puts("keyturn-generator [OPTION...] NORMAL-DIR [EARLY-DIR LATE-DIR]\n"
+             "keyturn-generator [OPTION...] --dry-run\n"
+             "\n"
+             "Make systemd services of .container files. systemd runs this at boot and at\n"
+             "daemon-reload; by hand, --dry-run shows what it makes.\n"
+             "\n"
+             "  --dry-run   print the units instead of writing them\n"
+             "  --root DIR  look at the tree below DIR instead of this machine's\n"
+             "  --help      show this help\n"
+             "  --version   show the version\n"
+             "\n"
+             "See the man pages keyturn-generator(8) and keyturn.container(5).");
+}
+
+enum {
+        ARG_DRY_RUN = 0x100,
+        ARG_HELP,
+        ARG_ROOT,
+        ARG_VERSION,
+};
+
+static const struct option options[] = {
+        { "dry-run", no_argument, NULL, ARG_DRY_RUN }, { "help", no_argument, NULL, ARG_HELP },
+        { "root", required_argument, NULL, ARG_ROOT }, { "version", no_argument, NULL, ARG_VERSION },
+        { NULL, 0, NULL, 0 },
+};
+
+/* Returns the exit status where there is nothing to be generated, else -1. */
+static int parse_argv(int argc, char *argv[]) {
+        int c, n;
+
+        while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
+                switch (c) {
+                case ARG_DRY_RUN:
+                        arg_dry_run = true;
+                        break;
+                case ARG_ROOT:
+                        arg_root = optarg;
+                        break;
+                case 'h':
+                case ARG_HELP:
+                        help();
+                        return EXIT_SUCCESS;
+                case ARG_VERSION:
+                        puts("keyturn-generator " KEYTURN_VERSION);
+                        return EXIT_SUCCESS;
+                default:
+                        return 2; /* getopt has said why */
+                }
+        n = argc - optind;
+        if (arg_dry_run ? n != 0 : n != 1 && n != 3) {
+                fprintf(stderr, "keyturn-generator: one or three directories are needed, or --dry-run\n");
+                return 2;
+        }
+        arg_normal = argv[optind];
+        arg_early = n == 3 ? argv[optind + 1] : arg_normal;
+        return -1;
+}
+
+/* A user's manager runs the generators in its own directories. There is no user mode, and nothing to complain of. */
+static bool is_for_user(void) {
+        return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
+}
+
+int main(int argc, char *argv[]) {
+        int r = parse_argv(argc, argv);
+        g_autoptr(GError) error = NULL;
+        LogTargets targets;
+        Root root;
+
+        if (r >= 0)
+                return r;
+        if (is_for_user())
+                return EXIT_SUCCESS;
+        targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
+        log_open("keyturn-generator", targets, LOG_INFO);
+        umask(0022);
+        if (!root_open(&root, arg_root, &error)) {
+                log_error("%s", error->message);
+                return EXIT_FAILURE;
+        }
+        r = run_generator(&root) ? EXIT_SUCCESS : EXIT_FAILURE;
+        root_close(&root);
+        return r;
+}

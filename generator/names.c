@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/names.h"
+#include "libstart/base/error.h"
+#include "libstart/base/paths.h"
+
+#define UNIT_NAME_MAX 255
+
+const char *name_suffix(const char *name) {
+        static const char *const suffixes[] = { ".artifact", ".build",   ".container", ".image", ".kube",
+                                                ".network",  ".pod",     ".volume",    NULL };
+        const char *dot = strrchr(name, '.');
+
+        return dot && dot != name && g_strv_contains(suffixes, dot) ? dot : NULL;
+}
+
+bool name_has_at(const char *name) {
+        return strchr(name, '@');
+}
+
+bool name_is_template(const char *name) {
+        const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
+
+        return at && dot == at + 1;
+}
+
+char *name_template_of(const char *name) {
+        const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
+
+        if (!at || !dot || dot <= at + 1)
+                return NULL;
+        return g_strdup_printf("%.*s%s", (int) (at + 1 - name), name, dot);
+}
+
+char *name_instance(const char *template, const char *instance) {
+        const char *at = strchr(template, '@');
+
+        return g_strdup_printf("%.*s%s%s", (int) (at + 1 - template), template, instance, at + 1);
+}
+
+bool name_is_unit(const char *name) {
+        const char *dot = strrchr(name, '.');
+
+        if (!dot || dot == name || !dot[1] || name[0] == '@' || strlen(name) > UNIT_NAME_MAX)
+                return false;
+        for (const char *c = name; *c; c++)
+                if (!g_ascii_isalnum(*c) && !strchr(":-_.\\@", *c))
+                        return false;
+        return true;
+}
+
+static bool is_reserved(const char *service) {
+        static const char *const reserved[] = {
+                NAME_SECCOMP ".service",    NAME_RELAY ".service", NAME_IMAGES ".service",
+                "keyturn-seccomp.service", "keyturn-relay.service",  NULL,
+        };
+
+        return g_strv_contains(reserved, service);
+}
+
+char *name_service(const char *file_name, const char *service_name, GError **error) {
+        const char *stem = service_name ? service_name : file_name;
+        size_t length = service_name ? strlen(stem) : (size_t) (name_suffix(file_name) - file_name);
+        g_autofree char *service = NULL;
+
+        if (service_name && g_str_has_suffix(service_name, ".service"))
+                length -= strlen(".service");
+        service = g_strdup_printf("%.*s.service", (int) length, stem);
+        if (length == 0 || !name_is_unit(service)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,
+                          UNIT_NAME_MAX);
+                return NULL;
+        }
+        if (is_reserved(service)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=", service);
+                return NULL;
+        }
+        return g_steal_pointer(&service);
+}
+
+static void add_dir(GPtrArray *dirs, const char *name, size_t length, const char *infix, const char *suffix) {
+        g_ptr_array_add(dirs, g_strdup_printf("%.*s%s%s.d", (int) length, name, infix, suffix));
+}
+
+GPtrArray *name_dropin_dirs(const char *file_name) {
+        GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
+        const char *suffix = name_suffix(file_name), *at = strchr(file_name, '@');
+        size_t stem = (size_t) ((at ? at : suffix) - file_name);
+
+        g_ptr_array_add(dirs, g_strconcat(file_name, ".d", NULL));
+        if (at && at + 1 != suffix)
+                add_dir(dirs, file_name, stem, "@", suffix);
+        for (size_t i = stem; i > 0; i--) {
+                if (file_name[i - 1] != '-' || i == stem)
+                        continue;
+                if (at)
+                        add_dir(dirs, file_name, i, "@", suffix);
+                add_dir(dirs, file_name, i, "", suffix);
+        }
+        g_ptr_array_add(dirs, g_strconcat(suffix + 1, ".d", NULL));
+        return dirs;
+}

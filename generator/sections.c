@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/names.h"
+#include "generator/sections.h"
+#include "generator/source-path.h"
+#include "generator/values.h"
+#include "generator/words.h"
+#include "libstart/base/security-option.h"
+#include "libstart/base/signal-name.h"
+
+/*
+ * [Unit]
+ */
+
+/* Only those of systemd's keys that name units (Podman's list). */
+static bool names_units(const char *key) {
+        static const char *const keys[] = {
+                "After",       "Before",           "BindsTo",         "Conflicts",
+                "OnFailure",   "OnSuccess",        "PartOf",          "PropagatesReloadTo",
+                "Requires",    "PropagatesStopTo", "Requisite",       "ReloadPropagatedFrom",
+                "Wants",       "StopPropagatedFrom", "Upholds",       NULL,
+        };
+
+        return g_strv_contains(keys, key);
+}
+
+static bool has_quadlet_name(const GPtrArray *words) {
+        for (guint i = 0; i < words->len; i++)
+                if (name_suffix(words->pdata[i]))
+                        return true;
+        return false;
+}
+
+static void translate_line(Container *container, UnitLine *line, const UnitNames *names) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GString) value = g_string_new(NULL);
+        g_autofree char *text = NULL;
+
+        if (!words_split(words, line->value, WORDS_PLAIN, NULL) || !has_quadlet_name(words))
+                return; /* what is no list of words, systemd will say better */
+        for (guint i = 0; i < words->len; i++) {
+                g_autoptr(GError) error = NULL;
+                g_autofree char *unit = unit_names_translate(names, words->pdata[i], &error);
+
+                if (!unit) {
+                        container_problem(container, line, "%s", error->message);
+                        return;
+                }
+                words_append_quoted(value, unit);
+        }
+        text = g_strconcat(line->key, "=", value->str, NULL);
+        line->text = unit_file_keep(container->source->unit, text);
+}
+
+static void translate_names(Container *container, const UnitNames *names) {
+        UnitSection *section = unit_file_section(container->source->unit, "Unit");
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && names_units(line->key))
+                        translate_line(container, line, names);
+        }
+}
+
+static bool is_confined(const LaunchArgs *args) {
+        bool confined = true;
+
+        for (guint i = 0; i < args->security_opt->len; i++) {
+                SecurityOption option;
+
+                if (security_option_parse(args->security_opt->pdata[i], &option, NULL) &&
+                    option.kind == SECURITY_SECCOMP)
+                        confined = option.enabled;
+        }
+        return confined;
+}
+
+static void add_wants(Service *service, const LaunchArgs *args) {
+        bool relayed = !args->log_driver || g_str_equal(args->log_driver, "journald");
+
+        if (is_confined(args)) {
+                service_unit_first(service, "Wants", "keyturn-seccomp.service");
+                service_unit_first(service, "After", "keyturn-seccomp.service");
+        }
+        if (relayed) {
+                service_unit_first(service, "Wants", "keyturn-relay.socket");
+                service_unit_first(service, "After", "keyturn-relay.socket keyturn-relay.service");
+        }
+}
+
+static void require_mounts(Service *service, GHashTable *seen, const char *path, size_t length) {
+        g_autofree char *required = source_path_for_mounts(path, length);
+        g_autoptr(GString) value = g_string_new(NULL);
+
+        if (!required || g_hash_table_contains(seen, required))
+                return;
+        words_append_quoted(value, required);
+        service_unit(service, "RequiresMountsFor", value->str);
+        g_hash_table_add(seen, g_steal_pointer(&required));
+}
+
+static void add_mounts(Service *service, const LaunchArgs *args) {
+        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        if (args->rootfs == FLAG_TRUE)
+                require_mounts(service, seen, args->image, strcspn(args->image, ":"));
+        for (guint i = 0; i < args->volumes->len; i++) {
+                const char *volume = args->volumes->pdata[i];
+
+                require_mounts(service, seen, volume, strcspn(volume, ":"));
+        }
+        for (guint i = 0; i < args->mounts->len; i++) {
+                const char *mount = args->mounts->pdata[i];
+                size_t start, length;
+
+                if (source_path_in_mount(mount, &start, &length))
+                        require_mounts(service, seen, mount + start, length);
+        }
+}
+
+void sections_unit(Container *container, const UnitNames *names) {
+        g_autofree char *path = source_path_escape_specifiers(container->source->path);
+
+        translate_names(container, names);
+        add_wants(container->service, container->args);
+        service_unit(container->service, "SourcePath", path);
+        add_mounts(container->service, container->args);
+}
+
+/*
+ * [Service]
+ */
+
+static const char *user_value(const Service *service, const char *key) {
+        const UnitLine *line = service_user_line(service, key);
+
+        return line ? line->value : NULL;
+}
+
+/* libstart mounts and changes identities, for which it must be root; the payload's user is another matter. */
+static void refuse_user(Container *container) {
+        static const char *const keys[] = { "User", "Group" }, *const roots[] = { "root", "0", NULL };
+        const UnitLine *dynamic = service_user_line(container->service, "DynamicUser");
+        bool enabled = true;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                const UnitLine *line = service_user_line(container->service, keys[i]);
+
+                if (line && !g_strv_contains(roots, line->value))
+                        container_problem(container, line,
+                                          "what starts the container must be root; use User= in [Container] for the "
+                                          "payload");
+        }
+        if (dynamic && (!value_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
+                container_problem(container, dynamic,
+                                  "what starts the container must be root; use User= in [Container] for the payload");
+}
+
+static void check_kill_mode(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "KillMode");
+
+        if (!line)
+                service_set(container->service, "KillMode", "mixed");
+        else if (!g_str_equal(line->value, "mixed") && !g_str_equal(line->value, "control-group"))
+                container_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
+                                  line->value);
+}
+
+static void set_type(Container *container) {
+        const UnitLine *type = service_user_line(container->service, "Type");
+        const UnitLine *exec = service_user_line(container->service, "ExecStart");
+        Service *service = container->service;
+        bool says_ready = g_strcmp0(container->args->sdnotify, "container") == 0;
+
+        if (type && g_str_equal(type->value, "oneshot"))
+                return;
+        if (type && !g_str_equal(type->value, "notify"))
+                container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
+                                  type->value);
+        if (exec)
+                container_problem(container, exec,
+                                  "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
+        container->args->detach = FLAG_TRUE;
+        service_set(service, "Type", "notify");
+        service_set(service, "NotifyAccess", says_ready ? "all" : "main");
+}
+
+/* The stop is systemd's alone: it signals the payload itself. */
+static void set_kill_signal(Container *container) {
+        const char *name = container->args->stop_signal, *abbreviation;
+        g_autoptr(GError) error = NULL;
+        g_autofree char *value = NULL;
+        int number;
+
+        if (g_strcmp0(container->stop_timeout, "0") == 0)
+                name = "SIGKILL"; /* no time to react: systemd takes a timeout of 0 for none */
+        if (!name)
+                return;
+        if (!signal_name_parse(name, &number, &error)) {
+                container_problem(container, NULL, "the stop signal: %s", error->message);
+                return;
+        }
+        abbreviation = sigabbrev_np(number);
+        value = abbreviation ? g_strconcat("SIG", abbreviation, NULL) : g_strdup_printf("%d", number);
+        service_set(container->service, "KillSignal", value);
+}
+
+/* Podman gives a payload ten seconds, systemd ninety. */
+static void set_stop_timeout(Container *container) {
+        Service *service = container->service;
+        const char *timeout = container->stop_timeout;
+
+        if (timeout && !g_str_equal(timeout, "0"))
+                service_set(service, "TimeoutStopSec", timeout[0] == '-' ? "infinity" : timeout);
+        else if (!user_value(service, "TimeoutStopSec") && !user_value(service, "TimeoutSec"))
+                service_set(service, "TimeoutStopSec", "10");
+}
+
+static const char *log_tag(const LaunchArgs *args) {
+        const char *tag = NULL;
+
+        for (guint i = 0; i < args->log_opt->len; i++)
+                if (g_str_has_prefix(args->log_opt->pdata[i], "tag="))
+                        tag = (const char *) args->log_opt->pdata[i] + strlen("tag=");
+        return tag;
+}
+
+/* systemd's own lines and those that come through the relay shall have the same name. */
+static void set_identifier(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
+        const char *tag = log_tag(container->args);
+        g_autofree char *option = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (!line)
+                service_set(container->service, "SyslogIdentifier", tag ? tag : "%N");
+        else if (!tag) {
+                option = g_strconcat("tag=", line->value, NULL);
+                if (!launch_args_set(container->args, "log-opt", option, &error))
+                        container_problem(container, line, "%s", error->message);
+        }
+}
+
+void sections_service(Container *container) {
+        Service *service = container->service;
+
+        refuse_user(container);
+        set_type(container);
+        check_kill_mode(container);
+        set_kill_signal(container);
+        set_stop_timeout(container);
+        if (!user_value(service, "TasksMax"))
+                service_set(service, "TasksMax", "2048"); /* Podman's limit of processes */
+        set_identifier(container);
+        service_set(service, "RuntimeDirectory", "keyturn/%N");
+        service_exec_start(service, container->args);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/service.h"
+#include "generator/words.h"
+#include "keyturn-config.h"
+
+Service *service_new(char *name, const UnitFile *unit) {
+        Service *service = g_new0(Service, 1);
+
+        service->name = name;
+        service->unit = unit;
+        service->comments = g_string_new(NULL);
+        service->unit_first = g_string_new(NULL);
+        service->unit_last = g_string_new(NULL);
+        service->service_last = g_string_new(NULL);
+        return service;
+}
+
+void service_free(Service *service) {
+        if (!service)
+                return;
+        g_free(service->name);
+        g_string_free(service->comments, TRUE);
+        g_string_free(service->unit_first, TRUE);
+        g_string_free(service->unit_last, TRUE);
+        g_string_free(service->service_last, TRUE);
+        g_free(service);
+}
+
+static void append_line(GString *lines, const char *key, const char *value) {
+        g_string_append(lines, key);
+        g_string_append_c(lines, '=');
+        g_string_append(lines, value);
+        g_string_append_c(lines, '\n');
+}
+
+void service_comment(Service *service, const char *format, ...) {
+        va_list ap;
+
+        va_start(ap, format);
+        g_string_append(service->comments, "# ");
+        g_string_append_vprintf(service->comments, format, ap);
+        g_string_append_c(service->comments, '\n');
+        va_end(ap);
+}
+
+void service_unit_first(Service *service, const char *key, const char *value) {
+        append_line(service->unit_first, key, value);
+}
+
+void service_unit(Service *service, const char *key, const char *value) {
+        append_line(service->unit_last, key, value);
+}
+
+void service_set(Service *service, const char *key, const char *value) {
+        append_line(service->service_last, key, value);
+}
+
+void service_exec_start(Service *service, const LaunchArgs *args) {
+        g_autoptr(GPtrArray) words = launch_args_build(args);
+        g_autoptr(GString) line = g_string_new(KEYTURN_LIBDIR "/libstart run");
+
+        for (guint i = 0; i < words->len; i++)
+                words_append_quoted(line, words->pdata[i]);
+        service_set(service, "ExecStart", line->str);
+}
+
+const UnitLine *service_user_line(const Service *service, const char *key) {
+        const UnitLine *line = unit_section_last(unit_file_section(service->unit, "Service"), key);
+
+        return line && line->value[0] ? line : NULL;
+}
+
+/* systemd ignores sections called X-, so that the user's own words can stay in the unit. */
+static bool is_not_systemds(const char *section) {
+        static const char *const names[] = { "Container", "Quadlet", "Keyturn", NULL };
+
+        return g_strv_contains(names, section);
+}
+
+/* However many empty lines the user has there: our lines follow the user's at once, and then one line is empty. */
+static void end_section(GString *output, const char *more) {
+        while (output->len > 1 && output->str[output->len - 1] == '\n' && output->str[output->len - 2] == '\n')
+                g_string_truncate(output, output->len - 1);
+        g_string_append(output, more);
+        g_string_append_c(output, '\n');
+}
+
+static void print_section(const Service *service, const char *name, const UnitSection *section, GString *output) {
+        bool is_unit = g_str_equal(name, "Unit"), is_service = g_str_equal(name, "Service");
+
+        g_string_append_c(output, '[');
+        if (is_not_systemds(name))
+                g_string_append(output, "X-");
+        g_string_append(output, name);
+        g_string_append(output, "]\n");
+        if (is_unit)
+                g_string_append(output, service->unit_first->str);
+        if (section)
+                unit_section_print(section, output);
+        end_section(output, is_unit ? service->unit_last->str : is_service ? service->service_last->str : "");
+}
+
+GString *service_print(const Service *service, const char *path) {
+        GString *output = g_string_sized_new(4096);
+        const GPtrArray *sections = service->unit->sections;
+
+        g_string_append_printf(output, "# Made by keyturn-generator from %s\n", path);
+        g_string_append(output, service->comments->str);
+        g_string_append_c(output, '\n');
+        if (!unit_file_section(service->unit, "Unit"))
+                print_section(service, "Unit", NULL, output);
+        for (guint i = 0; i < sections->len; i++) {
+                const UnitSection *section = sections->pdata[i];
+
+                if (section->name)
+                        print_section(service, section->name, section, output);
+                else {
+                        unit_section_print(section, output);
+                        end_section(output, "");
+                }
+        }
+        if (!unit_file_section(service->unit, "Service"))
+                print_section(service, "Service", NULL, output);
+        g_string_truncate(output, output->len - 1);
+        return output;
+}

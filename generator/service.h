@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "generator/unit-file.h"
+#include "libstart/base/launch-args.h"
+
+/* The unit that is being made: the user's file with lines added to it. */
+typedef struct Service {
+        char *name;              /* "foo.service" */
+        const UnitFile *unit;    /* the user's; must outlive the Service */
+        GString *comments;       /* after the first line */
+        GString *unit_first;     /* before the user's [Unit] lines, so that theirs can reset these */
+        GString *unit_last;      /* after them */
+        GString *service_last;   /* after the user's [Service] lines, so that ours count */
+} Service;
+
+/* Takes ownership of name. */
+Service *service_new(char *name, const UnitFile *unit);
+void service_free(Service *service);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Service, service_free)
+
+void service_comment(Service *service, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void service_unit_first(Service *service, const char *key, const char *value);
+void service_unit(Service *service, const char *key, const char *value);
+void service_set(Service *service, const char *key, const char *value);
+
+/* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them. */
+void service_exec_start(Service *service, const LaunchArgs *args);
+
+/* What the user's [Service] says last, or NULL where it says nothing or has reset it. */
+const UnitLine *service_user_line(const Service *service, const char *key);
+
+/* The text of the unit file. `path` is that of the file it is made from. Transfer full. */
+GString *service_print(const Service *service, const char *path);

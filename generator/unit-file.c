@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/unit-file.h"
+#include "libstart/base/error.h"
+
+static void section_free(void *data) {
+        UnitSection *section = data;
+
+        g_array_unref(section->lines);
+        g_free(section);
+}
+
+UnitFile *unit_file_new(void) {
+        UnitFile *file = g_new0(UnitFile, 1);
+
+        file->sections = g_ptr_array_new_with_free_func(section_free);
+        file->strings = g_string_chunk_new(2048);
+        return file;
+}
+
+void unit_file_free(UnitFile *file) {
+        if (!file)
+                return;
+        g_ptr_array_unref(file->sections);
+        g_string_chunk_free(file->strings);
+        g_free(file);
+}
+
+const char *unit_file_keep(UnitFile *file, const char *string) {
+        return g_string_chunk_insert(file->strings, string);
+}
+
+UnitSection *unit_file_section(const UnitFile *file, const char *name) {
+        for (guint i = 0; i < file->sections->len; i++) {
+                UnitSection *section = file->sections->pdata[i];
+
+                if (g_strcmp0(section->name, name) == 0)
+                        return section;
+        }
+        return NULL;
+}
+
+const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
+        for (guint i = section ? section->lines->len : 0; i > 0; i--) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i - 1);
+
+                if (line->key && g_str_equal(line->key, key))
+                        return line;
+        }
+        return NULL;
+}
+
+static UnitSection *enter_section(UnitFile *file, const char *name) {
+        UnitSection *section = unit_file_section(file, name);
+
+        if (!section) {
+                section = g_new0(UnitSection, 1);
+                section->name = name ? unit_file_keep(file, name) : NULL;
+                section->lines = g_array_new(FALSE, FALSE, sizeof(UnitLine));
+                g_ptr_array_add(file->sections, section);
+        }
+        return file->current = section;
+}
+
+/* A piece of the text, never terminated. */
+typedef struct Slice {
+        const char *start;
+        size_t length;
+} Slice;
+
+typedef struct Reader {
+        UnitFile *file;
+        const char *path;
+        Slice rest;
+        unsigned number; /* of the line that next_line() gave */
+        Slice text;      /* of what is being read, from its first line to its last */
+} Reader;
+
+static const char *keep_slice(UnitFile *file, Slice slice) {
+        return g_string_chunk_insert_len(file->strings, slice.start, (gssize) slice.length);
+}
+
+static bool next_line(Reader *reader, Slice *ret) {
+        Slice line = reader->rest;
+        const char *newline;
+
+        if (line.length == 0)
+                return false;
+        newline = memchr(line.start, '\n', line.length);
+        if (newline)
+                line.length = (size_t) (newline - line.start);
+        reader->rest.start += line.length + !!newline;
+        reader->rest.length -= line.length + !!newline;
+        reader->number++;
+        *ret = line;
+        return true;
+}
+
+static Slice trim(Slice slice) {
+        while (slice.length > 0 && g_ascii_isspace(slice.start[slice.length - 1]))
+                slice.length--;
+        while (slice.length > 0 && g_ascii_isspace(slice.start[0])) {
+                slice.start++;
+                slice.length--;
+        }
+        return slice;
+}
+
+static bool is_comment(Slice line) {
+        return line.length == 0 || line.start[0] == '#' || line.start[0] == ';';
+}
+
+static bool is_continued(Slice line) {
+        return line.length > 0 && line.start[line.length - 1] == '\\';
+}
+
+/* Collect the lines that continue `line` (trimmed, ends in a backslash) in `joined`. Tells whether systemd would
+ * read the same from the lines as they stand: it puts a blank where Podman puts nothing, and ends at an empty line. */
+static bool join_lines(Reader *reader, Slice line, GString *joined) {
+        bool same = true;
+
+        g_string_truncate(joined, 0);
+        while (is_continued(line)) {
+                Slice next;
+
+                line.length--;
+                g_string_append_len(joined, line.start, (gssize) line.length);
+                same = same && line.length > 0 && g_ascii_isspace(line.start[line.length - 1]);
+                do {
+                        if (!next_line(reader, &next))
+                                return false;
+                        reader->text.length = (size_t) (next.start + next.length - reader->text.start);
+                        line = trim(next);
+                        same = same && line.length > 0;
+                } while (is_comment(line));
+        }
+        g_string_append_len(joined, line.start, (gssize) line.length);
+        return same;
+}
+
+static void add_line(Reader *reader, UnitLine line) {
+        line.path = reader->path;
+        g_array_append_val(reader->file->current->lines, line);
+}
+
+static bool fail(const Reader *reader, unsigned number, GError **error, const char *problem) {
+        return error_set(error, KT_ERROR_USAGE, "%s:%u: %s", reader->path, number, problem);
+}
+
+static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError **error) {
+        g_autoptr(GString) joined = NULL;
+        const char *equals, *text = NULL;
+
+        if (is_continued(line)) {
+                joined = g_string_new(NULL);
+                if (join_lines(reader, line, joined) && !memchr(reader->text.start, '\r', reader->text.length))
+                        text = keep_slice(reader->file, reader->text);
+                line = trim((Slice) { joined->str, joined->len });
+                if (!text)
+                        text = keep_slice(reader->file, line);
+        } else
+                text = keep_slice(reader->file, reader->text);
+
+        equals = memchr(line.start, '=', line.length);
+        if (!equals || equals == line.start)
+                return fail(reader, number, error, "neither a [Section], a KEY=VALUE nor a # comment");
+        if (!reader->file->current || !reader->file->current->name)
+                return fail(reader, number, error, "an assignment before the first [Section]");
+        if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
+                return fail(reader, number, error, "the line is not UTF-8");
+
+        Slice key = trim((Slice) { line.start, (size_t) (equals - line.start) });
+        Slice value = trim((Slice) { equals + 1, line.length - (size_t) (equals + 1 - line.start) });
+
+        add_line(reader,
+                 (UnitLine) {
+                         .key = keep_slice(reader->file, key),
+                         .value = keep_slice(reader->file, value),
+                         .text = text,
+                         .number = number,
+                 });
+        return true;
+}
+
+static bool parse_section(Reader *reader, Slice line, GError **error) {
+        const char *end = memchr(line.start, ']', line.length);
+
+        if (!end || end != line.start + line.length - 1 || line.length == 2 ||
+            memchr(line.start + 1, '[', line.length - 1))
+                return fail(reader, reader->number, error, "a section is written [Name]");
+
+        g_autofree char *name = g_strndup(line.start + 1, line.length - 2);
+        enter_section(reader->file, name);
+        return true;
+}
+
+static void parse_comment(Reader *reader, Slice line) {
+        UnitFile *file = reader->file;
+
+        if (!file->current)
+                enter_section(file, NULL);
+        /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
+        if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
+                return;
+        add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
+}
+
+bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error) {
+        Reader reader = { .file = file, .path = unit_file_keep(file, path), .rest = { text, length } };
+        Slice line;
+
+        file->current = unit_file_section(file, NULL);
+        while (next_line(&reader, &line)) {
+                Slice trimmed = trim(line);
+                bool ok = true;
+
+                if (line.length > 0 && line.start[line.length - 1] == '\r')
+                        line.length--;
+                reader.text = line;
+                if (memchr(line.start, '\0', line.length))
+                        ok = fail(&reader, reader.number, error, "the line holds a NUL byte");
+                else if (is_comment(trimmed))
+                        parse_comment(&reader, line);
+                else if (trimmed.start[0] == '[')
+                        ok = parse_section(&reader, trimmed, error);
+                else
+                        ok = parse_assignment(&reader, trimmed, reader.number, error);
+                if (!ok)
+                        return false;
+        }
+        return true;
+}
+
+void unit_section_print(const UnitSection *section, GString *output) {
+        for (guint i = 0; i < section->lines->len; i++) {
+                g_string_append(output, g_array_index(section->lines, UnitLine, i).text);
+                g_string_append_c(output, '\n');
+        }
+}
+
+void unit_file_print(const UnitFile *file, GString *output) {
+        for (guint i = 0; i < file->sections->len; i++) {
+                const UnitSection *section = file->sections->pdata[i];
+
+                if (section->name)
+                        g_string_append_printf(output, "[%s]\n", section->name);
+                unit_section_print(section, output);
+        }
+}

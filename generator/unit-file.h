@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* A unit file with its drop-ins: sections in the order of their first appearance, and in each all of its lines,
+ * comments and empty ones included, each knowing where it was written. All strings belong to the UnitFile. */
+
+typedef struct UnitLine {
+        const char *key;   /* NULL: a comment or an empty line */
+        const char *value; /* continued lines are joined, blanks at both ends removed */
+        const char *text;  /* what to print, without the last newline */
+        const char *path;  /* file or drop-in */
+        unsigned number;   /* of the (first) line in it, from 1 */
+} UnitLine;
+
+typedef struct UnitSection {
+        const char *name; /* NULL: what stands before the first section: comments only */
+        GArray *lines;    /* of UnitLine */
+} UnitSection;
+
+typedef struct UnitFile {
+        GPtrArray *sections; /* of UnitSection */
+        GStringChunk *strings;
+        UnitSection *current;
+} UnitFile;
+
+UnitFile *unit_file_new(void);
+void unit_file_free(UnitFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitFile, unit_file_free)
+
+/* Add `text` (length bytes, terminated) to the file: once for the file itself, then for each drop-in. The line
+ * syntax is Podman's (podman-systemd.unit(5)), not systemd's: a line is continued by joining, without a blank, and
+ * comments and empty lines in between are skipped. Fails with "PATH:LINE: ..." on a line that is neither section,
+ * comment nor KEY=VALUE. */
+bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error);
+
+/* The section of that name (NULL: the one before all), or NULL. */
+UnitSection *unit_file_section(const UnitFile *file, const char *name);
+
+/* The last line that assigns `key`, or NULL. Section may be NULL. */
+const UnitLine *unit_section_last(const UnitSection *section, const char *key);
+
+/* Copy into the file's strings: lives as long as the file. */
+const char *unit_file_keep(UnitFile *file, const char *string);
+
+/* Append the lines of a section, each with a newline. */
+void unit_section_print(const UnitSection *section, GString *output);
+
+/* The whole file. What was parsed from one well-formed file comes out as it went in. */
+void unit_file_print(const UnitFile *file, GString *output);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/names.h"
+#include "generator/unit-names.h"
+#include "generator/values.h"
+#include "libstart/base/error.h"
+
+struct UnitNames {
+        GHashTable *services; /* file name -> service; not of masked files */
+        GHashTable *makers;   /* service -> SourceFile that makes it */
+        GHashTable *errors;   /* file name -> GError */
+};
+
+static void free_error(void *data) {
+        g_error_free(data);
+}
+
+static char *wanted_name(const SourceFile *file, GError **error) {
+        const UnitLine *line = file->unit ? unit_section_last(unit_file_section(file->unit, "Container"),
+                                                              "ServiceName") :
+                                            NULL;
+        g_autofree char *wanted = line ? value_unquote(line->value) : NULL;
+        char *service = name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
+
+        if (!service && line)
+                g_prefix_error(error, "%s:%u: 'ServiceName=': ", line->path, line->number);
+        else if (!service)
+                g_prefix_error(error, "%s: ", file->path);
+        return service;
+}
+
+static void add_file(UnitNames *names, SourceFile *file) {
+        GError *error = NULL;
+        char *service = wanted_name(file, &error);
+        SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
+
+        if (maker)
+                error_set(&error, KT_ERROR_USAGE, "%s: makes '%s', which %s makes already: rename one of them",
+                          file->path, service, maker->path);
+        if (error)
+                g_hash_table_insert(names->errors, file->name, error);
+        else
+                g_hash_table_insert(names->makers, service, file);
+        if (service)
+                g_hash_table_insert(names->services, file->name, service);
+}
+
+UnitNames *unit_names_new(const Sources *sources) {
+        UnitNames *names = g_new0(UnitNames, 1);
+
+        names->services = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+        names->makers = g_hash_table_new(g_str_hash, g_str_equal);
+        names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_error);
+        for (guint i = 0; i < sources->files->len; i++) {
+                SourceFile *file = sources->files->pdata[i];
+
+                if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
+                        add_file(names, file);
+        }
+        return names;
+}
+
+void unit_names_free(UnitNames *names) {
+        if (!names)
+                return;
+        g_hash_table_unref(names->makers);
+        g_hash_table_unref(names->services);
+        g_hash_table_unref(names->errors);
+        g_free(names);
+}
+
+const char *unit_names_service(const UnitNames *names, const SourceFile *file, GError **error) {
+        const GError *problem = g_hash_table_lookup(names->errors, file->name);
+
+        if (problem) {
+                g_propagate_error(error, g_error_copy(problem));
+                return NULL;
+        }
+        return g_hash_table_lookup(names->services, file->name);
+}
+
+/* "foo@bar.container" where only "foo@.container" is there. */
+static char *translate_instance(const UnitNames *names, const char *word) {
+        g_autofree char *template = name_template_of(word);
+        const char *service = template ? g_hash_table_lookup(names->services, template) : NULL;
+        const char *at = strchr(word, '@');
+
+        if (!service)
+                return NULL;
+        if (!name_is_template(service))
+                return g_strdup(service);
+        g_autofree char *instance = g_strndup(at + 1, (size_t) (name_suffix(word) - at - 1));
+        return name_instance(service, instance);
+}
+
+char *unit_names_translate(const UnitNames *names, const char *word, GError **error) {
+        const char *suffix = name_suffix(word), *service;
+        char *instance;
+
+        if (!suffix)
+                return g_strdup(word);
+        if (!g_str_equal(suffix, ".container")) {
+                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
+                return NULL;
+        }
+        service = g_hash_table_lookup(names->services, word);
+        if (service)
+                return g_strdup(service);
+        instance = translate_instance(names, word);
+        if (!instance)
+                error_set(error, KT_ERROR_NOT_FOUND, "'%s': there is no such file in the search path", word);
+        return instance;
+}
