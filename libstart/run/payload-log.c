@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -80,8 +81,14 @@ bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const char *un
         return relay_register(&log->pipes, log->streams[0], log->streams[1], &payload, error);
 }
 
+/* Our own standard output and error come back: there may be an error to tell. */
 void payload_log_close(PayloadLog *log) {
+        for (int i = 0; i < 2; i++)
+                if (log->streams[i] >= 0) {
+                        dup2(log->streams[i], STDOUT_FILENO + i);
+                        close(log->streams[i]);
+                }
+        log_redirect(STDERR_FILENO);
         relay_pipes_clear(&log->pipes);
-        fd_closep(&log->streams[0]);
-        fd_closep(&log->streams[1]);
+        *log = (PayloadLog) PAYLOAD_LOG_NULL;
 }

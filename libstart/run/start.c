@@ -12,6 +12,7 @@
 #include "libstart/base/notify-mode.h"
 #include "libstart/base/paths.h"
 #include "libstart/oci/environment.h"
+#include "libstart/oci/hostname.h"
 #include "libstart/oci/spec.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
@@ -149,13 +150,13 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
 }
 
 static bool prepare(Start *start, GError **error) {
-        const char *hostname;
+        g_autofree char *hostname = NULL;
 
         umask(0); /* modes below are meant as they stand */
         if (!make_state_dir(start, error) || !host_gather(&start->host, error) ||
             !root_find(start->args, &start->root, error))
                 return false;
-        hostname = spec_find_hostname(start->args, &start->host.facts);
+        hostname = hostname_choose(start->args, &start->host.facts);
         return root_mount(&start->root, start->args, start->state_dir, hostname, error) &&
                read_identity(start, error) && complete_root(start, hostname, error) && build_spec(start, error) &&
                filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error) &&
