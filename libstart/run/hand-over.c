@@ -62,6 +62,10 @@ static int midwife_main(void *data) {
         hand_over->payload = payload;
         if (!exec_report_wait(midwife->container->report, &hand_over->exec_errno, &midwife->error))
                 _exit(EXIT_FAILURE);
+        if (hand_over->exec_errno != 0) {
+                waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
+                _exit(EXIT_SUCCESS);
+        }
         kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
         look_at_payload(hand_over);
         _exit(EXIT_SUCCESS);
