@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "libstart/base/error.h"
 #include "libstart/store/conf-files.h"
+#include "libstart/store/file.h"
 
 /* From the vendor's to the administrator's. */
 static const char *const directories[] = { "/usr/share/containers", "/etc/containers" };
 
 typedef struct Reading {
-        Seen *seen;
         ConfFileHandler handler;
         void *data;
 } Reading;
@@ -19,14 +21,15 @@ static bool read_one(const Reading *reading, const char *path, bool *ret_exists,
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        if (!file_read(path, reading->seen, &text, &length, error))
+        if (!file_read(path, &text, &length, NULL, error))
                 return false;
         *ret_exists = text != NULL;
         return !text || reading->handler(path, text, length, reading->data, error);
 }
 
 /* A file that the environment names must exist. */
-static bool read_from_environment(const Reading *reading, const char *variable, bool *ret_set, GError **error) {
+static bool read_from_environment(const Reading *reading, const char *variable, bool *ret_set,
+                                  GError **error) {
         const char *path = g_getenv(variable);
         bool exists;
 
@@ -35,14 +38,17 @@ static bool read_from_environment(const Reading *reading, const char *variable, 
                 return true;
         if (!read_one(reading, path, &exists, error))
                 return false;
-        return exists || error_set(error, KT_ERROR_NOT_FOUND, "$%s is '%s', which does not exist", variable, path);
+        return exists ||
+               error_set(error, KT_ERROR_NOT_FOUND, "$%s is '%s', which does not exist", variable, path);
 }
 
-static bool read_main_file(const Reading *reading, const ConfFiles *files, const char *root, GError **error) {
+static bool read_main_file(const Reading *reading, const ConfFiles *files, const char *root,
+                           GError **error) {
         bool exists = false;
 
         for (size_t i = G_N_ELEMENTS(directories); i > 0 && !exists; i--) {
-                g_autofree char *path = g_strconcat(root, directories[i - 1], "/", files->name, ".conf", NULL);
+                g_autofree char *path = g_strconcat(root, directories[i - 1], "/", files->name, ".conf",
+                                                    NULL);
 
                 if (!read_one(reading, path, &exists, error))
                         return false;
@@ -63,17 +69,14 @@ static bool is_drop_in(const char *directory, const struct dirent *entry) {
 }
 
 /* paths: char* name -> char* path */
-static bool collect_drop_ins(const char *directory, Seen *seen, GHashTable *paths, GError **error) {
+static bool collect_drop_ins(const char *directory, GHashTable *paths, GError **error) {
         DIR *stream = opendir(directory);
         const struct dirent *entry;
 
-        if (!stream && errno != ENOENT && errno != ENOTDIR)
-                return error_set_errno(error, errno, "Cannot open '%s'", directory);
-
-        FileIdentity identity = stream ? file_identity_at(directory) : (FileIdentity) { 0 };
-        seen_add(seen, directory, &identity);
-        if (!stream)
+        if (!stream && (errno == ENOENT || errno == ENOTDIR))
                 return true;
+        if (!stream)
+                return error_set_errno(error, errno, "Cannot open '%s'", directory);
         while ((entry = readdir(stream)))
                 if (is_drop_in(directory, entry))
                         g_hash_table_replace(paths, g_strdup(entry->d_name),
@@ -105,25 +108,25 @@ static bool read_drop_ins(const Reading *reading, const ConfFiles *files, const 
 
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
                 for (size_t j = 0; j < G_N_ELEMENTS(suffixes); j++) {
-                        g_autofree char *directory =
-                                g_strconcat(root, directories[i], "/", files->name, suffixes[j], NULL);
+                        g_autofree char *directory = g_strconcat(root, directories[i], "/", files->name,
+                                                                 suffixes[j], NULL);
 
-                        if (!collect_drop_ins(directory, reading->seen, paths, error))
+                        if (!collect_drop_ins(directory, paths, error))
                                 return false;
                 }
         return read_sorted(reading, paths, error);
 }
 
-bool conf_files_read(const ConfFiles *files, const char *root, Seen *seen, ConfFileHandler handler, void *data,
+bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data,
                      GError **error) {
-        Reading reading = { .seen = seen, .handler = handler, .data = data };
+        Reading reading = { .handler = handler, .data = data };
         g_autofree char *last = g_strconcat(files->environment, "_OVERRIDE", NULL);
         bool is_set;
 
         if (!read_from_environment(&reading, files->environment, &is_set, error))
                 return false;
-        if (!is_set && (!read_main_file(&reading, files, root, error) ||
-                        !read_drop_ins(&reading, files, root, error)))
+        if (!is_set &&
+            (!read_main_file(&reading, files, root, error) || !read_drop_ins(&reading, files, root, error)))
                 return false;
         return read_from_environment(&reading, last, &is_set, error);
 }

@@ -4,64 +4,83 @@
 #include "libstart/store/image-list.h"
 #include "libstart/store/json.h"
 
-#define BIG_DATA "[].big-data-digests."
+/* Where the digests of an image's files are; only those of manifests are of interest. */
+#define DIGESTS "[].big-data-digests."
+#define MANIFEST "manifest"
 
 static void record_free(gpointer data) {
         ImageRecord *record = data;
 
-        g_free(record->id);
-        g_free(record->digest);
-        g_free(record->layer);
         g_ptr_array_unref(record->names);
-        g_hash_table_unref(record->big_data);
+        g_array_unref(record->manifests);
         g_free(record);
 }
 
+void image_list_free(ImageList *list) {
+        if (!list)
+                return;
+        g_ptr_array_unref(list->records);
+        g_string_chunk_free(list->strings);
+        g_free(list);
+}
+
 static bool on_object(const char *path, void *data, GError **error) {
-        GPtrArray *list = data;
+        ImageList *list = data;
 
         if (strcmp(path, "[]") != 0)
                 return true;
 
         ImageRecord *record = g_new0(ImageRecord, 1);
-        record->names = g_ptr_array_new_with_free_func(g_free);
-        record->big_data = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        g_ptr_array_add(list, record);
+        record->names = g_ptr_array_new();
+        record->manifests = g_array_new(FALSE, FALSE, sizeof(ManifestRecord));
+        g_ptr_array_add(list->records, record);
         return true;
 }
 
-static void replace(char **field, const char *value) {
-        g_free(*field);
-        *field = g_strdup(value);
-}
+static bool on_string(const char *path, const char *value, size_t length, void *data, GError **error) {
+        ImageList *list = data;
+        const char *field = path + strlen("[].");
 
-static bool on_string(const char *path, const char *value, void *data, GError **error) {
-        GPtrArray *list = data;
-        ImageRecord *record;
-
-        if (list->len == 0)
+        if (!g_str_has_prefix(path, "[].") || list->records->len == 0)
                 return true;
-        record = list->pdata[list->len - 1];
-        if (strcmp(path, "[].id") == 0)
-                replace(&record->id, value);
-        else if (strcmp(path, "[].digest") == 0)
-                replace(&record->digest, value);
-        else if (strcmp(path, "[].layer") == 0)
-                replace(&record->layer, value);
-        else if (strcmp(path, "[].names[]") == 0)
-                g_ptr_array_add(record->names, g_strdup(value));
-        else if (g_str_has_prefix(path, BIG_DATA))
-                g_hash_table_replace(record->big_data, g_strdup(path + strlen(BIG_DATA)), g_strdup(value));
+
+        ImageRecord *record = list->records->pdata[list->records->len - 1];
+        if (strcmp(field, "id") == 0)
+                record->id = g_string_chunk_insert_len(list->strings, value, (gssize) length);
+        else if (strcmp(field, "digest") == 0)
+                record->digest = g_string_chunk_insert_len(list->strings, value, (gssize) length);
+        else if (strcmp(field, "layer") == 0)
+                record->layer = g_string_chunk_insert_len(list->strings, value, (gssize) length);
+        else if (strcmp(field, "names[]") == 0)
+                g_ptr_array_add(record->names,
+                                g_string_chunk_insert_len(list->strings, value, (gssize) length));
+        else if (g_str_has_prefix(path, DIGESTS MANIFEST)) {
+                ManifestRecord manifest = {
+                        .key = g_string_chunk_insert(list->strings, path + strlen(DIGESTS)),
+                        .digest = g_string_chunk_insert_len(list->strings, value, (gssize) length),
+                };
+                g_array_append_val(record->manifests, manifest);
+        }
         return true;
 }
 
-GPtrArray *image_list_parse(const char *text, size_t length, GError **error) {
+ImageList *image_list_parse(const char *text, size_t length, GError **error) {
         static const JsonVisitor visitor = { .object = on_object, .string = on_string };
-        g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(record_free);
+        g_autoptr(ImageList) list = g_new0(ImageList, 1);
 
-        if (!json_visit(text, length, &visitor, list, error))
+        list->records = g_ptr_array_new_with_free_func(record_free);
+        list->strings = g_string_chunk_new(4096);
+        if (length > 0 && !json_visit(text, length, &visitor, list, error))
                 return NULL;
         return g_steal_pointer(&list);
+}
+
+bool image_record_has_id(const ImageRecord *record, const char *id) {
+        return g_strcmp0(record->id, id) == 0;
+}
+
+bool image_record_has_id_prefix(const ImageRecord *record, const char *prefix) {
+        return record->id && g_str_has_prefix(record->id, prefix);
 }
 
 bool image_record_has_name(const ImageRecord *record, const char *name) {
@@ -69,16 +88,10 @@ bool image_record_has_name(const ImageRecord *record, const char *name) {
 }
 
 bool image_record_has_manifest(const ImageRecord *record, const char *digest) {
-        GHashTableIter iter;
-        gpointer key, value;
-
-        if (g_strcmp0(record->digest, digest) == 0)
-                return true;
-        g_hash_table_iter_init(&iter, record->big_data);
-        while (g_hash_table_iter_next(&iter, &key, &value))
-                if (g_str_has_prefix(key, "manifest") && strcmp(value, digest) == 0)
+        for (unsigned i = 0; i < record->manifests->len; i++)
+                if (strcmp(g_array_index(record->manifests, ManifestRecord, i).digest, digest) == 0)
                         return true;
-        return false;
+        return g_strcmp0(record->digest, digest) == 0;
 }
 
 bool image_record_has_repository(const ImageRecord *record, const char *repository) {
@@ -91,4 +104,14 @@ bool image_record_has_repository(const ImageRecord *record, const char *reposito
                         return true;
         }
         return false;
+}
+
+const char *image_record_manifest(const ImageRecord *record, const char *key) {
+        for (unsigned i = 0; i < record->manifests->len; i++) {
+                const ManifestRecord *manifest = &g_array_index(record->manifests, ManifestRecord, i);
+
+                if (strcmp(manifest->key, key) == 0)
+                        return manifest->digest;
+        }
+        return NULL;
 }

@@ -2,24 +2,32 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/store/file.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/image.h"
 #include "libstart/store/layers.h"
 #include "libstart/store/manifest.h"
 #include "libstart/store/reference.h"
 #include "libstart/store/short-names.h"
+#include "libstart/store/store-conf.h"
+
+/* A store's images.json, as it was when it was read. */
+typedef struct Index {
+        char *path;
+        FileIdentity identity;
+        ImageList *list;
+} Index;
 
 /* One walk through the stores. */
 typedef struct Search {
         const StoreConf *conf;
         const Reference *reference;
-        GPtrArray *lists; /* of GPtrArray* of ImageRecord*, one per store */
-        Seen *seen;
+        GArray *indexes; /* of Index, one per store */
 } Search;
 
 typedef struct Match {
         unsigned store;
-        const ImageRecord *record; /* belongs to the search */
+        const ImageRecord *record; /* belongs to the search; NULL: nothing was found */
         char *name;
 } Match;
 
@@ -35,39 +43,56 @@ void store_image_free(StoreImage *image) {
         g_free(image);
 }
 
-static GPtrArray *read_list(const char *store, Seen *seen, GError **error) {
-        g_autofree char *path = g_strconcat(store, "/overlay-images/images.json", NULL);
-        g_autofree char *text = NULL;
-        size_t length = 0;
+static void clear_index(gpointer data) {
+        Index *index = data;
 
-        if (!file_read(path, seen, &text, &length, error))
-                return NULL;
-        if (length == 0)
-                return g_ptr_array_new();
-
-        GPtrArray *list = image_list_parse(text, length, error);
-        if (!list)
-                g_prefix_error(error, "%s: ", path);
-        return list;
+        g_free(index->path);
+        image_list_free(index->list);
 }
 
-static bool read_lists(Search *search, GError **error) {
-        for (char **store = search->conf->stores; *store; store++) {
-                GPtrArray *list = read_list(*store, search->seen, error);
+static bool read_index(const char *store, Index *index, GError **error) {
+        g_autofree char *text = NULL;
+        size_t length;
 
-                if (!list)
+        index->path = g_strconcat(store, "/overlay-images/images.json", NULL);
+        if (!file_read(index->path, &text, &length, &index->identity, error))
+                return false;
+        index->list = image_list_parse(text, length, error);
+        if (!index->list)
+                g_prefix_error(error, "%s: ", index->path);
+        return index->list != NULL;
+}
+
+static bool read_indexes(Search *search, GError **error) {
+        for (char **store = search->conf->stores; *store; store++) {
+                g_array_set_size(search->indexes, search->indexes->len + 1);
+                if (!read_index(*store, &g_array_index(search->indexes, Index, search->indexes->len - 1),
+                                error))
                         return false;
-                g_ptr_array_add(search->lists, list);
         }
         return true;
+}
+
+static bool indexes_unchanged(const Search *search) {
+        for (unsigned i = 0; i < search->indexes->len; i++) {
+                const Index *index = &g_array_index(search->indexes, Index, i);
+
+                if (!file_unchanged(index->path, &index->identity))
+                        return false;
+        }
+        return true;
+}
+
+static const GPtrArray *records(const Search *search, unsigned store) {
+        return g_array_index(search->indexes, Index, store).list->records;
 }
 
 typedef bool (*RecordTest)(const ImageRecord *record, const char *what);
 
 /* The first record, in the order of the stores, that passes a test. */
 static bool find_first(const Search *search, RecordTest test, const char *what, Match *ret) {
-        for (unsigned store = 0; store < search->lists->len; store++) {
-                const GPtrArray *list = search->lists->pdata[store];
+        for (unsigned store = 0; store < search->indexes->len; store++) {
+                const GPtrArray *list = records(search, store);
 
                 for (unsigned i = 0; i < list->len; i++)
                         if (test(list->pdata[i], what)) {
@@ -79,10 +104,6 @@ static bool find_first(const Search *search, RecordTest test, const char *what, 
         return false;
 }
 
-static bool has_id(const ImageRecord *record, const char *id) {
-        return g_strcmp0(record->id, id) == 0;
-}
-
 /* Removing a name from an image of a read-only store leaves a record of the image without that name in the store
  * that podman writes to, and that counts. */
 static bool find_by_name(const Search *search, const char *name, Match *ret) {
@@ -90,15 +111,16 @@ static bool find_by_name(const Search *search, const char *name, Match *ret) {
 
         if (!find_first(search, image_record_has_name, name, ret))
                 return false;
-        if (ret->store == 0 || !ret->record->id || !find_first(search, has_id, ret->record->id, &primary))
+        if (ret->store == 0 || !ret->record->id ||
+            !find_first(search, image_record_has_id, ret->record->id, &primary))
                 return true;
         return primary.store != 0;
 }
 
 /* An image with the digest, provided that podman knows it by some name in the repository. */
 static bool find_by_digest(const Search *search, const char *repository, const char *digest, Match *ret) {
-        for (unsigned store = 0; store < search->lists->len; store++) {
-                const GPtrArray *list = search->lists->pdata[store];
+        for (unsigned store = 0; store < search->indexes->len; store++) {
+                const GPtrArray *list = records(search, store);
 
                 for (unsigned i = 0; i < list->len; i++) {
                         const ImageRecord *record = list->pdata[i];
@@ -114,24 +136,22 @@ static bool find_by_digest(const Search *search, const char *repository, const c
         return false;
 }
 
-static bool has_id_prefix(const ImageRecord *record, const char *prefix) {
-        return record->id && g_str_has_prefix(record->id, prefix);
-}
-
 static bool find_by_id(const Search *search, Match *ret, GError **error) {
         const char *prefix = search->reference->id;
 
-        if (!prefix || !find_first(search, has_id_prefix, prefix, ret))
+        if (!prefix || !find_first(search, image_record_has_id_prefix, prefix, ret))
                 return true;
-        for (unsigned store = 0; store < search->lists->len; store++) {
-                const GPtrArray *list = search->lists->pdata[store];
+        for (unsigned store = 0; store < search->indexes->len; store++) {
+                const GPtrArray *list = records(search, store);
 
                 for (unsigned i = 0; i < list->len; i++)
-                        if (has_id_prefix(list->pdata[i], prefix) && !has_id(list->pdata[i], ret->record->id))
-                                return error_set(error, KT_ERROR_USAGE,
-                                                 "several images have an id that begins with '%s'; give more "
-                                                 "digits or a name",
-                                                 prefix);
+                        if (image_record_has_id_prefix(list->pdata[i], prefix) &&
+                            !image_record_has_id(list->pdata[i], ret->record->id))
+                                return error_set(
+                                        error, KT_ERROR_USAGE,
+                                        "several images have an id that begins with '%s'; give more "
+                                        "digits or a name",
+                                        prefix);
         }
         ret->name = g_strdup(ret->record->id);
         return true;
@@ -143,7 +163,7 @@ static char **repositories(const Search *search, GError **error) {
 
         if (!reference->is_short)
                 return reference_repositories(reference, NULL, NULL);
-        names = short_names_load(search->conf->root, search->seen, error);
+        names = short_names_load(search->conf->root, error);
         if (!names)
                 return NULL;
         return reference_repositories(reference, g_hash_table_lookup(names->aliases, reference->repository),
@@ -158,10 +178,11 @@ static void set_not_found(const Search *search, GPtrArray *names, GError **error
                 g_ptr_array_add(names, g_strdup(search->reference->id));
         g_ptr_array_add(names, NULL);
         tried = g_strjoinv("', '", (char **) names->pdata);
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put it "
-                  "into a store of 'additionalimagestores' in storage.conf",
-                  tried, stores);
+        error_set(
+                error, KT_ERROR_NOT_FOUND,
+                "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put it "
+                "into a store of 'additionalimagestores' in storage.conf",
+                tried, stores);
 }
 
 /* Podman's order: names before the beginnings of ids. ret->record stays NULL where there is nothing. */
@@ -210,7 +231,7 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        if (!file_read(path, NULL, &text, &length, error))
+        if (!file_read(path, &text, &length, NULL, error))
                 return NULL;
         if (!text) {
                 error_set(error, KT_ERROR_FAILED, "its file '%s' is missing", path);
@@ -220,8 +241,8 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
                 g_autofree char *actual = digest_compute(text, length);
 
                 if (strcmp(actual, digest) != 0) {
-                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'", path,
-                                  digest);
+                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'",
+                                  path, digest);
                         return NULL;
                 }
         }
@@ -249,10 +270,10 @@ static bool read_manifest(const char *store, const ImageRecord *record, const ch
         size_t length;
 
         /* The image's own manifest may be there only under the one key that it always has. */
-        if (digest && !g_hash_table_contains(record->big_data, key))
+        if (digest && !image_record_manifest(record, key))
                 strcpy(key, "manifest");
         if (!digest)
-                digest = g_hash_table_lookup(record->big_data, key);
+                digest = image_record_manifest(record, key);
 
         g_autofree char *text = read_big_data(store, record, key, digest, &length, error);
         if (!text)
@@ -280,10 +301,11 @@ static bool resolve_manifest(const Search *search, Match *match, Lead *ret, GErr
                 lead_clear(&lead);
                 if (!image_record_has_manifest(match->record, instance) &&
                     !find_first(search, image_record_has_manifest, instance, match))
-                        return error_set(error, KT_ERROR_NOT_FOUND,
-                                         "it is a list of manifests, and the one for this machine, '%s', is not in "
-                                         "the image stores",
-                                         instance);
+                        return error_set(
+                                error, KT_ERROR_NOT_FOUND,
+                                "it is a list of manifests, and the one for this machine, '%s', is not in "
+                                "the image stores",
+                                instance);
                 if (!match->record->id || !id_is_valid(match->record->id))
                         return error_set(error, KT_ERROR_FAILED, "its instance has no valid id");
                 if (!read_manifest(stores[match->store], match->record, instance, &lead, error))
@@ -292,7 +314,7 @@ static bool resolve_manifest(const Search *search, Match *match, Lead *ret, GErr
                         return error_set(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
         }
         *ret = lead;
-        lead = (Lead) { 0 };
+        lead = (Lead){ 0 };
         return true;
 }
 
@@ -319,7 +341,8 @@ static bool find_layers(const Search *search, const Match *match, StoreImage *im
                 return false;
         }
         if (!match->record->layer || !id_is_valid(match->record->layer))
-                return error_set(error, KT_ERROR_FAILED, "the store does not say which is its uppermost layer");
+                return error_set(error, KT_ERROR_FAILED,
+                                 "the store does not say which is its uppermost layer");
         chain_ids = layer_chain_ids(diff_ids);
         image->layers = layers_find(stores, match->record->layer, chain_ids, error);
         return image->layers != NULL;
@@ -353,7 +376,7 @@ static StoreImage *search_once(Search *search, GError **error) {
         Match match = { 0 };
         StoreImage *image = NULL;
 
-        if (!read_lists(search, error))
+        if (!read_indexes(search, error))
                 return NULL;
         if (find_by_reference(search, tried, &match, error)) {
                 if (match.record)
@@ -365,32 +388,40 @@ static StoreImage *search_once(Search *search, GError **error) {
         return image;
 }
 
-static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, Seen *seen, GError **error) {
-        g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify) g_ptr_array_unref);
-        Search search = { .conf = conf, .reference = reference, .lists = lists, .seen = seen };
+/* Without a lock the files of a store are read at different times. *ret_again: the search failed, and podman has
+ * changed a store meanwhile. */
+static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, bool *ret_again,
+                                 GError **error) {
+        g_autoptr(GArray) indexes = g_array_new(FALSE, TRUE, sizeof(Index));
+        Search search = { .conf = conf, .reference = reference, .indexes = indexes };
+        StoreImage *image;
 
-        return search_once(&search, error);
+        g_array_set_clear_func(indexes, clear_index);
+        image = search_once(&search, error);
+        *ret_again = !image && !indexes_unchanged(&search);
+        return image;
 }
 
-StoreImage *store_image_find(const StoreConf *conf, const char *reference, Seen *seen, GError **error) {
+StoreImage *store_image_find(const char *root, const char *reference, GError **error) {
         g_autoptr(Reference) parsed = reference_parse(reference, error);
-        g_autoptr(StoreImage) image = NULL;
+        g_autoptr(StoreConf) conf = NULL;
+        g_autoptr(GError) local = NULL;
+        StoreImage *image;
+        bool again;
 
         if (!parsed)
                 return NULL;
-        for (int attempt = 0; attempt < 2 && !image; attempt++) {
-                g_autoptr(Seen) seen_now = seen_new();
-                g_autoptr(GError) local = NULL;
+        conf = store_conf_load(root, error);
+        if (!conf)
+                return NULL;
 
-                image = search_stores(conf, parsed, seen_now, &local);
-                if (image && seen)
-                        seen_add_all(seen, seen_now);
-                /* Without a lock the files of a store are read at different times. What fails because podman
-                 * has just changed them is read once more, and then that is the answer. */
-                if (!image && (attempt > 0 || seen_unchanged(seen_now))) {
-                        g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
-                        return NULL;
-                }
+        /* Once: a second failure is an answer, whatever podman does meanwhile. */
+        image = search_stores(conf, parsed, &again, &local);
+        if (again) {
+                g_clear_error(&local);
+                image = search_stores(conf, parsed, &again, &local);
         }
-        return g_steal_pointer(&image);
+        if (!image)
+                g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
+        return image;
 }

@@ -41,7 +41,7 @@ static int begin(Reader *reader, bool is_array) {
                 error_set(&reader->error, KT_ERROR_FAILED, "it is nested too deeply");
                 return STOP;
         }
-        reader->levels[reader->depth++] = (Level) { .length = reader->path->len, .is_array = is_array };
+        reader->levels[reader->depth++] = (Level){ .length = reader->path->len, .is_array = is_array };
         if (is_array || !reader->visitor->object)
                 return GO_ON;
         return reader->visitor->object(reader->path->str, reader->data, &reader->error) ? GO_ON : STOP;
@@ -78,12 +78,15 @@ static int on_string(void *context, const unsigned char *value, size_t length) {
         if (!reader->visitor->string)
                 return GO_ON;
         enter_element(reader);
-        g_autofree char *copy = g_strndup((const char *) value, length);
-        if (strlen(copy) != length) {
-                error_set(&reader->error, KT_ERROR_FAILED, "'%s' contains a NUL character", reader->path->str);
+        if (memchr(value, '\0', length)) {
+                error_set(&reader->error, KT_ERROR_FAILED, "'%s' contains a NUL character",
+                          reader->path->str);
                 return STOP;
         }
-        return reader->visitor->string(reader->path->str, copy, reader->data, &reader->error) ? GO_ON : STOP;
+        return reader->visitor->string(reader->path->str, (const char *) value, length, reader->data,
+                                       &reader->error) ?
+                       GO_ON :
+                       STOP;
 }
 
 static const yajl_callbacks callbacks = {
@@ -99,8 +102,8 @@ static void set_parse_error(yajl_handle handle, GError **error) {
         size_t position = yajl_get_bytes_consumed(handle);
         unsigned char *text = yajl_get_error(handle, 0, NULL, 0);
 
-        error_set(error, KT_ERROR_FAILED, "it is no valid JSON: %s (at byte %zu)",
-                  g_strchomp((char *) text), position);
+        error_set(error, KT_ERROR_FAILED, "it is no valid JSON: %s (at byte %zu)", g_strchomp((char *) text),
+                  position);
         yajl_free_error(handle, text);
 }
 

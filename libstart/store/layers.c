@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/store/file.h"
 #include "libstart/store/layers.h"
 #include "libstart/store/manifest.h"
-#include "libstart/store/seen.h"
 
 /* The kernel's limit for lower directories of one overlay, which is podman's limit too. */
 #define LAYERS_MAX 500
@@ -70,7 +70,8 @@ static char *link_target_id(const char *target) {
 }
 
 /* Follows STORE/overlay/l/NAME. True without a layer added: this store does not have the link. */
-static bool follow_link(GArray *layers, const char *store, const char *name, bool *ret_found, GError **error) {
+static bool follow_link(GArray *layers, const char *store, const char *name, bool *ret_found,
+                        GError **error) {
         g_autofree char *path = g_strconcat(store, "/overlay/l/", name, NULL);
         char target[sizeof("../") + 64 + sizeof("/diff")] = "";
 
@@ -97,13 +98,13 @@ static bool find_without_link(GArray *layers, char *const *stores, const char *n
                 g_autofree char *path = g_strconcat(directory, "/link", NULL);
                 g_autofree char *text = NULL;
 
-                if (!file_read(path, NULL, &text, NULL, error))
+                if (!file_read(path, &text, NULL, NULL, error))
                         return false;
                 if (text && strcmp(g_strchomp(text), name) == 0)
                         return add_layer(layers, expected_id, g_steal_pointer(&directory));
         }
-        return error_set(error, KT_ERROR_FAILED, "the link 'overlay/l/%s' to a layer is in none of the stores",
-                         name);
+        return error_set(error, KT_ERROR_FAILED,
+                         "the link 'overlay/l/%s' to a layer is in none of the stores", name);
 }
 
 static bool add_lower(GArray *layers, char *const *stores, const char *entry, const char *expected_id,
@@ -112,7 +113,8 @@ static bool add_lower(GArray *layers, char *const *stores, const char *entry, co
         bool found = false;
 
         if (!g_str_has_prefix(entry, "l/") || !link_name_is_valid(name))
-                return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link", entry);
+                return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link",
+                                 entry);
         for (char *const *store = stores; *store && !found; store++)
                 if (!follow_link(layers, *store, name, &found, error))
                         return false;
@@ -120,11 +122,12 @@ static bool add_lower(GArray *layers, char *const *stores, const char *entry, co
 }
 
 /* Reads the file that lists what lies below the uppermost layer; the lowermost layer has none. */
-static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_ids, unsigned n, GError **error) {
+static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_ids, unsigned n,
+                       GError **error) {
         g_autofree char *path = g_strconcat(g_array_index(layers, Layer, 0).directory, "/lower", NULL);
         g_autofree char *text = NULL;
 
-        if (!file_read(path, NULL, &text, NULL, error))
+        if (!file_read(path, &text, NULL, NULL, error))
                 return false;
         g_auto(GStrv) entries = g_strsplit(text ? g_strchomp(text) : "", ":", -1);
         if (g_strv_length(entries) + 1 != n)
@@ -150,8 +153,8 @@ static bool check_chain(const GArray *layers, char *const *chain_ids, GError **e
 
                 if (computed && strcmp(id, chain_ids[n - 1 - i]) != 0)
                         return error_set(error, KT_ERROR_FAILED,
-                                         "layer %u is '%s', and by the image's configuration it is '%s'", n - i,
-                                         id, chain_ids[n - 1 - i]);
+                                         "layer %u is '%s', and by the image's configuration it is '%s'",
+                                         n - i, id, chain_ids[n - 1 - i]);
                 if (!g_hash_table_add(ids, (gpointer) id))
                         return error_set(error, KT_ERROR_FAILED, "layer '%s' is there twice", id);
         }

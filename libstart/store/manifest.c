@@ -17,7 +17,8 @@ bool digest_is_valid(const char *digest) {
 }
 
 char *digest_compute(const char *text, size_t length) {
-        g_autofree char *digits = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) text, length);
+        g_autofree char *digits = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) text,
+                                                              length);
 
         return g_strconcat(SHA256, digits, NULL);
 }
@@ -77,30 +78,31 @@ static bool on_manifest_object(const char *path, void *data, GError **error) {
         return true;
 }
 
-static void replace(char **field, const char *value) {
+static void replace(char **field, const char *value, size_t length) {
         g_free(*field);
-        *field = g_strdup(value);
+        *field = g_strndup(value, length);
 }
 
-static void on_instance_string(Instance *instance, const char *path, const char *value) {
+static void on_instance_string(Instance *instance, const char *path, const char *value, size_t length) {
         if (strcmp(path, "digest") == 0)
-                replace(&instance->digest, value);
+                replace(&instance->digest, value, length);
         else if (strcmp(path, "platform.os") == 0)
-                replace(&instance->os, value);
+                replace(&instance->os, value, length);
         else if (strcmp(path, "platform.architecture") == 0)
-                replace(&instance->architecture, value);
+                replace(&instance->architecture, value, length);
         else if (strcmp(path, "platform.variant") == 0)
-                replace(&instance->variant, value);
+                replace(&instance->variant, value, length);
 }
 
-static bool on_manifest_string(const char *path, const char *value, void *data, GError **error) {
+static bool on_manifest_string(const char *path, const char *value, size_t length, void *data,
+                               GError **error) {
         ManifestReader *reader = data;
 
         if (strcmp(path, "config.digest") == 0)
-                replace(&reader->config, value);
+                replace(&reader->config, value, length);
         else if (g_str_has_prefix(path, "manifests[].") && reader->instances->len > 0)
                 on_instance_string(&g_array_index(reader->instances, Instance, reader->instances->len - 1),
-                                   path + strlen("manifests[]."), value);
+                                   path + strlen("manifests[]."), value, length);
         return true;
 }
 
@@ -137,7 +139,8 @@ static char *choose_digest(const GArray *instances, const char *architecture, GE
         return NULL;
 }
 
-static char *choose(const ManifestReader *reader, const char *architecture, bool *ret_is_list, GError **error) {
+static char *choose(const ManifestReader *reader, const char *architecture, bool *ret_is_list,
+                    GError **error) {
         g_autofree char *digest = NULL;
 
         if (reader->config)
@@ -173,16 +176,23 @@ char *manifest_parse(const char *text, size_t length, const char *architecture, 
         return digest;
 }
 
-static bool on_config_string(const char *path, const char *value, void *data, GError **error) {
+static bool on_config_string(const char *path, const char *value, size_t length, void *data,
+                             GError **error) {
         GPtrArray *diff_ids = data;
+        bool is_type = strcmp(path, "rootfs.type") == 0;
 
-        if (strcmp(path, "rootfs.type") == 0 && strcmp(value, "layers") != 0)
-                return error_set(error, KT_ERROR_UNSUPPORTED, "its root file system is '%s', not 'layers'", value);
-        if (strcmp(path, "rootfs.diff_ids[]") != 0)
+        if (!is_type && strcmp(path, "rootfs.diff_ids[]") != 0)
                 return true;
-        if (!digest_is_valid(value))
-                return error_set(error, KT_ERROR_FAILED, "it names layer '%s', which is not a SHA-256 digest", value);
-        g_ptr_array_add(diff_ids, g_strdup(value));
+
+        g_autofree char *copy = g_strndup(value, length);
+        if (is_type)
+                return strcmp(copy, "layers") == 0 ||
+                       error_set(error, KT_ERROR_UNSUPPORTED, "its root file system is '%s', not 'layers'",
+                                 copy);
+        if (!digest_is_valid(copy))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "it names layer '%s', which is not a SHA-256 digest", copy);
+        g_ptr_array_add(diff_ids, g_steal_pointer(&copy));
         return true;
 }
 
@@ -209,8 +219,8 @@ char **layer_chain_ids(char *const *diff_ids) {
 
                 if (i > 0)
                         both = g_strconcat(ids->pdata[i - 1], "+", digits, NULL);
-                g_ptr_array_add(ids, both ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1)
-                                          : g_strdup(digits));
+                g_ptr_array_add(ids, both ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1) :
+                                            g_strdup(digits));
         }
         g_ptr_array_add(ids, NULL);
         return (char **) g_ptr_array_free(g_steal_pointer(&ids), FALSE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/store/conf-files.h"
 #include "libstart/store/store-conf.h"
+#include "libstart/store/conf-files.h"
 #include "libstart/store/store-settings.h"
 
 static const ConfFiles storage_conf = { .name = "storage", .environment = "CONTAINERS_STORAGE_CONF" };
@@ -10,7 +10,6 @@ void store_conf_free(StoreConf *conf) {
                 return;
         g_free(conf->root);
         g_strfreev(conf->stores);
-        seen_free(conf->seen);
         g_free(conf);
 }
 
@@ -23,8 +22,7 @@ StoreConf *store_conf_load(const char *root, GError **error) {
         g_autoptr(StoreSettings) settings = store_settings_new();
 
         conf->root = g_strdup(root);
-        conf->seen = seen_new();
-        if (!conf_files_read(&storage_conf, root, conf->seen, apply_file, settings, error))
+        if (!conf_files_read(&storage_conf, root, apply_file, settings, error))
                 return NULL;
 
         conf->stores = store_settings_stores(settings, &conf->n_writable);

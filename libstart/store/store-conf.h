@@ -3,15 +3,12 @@
 
 #include <glib.h>
 
-#include "libstart/store/seen.h"
-
 /* What storage.conf(5) says about where images are. keyturn looks in the stores that are listed there and in
  * no other directory, so that `podman images` and keyturn always mean the same images. */
 typedef struct StoreConf {
         char *root;          /* "" or the directory that stands for / */
         char **stores;       /* image stores in the order of the search, with root */
         unsigned n_writable; /* the first so many are those that podman writes to */
-        Seen *seen;          /* the files that this was made from */
 } StoreConf;
 
 /* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that exists of

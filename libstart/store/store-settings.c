@@ -48,13 +48,15 @@ static char *parse_path(const TomlValue *value, const char *where, GError **erro
         return g_canonicalize_filename(value->string, "/");
 }
 
-static bool apply_driver(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
+static bool apply_driver(StoreSettings *settings, const TomlValue *value, const char *where,
+                         GError **error) {
         if (!need_string(value, where, error))
                 return false;
-        if (*value->string && strcmp(value->string, "overlay") != 0 && strcmp(value->string, "overlay2") != 0)
+        if (*value->string && strcmp(value->string, "overlay") != 0 &&
+            strcmp(value->string, "overlay2") != 0)
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "%s is '%s', and keyturn can only mount images of the 'overlay' driver", where,
-                                 value->string);
+                                 "%s is '%s', and keyturn can only mount images of the 'overlay' driver",
+                                 where, value->string);
         return true;
 }
 
@@ -68,14 +70,16 @@ static bool apply_path(char **path, const TomlValue *value, const char *where, G
         return true;
 }
 
-static bool apply_graph_root(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
+static bool apply_graph_root(StoreSettings *settings, const TomlValue *value, const char *where,
+                             GError **error) {
         /* Podman takes "" as not set, here and below. */
         if (value->type == TOML_STRING && !*value->string)
                 return true;
         return apply_path(&settings->graph_root, value, where, error);
 }
 
-static bool apply_image_store(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
+static bool apply_image_store(StoreSettings *settings, const TomlValue *value, const char *where,
+                              GError **error) {
         if (value->type == TOML_STRING && !*value->string)
                 return true;
         return apply_path(&settings->image_store, value, where, error);
@@ -101,12 +105,14 @@ static bool apply_additional_stores(StoreSettings *settings, const TomlValue *va
 }
 
 static bool refuse(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
-        if ((value->type == TOML_STRING && !*value->string) || (value->type == TOML_ARRAY && value->array->len == 0))
+        if ((value->type == TOML_STRING && !*value->string) ||
+            (value->type == TOML_ARRAY && value->array->len == 0))
                 return true;
-        return error_set(error, KT_ERROR_UNSUPPORTED,
-                         "%s is set; keyturn mounts layers with the kernel's overlayfs as they are on disk, and "
-                         "that would show other files than podman does",
-                         where);
+        return error_set(
+                error, KT_ERROR_UNSUPPORTED,
+                "%s is set; keyturn mounts layers with the kernel's overlayfs as they are on disk, and "
+                "that would show other files than podman does",
+                where);
 }
 
 static const Setting table[] = {
@@ -131,17 +137,17 @@ static bool find_table(const TomlValue *top, const char *dotted, const char *nam
         for (char **key = keys; *key && *ret; key++) {
                 *ret = toml_get(*ret, *key);
                 if (*ret && (*ret)->type != TOML_TABLE)
-                        return error_set(error, KT_ERROR_FAILED, "%s:%u: '%s' must be a table", name, (*ret)->line,
-                                         *key);
+                        return error_set(error, KT_ERROR_FAILED, "%s:%u: '%s' must be a table", name,
+                                         (*ret)->line, *key);
         }
         return true;
 }
 
-static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top, const char *name,
-                          GError **error) {
+static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top,
+                          const char *name, GError **error) {
         const TomlValue *parent;
-        g_autofree char *dotted = *setting->table ? g_strconcat("storage.", setting->table, NULL)
-                                                  : g_strdup("storage");
+        g_autofree char *dotted = *setting->table ? g_strconcat("storage.", setting->table, NULL) :
+                                                    g_strdup("storage");
 
         if (!find_table(top, dotted, name, &parent, error))
                 return false;
@@ -149,7 +155,8 @@ static bool apply_setting(StoreSettings *settings, const Setting *setting, const
         const TomlValue *value = toml_get(parent, setting->key);
         if (!value)
                 return true;
-        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key, dotted);
+        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key,
+                                                 dotted);
         return setting->apply(settings, value, where, error);
 }
 

@@ -7,7 +7,7 @@
 /* The settings of storage.conf that matter to a reader of images. Pure. */
 typedef struct StoreSettings {
         char *graph_root;
-        char *image_store;       /* "" for none */
+        char *image_store; /* "" for none */
         char **additional_stores;
 } StoreSettings;
 

@@ -3,24 +3,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "libstart/store/image-cache.h"
+#include "libstart/store/image.h"
 
 /* Finds an image and prints all that was found, for tests and measurements.
  *
- * usage: find-image ROOT REFERENCE            without the cache
- *        find-image ROOT REFERENCE DIR        with the cache in DIR
- *        find-image ROOT REFERENCE DIR COUNT  as often as that, DIR may be ""; prints the time of one in ns
+ * usage: find-image ROOT REFERENCE
+ *        find-image ROOT REFERENCE COUNT   as often as that; prints only the time that one search takes, in ns
  *
  * Exit status: 0, or 1 with the error's code and message on stderr. */
-
-static StoreImage *find(const char *root, const char *reference, const char *run_dir, GError **error) {
-        g_autoptr(StoreConf) conf = NULL;
-
-        if (*run_dir)
-                return store_image_find_cached(run_dir, root, reference, error);
-        conf = store_conf_load(root, error);
-        return conf ? store_image_find(conf, reference, NULL, error) : NULL;
-}
 
 static void print(const StoreImage *image) {
         printf("id %s\ndigest %s\nname %s\nstore %s\nwritable %d\n", image->id, image->digest, image->name,
@@ -38,25 +28,24 @@ static gint64 now(void) {
 }
 
 int main(int argc, char **argv) {
-        if (argc < 3 || argc > 5)
+        if (argc < 3 || argc > 4)
                 return 2;
 
-        const char *run_dir = argc > 3 ? argv[3] : "";
-        int count = argc > 4 ? atoi(argv[4]) : 1;
+        int count = argc > 3 ? atoi(argv[3]) : 1;
         gint64 start = now();
 
         for (int i = 0; i < count; i++) {
                 g_autoptr(GError) error = NULL;
-                g_autoptr(StoreImage) image = find(argv[1], argv[2], run_dir, &error);
+                g_autoptr(StoreImage) image = store_image_find(argv[1], argv[2], &error);
 
                 if (!image) {
                         fprintf(stderr, "%d %s\n", error->code, error->message);
                         return 1;
                 }
-                if (argc < 5)
+                if (argc < 4)
                         print(image);
         }
-        if (argc > 4)
+        if (argc > 3)
                 printf("%" G_GINT64_FORMAT "\n", (now() - start) / count);
         return 0;
 }
