@@ -7,12 +7,12 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/paths.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root.h"
 #include "libstart/run/upper-layer.h"
-#include "libstart/store/image-cache.h"
+#include "libstart/store/image.h"
+#include "libstart/store/store-conf.h"
 
 /* Below the container's state directory. They begin with a dot because libcrun takes any other entry there for a
  * container (`crun --root DIR list`). */
@@ -44,7 +44,8 @@ static bool find_directory(const char *value, Root *ret, GError **error) {
 }
 
 static bool find_image(const char *reference, Root *ret, GError **error) {
-        g_autoptr(StoreImage) image = store_image_find_cached(PATH_IMAGES, "", reference, error);
+        g_autoptr(StoreConf) conf = store_conf_load("", error);
+        g_autoptr(StoreImage) image = conf ? store_image_find(conf, reference, error) : NULL;
 
         if (!image)
                 return false;
