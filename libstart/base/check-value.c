@@ -23,10 +23,11 @@ bool check_name(const char *value, GError **error) {
         for (const char *c = value; *c && ok; c++)
                 ok = g_ascii_isalnum(*c) || strchr("_.-", *c);
         if (!ok)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no name of a container: letters, digits, '_', '.' and '-', beginning with a "
-                                 "letter or digit",
-                                 value);
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "'%s' is no name of a container: letters, digits, '_', '.' and '-', beginning with a "
+                        "letter or digit",
+                        value);
         return true;
 }
 

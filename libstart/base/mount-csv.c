@@ -15,7 +15,8 @@ static char *take_field(const char **p, GError **error) {
                 size_t length = strcspn(c, ",\"");
 
                 if (c[length] == '"') {
-                        error_set(error, KT_ERROR_USAGE, "a quote stands in the middle of a field: quote all of it");
+                        error_set(error, KT_ERROR_USAGE,
+                                  "a quote stands in the middle of a field: quote all of it");
                         return NULL;
                 }
                 *p = c + length;
@@ -67,12 +68,13 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
         else if (g_str_equal(type, "tmpfs"))
                 *ret = MOUNT_TMPFS;
         else if (at == fields->len)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "without 'type=' this is a named volume, which needs Podman's storage: write "
-                                 "type=bind and a directory of the host");
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "without 'type=' this is a named volume, which needs Podman's storage: write "
+                        "type=bind and a directory of the host");
         else
-                return error_set(error, KT_ERROR_UNSUPPORTED, "type '%s' is not supported: use bind or tmpfs",
-                                 type);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "type '%s' is not supported: use bind or tmpfs", type);
         g_ptr_array_remove_index(fields, at);
         return true;
 }
@@ -104,9 +106,8 @@ static bool set_destination(MountRequest *request, const char *key, const char *
 }
 
 static bool set_propagation(MountRequest *request, const char *key, const char *value, GError **error) {
-        static const char *const known[] = { "shared", "rshared",  "private",    "rprivate",
-                                             "slave",  "rslave",   "unbindable", "runbindable",
-                                             NULL };
+        static const char *const known[] = { "shared", "rshared",    "private",     "rprivate", "slave",
+                                             "rslave", "unbindable", "runbindable", NULL };
 
         if (request->type != MOUNT_BIND)
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not for a tmpfs", key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/base/error.h"
 #include "libstart/base/notify-mode.h"
+#include "libstart/base/error.h"
 
 bool notify_mode_parse(const char *value, NotifyMode *ret, GError **error) {
         if (g_str_equal(value, "conmon"))
@@ -10,9 +10,10 @@ bool notify_mode_parse(const char *value, NotifyMode *ret, GError **error) {
         else if (g_str_equal(value, "ignore"))
                 *ret = NOTIFY_IGNORE;
         else if (g_str_equal(value, "healthy"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "sdnotify mode 'healthy' is not supported: use container, and let the payload say "
-                                 "READY=1");
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "sdnotify mode 'healthy' is not supported: use container, and let the payload say "
+                        "READY=1");
         else
                 return error_set(error, KT_ERROR_USAGE,
                                  "there is no sdnotify mode '%s': use conmon, container or ignore", value);

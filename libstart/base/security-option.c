@@ -11,7 +11,8 @@ static bool parse_no_new_privileges(const char *value, SecurityOption *option, G
         option->kind = SECURITY_NO_NEW_PRIVILEGES;
         option->enabled = !value || g_strv_contains(yes, value);
         if (!option->enabled && !g_strv_contains(no, value))
-                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false", value);
+                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false",
+                                 value);
         return true;
 }
 
@@ -37,9 +38,10 @@ bool security_option_parse(const char *value, SecurityOption *ret, GError **erro
         else if (g_str_equal(name, "seccomp"))
                 ok = parse_seccomp(argument, &option, error);
         else
-                ok = error_set(error, KT_ERROR_UNSUPPORTED,
-                               "security option '%s' is not supported: there are no-new-privileges and seccomp",
-                               name);
+                ok = error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "security option '%s' is not supported: there are no-new-privileges and seccomp",
+                        name);
         if (ok)
                 *ret = option;
         return ok;

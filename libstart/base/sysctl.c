@@ -6,9 +6,8 @@
 
 static bool find_namespace(const char *name, SysctlNamespace *ret) {
         static const char *const ipc[] = {
-                "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.sem",
-                "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
-                NULL,
+                "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni",          "kernel.sem", "kernel.shmall",
+                "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", NULL,
         };
 
         if (g_strv_contains(ipc, name) || g_str_has_prefix(name, "fs.mqueue."))
@@ -29,13 +28,14 @@ bool sysctl_parse(const char *value, char **ret_name, SysctlNamespace *ret_names
                 return error_set(error, KT_ERROR_USAGE, "sysctl '%s': the form is NAME=VALUE", value);
         /* The name becomes a path below /proc/sys. */
         if (name[strcspn(name, "/ \t")] || strstr(name, ".."))
-                return error_set(error, KT_ERROR_USAGE, "sysctl '%s': '%s' is no name of a kernel parameter", value,
-                                 name);
-        if (!find_namespace(name, &ns))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
-                                 "sysctl.d(5)",
+                return error_set(error, KT_ERROR_USAGE, "sysctl '%s': '%s' is no name of a kernel parameter",
                                  value, name);
+        if (!find_namespace(name, &ns))
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
+                        "sysctl.d(5)",
+                        value, name);
         if (ret_namespace)
                 *ret_namespace = ns;
         if (ret_name)

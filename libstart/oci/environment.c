@@ -9,14 +9,14 @@
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static const char *const proxy_names[] = {
-        "http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY",
-        NULL,
+        "http_proxy",  "https_proxy", "ftp_proxy", "no_proxy", "HTTP_PROXY",
+        "HTTPS_PROXY", "FTP_PROXY",   "NO_PROXY",  NULL,
 };
 
 /* systemd's words to libstart itself, which are wrong for anyone else. The payload's own are added at the end. */
 static const char *const private_names[] = {
-        "LISTEN_PID", "LISTEN_PIDFDID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC",
-        NULL,
+        "LISTEN_PID",    "LISTEN_PIDFDID", "LISTEN_FDS",    "LISTEN_FDNAMES",
+        "NOTIFY_SOCKET", "WATCHDOG_PID",   "WATCHDOG_USEC", NULL,
 };
 
 static bool has_name(const char *entry, const char *name, size_t length) {
@@ -64,7 +64,8 @@ static bool add_entry(GPtrArray *list, const char *entry, const HostFacts *host,
         return true;
 }
 
-static bool add_file(GPtrArray *list, const char *path, const char *content, const HostFacts *host, GError **error) {
+static bool add_file(GPtrArray *list, const char *path, const char *content, const HostFacts *host,
+                     GError **error) {
         unsigned int number = 1;
 
         for (const char *line = content; *line; number++) {
@@ -97,8 +98,8 @@ static bool add_image(GPtrArray *list, const ImageConfig *image, GError **error)
         return true;
 }
 
-static bool add_files(GPtrArray *list, const LaunchArgs *args, const char *const *contents, const HostFacts *host,
-                      GError **error) {
+static bool add_files(GPtrArray *list, const LaunchArgs *args, const char *const *contents,
+                      const HostFacts *host, GError **error) {
         for (guint i = 0; contents && contents[i] && i < args->env_files->len; i++)
                 if (!add_file(list, args->env_files->pdata[i], contents[i], host, error))
                         return false;
@@ -140,7 +141,8 @@ static char **drop_shadowed(GPtrArray *list) {
         for (guint i = list->len; i-- > 0;) {
                 char *entry = list->pdata[i];
 
-                if (g_hash_table_add(seen, g_strndup(entry, strcspn(entry, "="))) && !g_str_equal(entry, "HOME="))
+                if (g_hash_table_add(seen, g_strndup(entry, strcspn(entry, "="))) &&
+                    !g_str_equal(entry, "HOME="))
                         g_ptr_array_add(kept, g_steal_pointer(&list->pdata[i]));
         }
         for (guint i = 0; i < kept->len / 2; i++) {

@@ -59,7 +59,8 @@ static char **copy_labels(const json_map_string_string *labels) {
         return copy;
 }
 
-static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret, GError **error) {
+static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret,
+                         GError **error) {
         if (!volumes || volumes->len == 0)
                 return true;
 

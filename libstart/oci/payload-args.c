@@ -29,8 +29,8 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         }
         yajl_tree_free(tree);
         if (!ok)
-                return error_set(error, KT_ERROR_USAGE, "entrypoint '%s': the array holds something that is no string",
-                                 entrypoint);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "entrypoint '%s': the array holds something that is no string", entrypoint);
         if (words->len == 1 && ((const char *) words->pdata[0])[0] == '\0')
                 g_ptr_array_set_size(words, 0);
         return true;

@@ -50,7 +50,8 @@ static bool narrow(const LaunchArgs *args, const ImageConfig *image, guint64 *ma
                 return false;
         }
         if (needed & ~*mask)
-                log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing", label);
+                log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing",
+                          label);
         else
                 *mask = needed;
         return true;
@@ -77,7 +78,8 @@ bool spec_find_capabilities(const LaunchArgs *args, const ImageConfig *image, co
                             guint64 *ret_bounding, GError **error) {
         guint64 mask = 0, added = 0, dropped = 0;
 
-        if (!capability_parse(default_capabilities, &mask, error) || !find_asked(args, &added, &dropped, error))
+        if (!capability_parse(default_capabilities, &mask, error) ||
+            !find_asked(args, &added, &dropped, error))
                 return false;
         mask = dropped == CAPABILITY_ALL ? added : (mask | added) & ~dropped;
         mask &= host->bounding_caps;

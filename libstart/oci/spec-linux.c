@@ -9,28 +9,16 @@ typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
 
 /* Podman's lists. */
 static const char *const masked_paths[] = {
-        "/proc/acpi",
-        "/proc/interrupts",
-        "/proc/kcore",
-        "/proc/keys",
-        "/proc/latency_stats",
-        "/proc/sched_debug",
-        "/proc/scsi",
-        "/proc/timer_list",
-        "/proc/timer_stats",
-        "/sys/devices/virtual/powercap",
-        "/sys/firmware",
-        "/sys/fs/selinux",
+        "/proc/acpi",          "/proc/interrupts",
+        "/proc/kcore",         "/proc/keys",
+        "/proc/latency_stats", "/proc/sched_debug",
+        "/proc/scsi",          "/proc/timer_list",
+        "/proc/timer_stats",   "/sys/devices/virtual/powercap",
+        "/sys/firmware",       "/sys/fs/selinux",
 };
 
 static const char *const readonly_paths[] = {
-        "/proc/asound",
-        "/proc/bus",
-        "/proc/fs",
-        "/proc/irq",
-        "/proc/sys",
-        "/proc/sysrq-trigger",
-        NULL,
+        "/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger", NULL,
 };
 
 static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type) {
@@ -58,21 +46,24 @@ static void add_masks(runtime_spec_schema_config_linux *linux_, const HostFacts 
         for (size_t i = 0; host->thermal_throttle && host->thermal_throttle[i]; i++)
                 g_ptr_array_add(paths, host->thermal_throttle[i]);
         g_ptr_array_add(paths, NULL);
-        linux_->masked_paths = spec_copy_strings((const char *const *) paths->pdata, &linux_->masked_paths_len);
+        linux_->masked_paths = spec_copy_strings((const char *const *) paths->pdata,
+                                                 &linux_->masked_paths_len);
         linux_->readonly_paths = spec_copy_strings(readonly_paths, &linux_->readonly_paths_len);
 }
 
-static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network, GError **error) {
+static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network,
+                       GError **error) {
         g_autofree char *name = NULL;
         SysctlNamespace ns;
 
         if (!sysctl_parse(value, &name, &ns, error))
                 return false;
         if (ns == SYSCTL_NETWORK && !own_network)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "sysctl '%s': with the host's network this is the whole machine's: set it with "
-                                 "sysctl.d(5), or use Network=none",
-                                 value);
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "sysctl '%s': with the host's network this is the whole machine's: set it with "
+                        "sysctl.d(5), or use Network=none",
+                        value);
         append_json_map_string_string(sysctls, name, strchr(value, '=') + 1);
         return true;
 }

@@ -18,17 +18,23 @@ static const struct {
         { "/proc", "proc", "proc", { "nosuid", "noexec", "nodev" } },
         { "/dev", "tmpfs", "tmpfs", { "nosuid", "strictatime", "mode=755", "size=65536k" } },
         { "/sys", "sysfs", "sysfs", { "nosuid", "noexec", "nodev", "ro" } },
-        { "/dev/pts", "devpts", "devpts", { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5" } },
+        { "/dev/pts",
+          "devpts",
+          "devpts",
+          { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5" } },
         { "/dev/mqueue", "mqueue", "mqueue", { "nosuid", "noexec", "nodev" } },
         { "/dev/shm", "tmpfs", "shm", { "nosuid", "noexec", "nodev", "mode=1777" } },
-        { "/sys/fs/cgroup", "cgroup", "cgroup", { "rprivate", "nosuid", "noexec", "nodev", "relatime", "ro" } },
+        { "/sys/fs/cgroup",
+          "cgroup",
+          "cgroup",
+          { "rprivate", "nosuid", "noexec", "nodev", "relatime", "ro" } },
 };
 
 #define DEFAULT_SHM_SIZE "size=65536k" /* written as Podman writes it */
 
 /* The mounts being collected, in the order in which they were asked for. */
 typedef struct MountList {
-        GPtrArray *mounts;         /* of Mount* */
+        GPtrArray *mounts;        /* of Mount* */
         GHashTable *destinations; /* of those: destination -> Mount*, neither owned */
 } MountList;
 
@@ -84,7 +90,8 @@ static Mount *make_requested(const MountRequest *request) {
 }
 
 /* A bind mount must not be freer than the mount that its source is on, unless the user says so. */
-static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host, GError **error) {
+static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host,
+                             GError **error) {
         static const struct {
                 unsigned long flag;
                 const char *option, *opposite;
@@ -117,14 +124,16 @@ static bool is_same(const Mount *a, const Mount *b) {
         return true;
 }
 
-static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
+static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input,
+                        GError **error) {
         g_autoptr(Mount) mount = make_requested(request);
 
         if (request->relabel && input->host->selinux)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
-                                 "the files yourself, with semanage-fcontext(8) and restorecon(8)",
-                                 request->destination);
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
+                        "the files yourself, with semanage-fcontext(8) and restorecon(8)",
+                        request->destination);
         if (!add_source_flags(mount, request, input->host, error))
                 return false;
 
@@ -213,7 +222,8 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
                 if (has_mount(list, destination))
                         continue;
 
-                Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
+                Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source,
+                                          defaults[i].options);
                 add_mount(list, mount);
                 if (shm && !add_shm_size(mount, input->args->shm_size, error))
                         return false;
@@ -230,9 +240,10 @@ static bool add_notify_socket(MountList *list, const SpecInput *input, GError **
         if (!notify_is_for_container(input->args, input->host))
                 return true;
         if (socket[0] != '/')
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "systemd's notify socket '%s' is no path, so that the container cannot be given it",
-                                 socket);
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "systemd's notify socket '%s' is no path, so that the container cannot be given it",
+                        socket);
         if (!has_mount(list, NOTIFY_SOCKET_INSIDE))
                 add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", socket, options));
         return true;

@@ -42,9 +42,10 @@ bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
                 const char *annotation = args->annotations->pdata[i];
 
                 if (is_for_libcrun(annotation))
-                        return error_set(error, KT_ERROR_UNSUPPORTED,
-                                         "annotation '%s' is not supported: it changes how the container is run",
-                                         annotation);
+                        return error_set(
+                                error, KT_ERROR_UNSUPPORTED,
+                                "annotation '%s' is not supported: it changes how the container is run",
+                                annotation);
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
         return true;

@@ -22,7 +22,8 @@ typedef struct UserIdentity {
  * never a name, and need not be in the file; an unknown name is an error; of several entries the first counts;
  * supplementary groups come from the file only where the spec names no group. Lines that are broken are skipped. On
  * failure *ret is left alone. */
-bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret, GError **error);
+bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret,
+                  GError **error);
 
 void user_identity_clear(UserIdentity *identity);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UserIdentity, user_identity_clear)
