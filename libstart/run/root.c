@@ -12,7 +12,6 @@
 #include "libstart/run/root.h"
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
-#include "libstart/store/store-conf.h"
 
 /* Below the container's state directory. They begin with a dot because libcrun takes any other entry there for a
  * container (`crun --root DIR list`). */
@@ -44,8 +43,7 @@ static bool find_directory(const char *value, Root *ret, GError **error) {
 }
 
 static bool find_image(const char *reference, Root *ret, GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", error);
-        g_autoptr(StoreImage) image = conf ? store_image_find(conf, reference, error) : NULL;
+        g_autoptr(StoreImage) image = store_image_find("", reference, error);
 
         if (!image)
                 return false;
