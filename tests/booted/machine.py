@@ -191,15 +191,15 @@ class Machine:
     private_mounts = False
     numbers = itertools.count()
 
-    def __init__(self, suite, build=None, store=None, prepare=None, name=None):
+    def __init__(self, suite, tree=None, store=None, prepare=None, name=None):
         """
         suite    'trixie' or 'bookworm'
-        build    a meson build directory to install from, or a list of them
+        tree     a directory with keyturn installed in it (as from install-tree), copied into the machine
         store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage
         prepare  called with the root directory before the boot
         """
         self.suite = suite
-        self.builds = [build] if isinstance(build, str) else list(build or [])
+        self.tree = tree
         self.store = store
         self.prepare = prepare
         self.name = name or f'keyturn-{suite}-{os.getpid()}-{next(Machine.numbers):x}'
@@ -243,8 +243,10 @@ class Machine:
         host('mount', '-t', 'overlay', '-o',
              f'lowerdir={lower},upperdir={self._work}/upper,workdir={self._work}/work', 'keyturn-test', self.root)
 
-        for build in self.builds:
-            host('meson', 'install', '--no-rebuild', '--quiet', '-C', build, env=dict(os.environ, DESTDIR=self.root))
+        if self.tree:
+            # --keep-directory-symlink: where the tree has a directory /lib, the root has a link
+            host('sh', '-c', 'tar -C "$1" -c . | tar -C "$2" -x --keep-directory-symlink --no-overwrite-dir',
+                 'sh', self.tree, self.root)
 
         # Podman's own overlay cannot have its upper directory on an overlay, so the store is no part of the
         # root. It is a copy: tests may load and remove images.
@@ -346,7 +348,7 @@ class Machine:
 
     @contextlib.contextmanager
     def another(self, prepare=None):
-        machine = Machine(self.suite, build=self.builds, store=self.store, prepare=prepare)
+        machine = Machine(self.suite, tree=self.tree, store=self.store, prepare=prepare)
         with machine:
             yield machine
 
@@ -487,5 +489,5 @@ class Machine:
 
 def missing_tools():
     """Names of host tools that booting needs and this machine does not have."""
-    return [tool for tool in ('systemd-nspawn', 'nsenter', 'mount', 'umount', 'mmdebstrap', 'meson')
+    return [tool for tool in ('systemd-nspawn', 'nsenter', 'mount', 'umount', 'mmdebstrap', 'tar')
             if not shutil.which(tool)]
