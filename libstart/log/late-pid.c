@@ -12,7 +12,7 @@
  * sent to us when it exits; waitpid() needs __WALL for such children. */
 static pid_t fork_zombie(pid_t wanted) {
         struct clone_args args = {
-                .set_tid = (uintptr_t) &wanted,
+                .set_tid = wanted > 0 ? (uintptr_t) &wanted : 0,
                 .set_tid_size = wanted > 0 ? 1 : 0,
         };
         long pid = syscall(SYS_clone3, &args, sizeof args);
@@ -20,6 +20,14 @@ static pid_t fork_zombie(pid_t wanted) {
         if (pid == 0)
                 _exit(0);
         return pid < 0 ? -errno : (pid_t) pid;
+}
+
+/* Since 6.17 Linux takes the id of a reaped process for a sender only if somebody has held a pidfd of it. */
+static void touch_pidfd(pid_t pid) {
+        int fd = (int) syscall(SYS_pidfd_open, pid, 0);
+
+        if (fd >= 0)
+                close(fd);
 }
 
 static void reap(pid_t pid) {
@@ -44,6 +52,7 @@ int late_pid_open(LatePid *late, pid_t wanted) {
                         reap(holder);
                 return r;
         }
+        touch_pidfd(leader);
         reap(leader);
         *late = (LatePid) { .pid = leader, .holder = holder };
         return 0;

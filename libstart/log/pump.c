@@ -20,9 +20,6 @@ bool pump_open(Pump *pump, GError **error) {
                 return error_set_errno(error, errno, "Cannot make a pipe");
         opened.scratch_read = fds[0];
         opened.scratch_write = fds[1];
-        opened.null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (opened.null < 0)
-                return error_set_errno(error, errno, "Cannot open '/dev/null'");
         opened.buffer = g_malloc(JOURNAL_BATCH_MAX);
         *pump = opened;
         opened = (Pump) PUMP_NULL;
@@ -32,7 +29,6 @@ bool pump_open(Pump *pump, GError **error) {
 void pump_clear(Pump *pump) {
         fd_closep(&pump->scratch_read);
         fd_closep(&pump->scratch_write);
-        fd_closep(&pump->null);
         g_free(pump->buffer);
         *pump = (Pump) PUMP_NULL;
 }
@@ -54,9 +50,10 @@ static ssize_t peek(const Pump *pump, int pipe) {
         return size;
 }
 
+/* By read(2), whose copy is wasted, because splice(2) to /dev/null can be killed within a line. */
 static void take(const Pump *pump, int pipe, size_t size) {
         while (size > 0) {
-                ssize_t n = splice(pipe, NULL, pump->null, NULL, size, 0);
+                ssize_t n = read(pipe, pump->buffer, size);
 
                 if (n > 0)
                         size -= (size_t) n;
@@ -80,19 +77,27 @@ static bool is_full(int pipe) {
         return poll(&writable, 1, 0) == 0;
 }
 
-/* How much of the `size` bytes in the buffer is to be sent now. */
-static size_t batch_size(const Pump *pump, int pipe, size_t size, bool hung_up) {
-        const char *newline = memrchr(pump->buffer, '\n', size);
-        int waiting = 0;
+static size_t whole_lines(const Pump *pump, ssize_t size) {
+        const char *newline = size > 0 ? memrchr(pump->buffer, '\n', (size_t) size) : NULL;
 
-        if (newline)
-                return (size_t) (newline - pump->buffer) + 1;
-        if (hung_up || size == JOURNAL_BATCH_MAX)
-                return size;
-        /* More than the scratch pipe has slots for: the end of the line may be among it. */
-        if (ioctl(pipe, FIONREAD, &waiting) < 0 || (size_t) waiting != size)
-                return size;
-        return is_full(pipe) ? size : 0;
+        return newline ? (size_t) (newline - pump->buffer) + 1 : 0;
+}
+
+/* There is the begin of a line and nothing else. Must its end be waited for? That there is more in the pipe than the
+ * scratch pipe has slots for, or that the pipe is full, tells nothing if it was seen after we looked into the pipe: the
+ * writer may have gone on meanwhile. So look again afterwards. */
+static ssize_t peek_stuck(const Pump *pump, int pipe, size_t *ret_batch) {
+        bool stuck = is_full(pipe);
+        int waiting = 0;
+        ssize_t size;
+
+        if (ioctl(pipe, FIONREAD, &waiting) < 0)
+                return -errno;
+        size = peek(pump, pipe);
+        *ret_batch = whole_lines(pump, size);
+        if (*ret_batch == 0 && size > 0 && (stuck || waiting > size || size == JOURNAL_BATCH_MAX))
+                *ret_batch = (size_t) size;
+        return size;
 }
 
 static PumpResult failed(int errnum) {
@@ -102,15 +107,20 @@ static PumpResult failed(int errnum) {
 
 PumpResult pump_move(const Pump *pump, int pipe, bool hung_up, PumpSend send, void *context) {
         ssize_t size = peek(pump, pipe), sent;
-        size_t batch;
+        size_t batch = whole_lines(pump, size);
 
+        if (size > 0 && batch == 0) {
+                if (hung_up || size == JOURNAL_BATCH_MAX)
+                        batch = (size_t) size;
+                else
+                        size = peek_stuck(pump, pipe, &batch);
+        }
         if (size == 0)
                 return PUMP_ENDED;
         if (size == -EAGAIN)
                 return PUMP_IDLE;
         if (size < 0)
                 return failed((int) -size);
-        batch = batch_size(pump, pipe, (size_t) size, hung_up);
         if (batch == 0)
                 return PUMP_IDLE;
         sent = send(pump->buffer, batch, context);

@@ -14,11 +14,10 @@
  * either, and would lose it at a restart of its own.) */
 typedef struct Pump {
         int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls */
-        int null;
         char *buffer;
 } Pump;
 
-#define PUMP_NULL { -1, -1, -1, NULL }
+#define PUMP_NULL { -1, -1, NULL }
 
 bool pump_open(Pump *pump, GError **error);
 void pump_clear(Pump *pump);

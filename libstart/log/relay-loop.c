@@ -238,13 +238,18 @@ static void wait_for_room(Relay *relay, RelayStream *stream) {
                 retry_later(relay, stream, "cannot watch the connection");
 }
 
-static void move(Relay *relay, RelayStream *stream) {
+/* Either there was no need for a connection so far, or journald closed it: it crashed, or could not keep it over a
+ * restart. */
+static void open_journal(Relay *relay, RelayStream *stream) {
         g_autoptr(GError) error = NULL;
 
-        if (stream->journal < 0 && !relay_stream_connect(stream, relay->store, &error)) {
+        if (relay_stream_connect(stream, relay->store, &error))
+                enqueue(&relay->ready, stream);
+        else
                 retry_later(relay, stream, error->message);
-                return;
-        }
+}
+
+static void move(Relay *relay, RelayStream *stream) {
         switch (pump_move(&relay->pump, stream->pipe, stream->hung_up, relay_stream_send, stream)) {
         case PUMP_IDLE:
                 break;
@@ -255,8 +260,11 @@ static void move(Relay *relay, RelayStream *stream) {
         case PUMP_BLOCKED:
                 wait_for_room(relay, stream);
                 break;
-        case PUMP_FAILED: /* journald closed the connection: it crashed, or could not keep it over a restart */
-                retry_later(relay, stream, g_strerror(errno));
+        case PUMP_FAILED:
+                if (errno == ENOTCONN)
+                        open_journal(relay, stream);
+                else
+                        retry_later(relay, stream, g_strerror(errno));
                 break;
         case PUMP_ENDED:
                 end_stream(relay, stream);

@@ -248,6 +248,8 @@ ssize_t relay_stream_send(const char *data, size_t size, void *context) {
         ssize_t n;
         int r;
 
+        if (stream->journal < 0)
+                return -ENOTCONN;
         find_owner(source, stream);
         if (is_gone(source)) {
                 r = use_late_pid(source);

@@ -54,5 +54,5 @@ bool relay_source_ended(const RelaySource *source);
 /* Open the stream's connection to the journal, and leave it with systemd. Never waits. */
 bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 
-/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. */
+/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see relay_stream_connect(). */
 ssize_t relay_stream_send(const char *data, size_t size, void *context);

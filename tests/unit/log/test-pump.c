@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "libstart/log/journal.h"
+#include "libstart/log/pump.h"
+
+/* A receiver that takes what it is told to take. */
+typedef struct Receiver {
+        GString *got;
+        ssize_t at_most; /* bytes a call, or a negative errno */
+} Receiver;
+
+static Pump pump;
+static int pipe_fds[2];
+static Receiver receiver;
+
+static ssize_t receive(const char *data, size_t size, void *context) {
+        Receiver *r = context;
+
+        if (r->at_most < 0)
+                return r->at_most;
+        if (size > (size_t) r->at_most)
+                size = (size_t) r->at_most;
+        g_string_append_len(r->got, data, (gssize) size);
+        return (ssize_t) size;
+}
+
+static void setup(void) {
+        pump = (Pump) PUMP_NULL;
+        ck_assert(pump_open(&pump, NULL));
+        ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
+        receiver = (Receiver) { .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
+}
+
+static void teardown(void) {
+        pump_clear(&pump);
+        g_string_free(receiver.got, TRUE);
+}
+
+static PumpResult move(bool hung_up) {
+        return pump_move(&pump, pipe_fds[0], hung_up, receive, &receiver);
+}
+
+static void say(const char *text) {
+        ck_assert_int_eq(write(pipe_fds[1], text, strlen(text)), (ssize_t) strlen(text));
+}
+
+static int waiting(void) {
+        int n = -1;
+
+        ck_assert_int_eq(ioctl(pipe_fds[0], FIONREAD, &n), 0);
+        return n;
+}
+
+START_TEST(test_whole_lines) {
+        say("one\ntwo\nthr");
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_str_eq(receiver.got->str, "one\ntwo\n");
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        ck_assert_int_eq(waiting(), 3);
+        say("ee\n");
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_str_eq(receiver.got->str, "one\ntwo\nthree\n");
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+START_TEST(test_end) {
+        say("last words");
+        close(pipe_fds[1]);
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        ck_assert_int_eq(move(true), PUMP_MORE);
+        ck_assert_str_eq(receiver.got->str, "last words");
+        ck_assert_int_eq(move(true), PUMP_ENDED);
+}
+END_TEST
+
+/* Looking whether the pipe is full opens it for writing, which must not keep it from ending. */
+START_TEST(test_end_after_idle) {
+        say("x");
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        close(pipe_fds[1]);
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        ck_assert_int_eq(move(true), PUMP_MORE);
+        ck_assert_int_eq(move(true), PUMP_ENDED);
+}
+END_TEST
+
+static const int failures[] = { -EPIPE, -ECONNRESET, -EPERM, -ESRCH };
+
+/* Whatever becomes of the receiver, the bytes are still there. */
+START_TEST(test_failure_takes_nothing) {
+        say("one\ntwo\n");
+        receiver.at_most = failures[_i];
+        ck_assert_int_eq(move(false), PUMP_FAILED);
+        ck_assert_int_eq(errno, -failures[_i]);
+        receiver.at_most = -EAGAIN;
+        ck_assert_int_eq(move(false), PUMP_BLOCKED);
+        ck_assert_int_eq(waiting(), 8);
+        receiver.at_most = G_MAXSSIZE;
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_str_eq(receiver.got->str, "one\ntwo\n");
+}
+END_TEST
+
+START_TEST(test_taken_in_parts) {
+        say("one\ntwo\nthree\n");
+        receiver.at_most = 5;
+        while (move(false) == PUMP_MORE)
+                ;
+        ck_assert_str_eq(receiver.got->str, "one\ntwo\nthree\n");
+        ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+/* A line longer than a batch, and one that fills the pipe, must not wait for their ends. */
+START_TEST(test_long_lines) {
+        g_autofree char *text = g_strnfill(JOURNAL_BATCH_MAX + 100, 'x');
+
+        say(text);
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_uint_eq(receiver.got->len, JOURNAL_BATCH_MAX);
+        ck_assert_int_eq(move(false), PUMP_IDLE);
+        ck_assert_int_eq(waiting(), 100);
+
+        ck_assert_int_ge(fcntl(pipe_fds[0], F_SETPIPE_SZ, 4096), 4096);
+        g_string_truncate(receiver.got, 0);
+        text[4096 - 100] = '\0';
+        say(text);
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_uint_eq(receiver.got->len, 4096);
+}
+END_TEST
+
+/* In packet mode a pipe is full when its slots are, with however few bytes. */
+static void fill_with_packets(void) {
+        ck_assert_int_eq(fcntl(pipe_fds[1], F_SETFL, O_DIRECT | O_NONBLOCK), 0);
+        while (write(pipe_fds[1], "x", 1) == 1)
+                ;
+        ck_assert_int_eq(errno, EAGAIN);
+}
+
+START_TEST(test_full_of_packets) {
+        fill_with_packets();
+        ck_assert_int_lt(waiting(), 4096);
+        ck_assert_int_eq(move(false), PUMP_MORE);
+        ck_assert_int_eq(waiting(), 0);
+}
+END_TEST
+
+/* The scratch pipe has fewer slots than this one, so a line's end may lie beyond what was looked at. */
+START_TEST(test_more_slots_than_scratch) {
+        ck_assert_int_ge(fcntl(pipe_fds[0], F_SETPIPE_SZ, 256 * 1024), 0);
+        ck_assert_int_eq(fcntl(pipe_fds[1], F_SETFL, O_DIRECT | O_NONBLOCK), 0);
+        for (int i = 0; i < 40; i++)
+                say(i == 39 ? "\n" : "x");
+        while (move(false) == PUMP_MORE)
+                ;
+        ck_assert_uint_eq(receiver.got->len, 40);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("log/pump");
+        TCase *tcase = tcase_create("pump");
+        SRunner *runner;
+
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, test_whole_lines);
+        tcase_add_test(tcase, test_end);
+        tcase_add_test(tcase, test_end_after_idle);
+        tcase_add_loop_test(tcase, test_failure_takes_nothing, 0, G_N_ELEMENTS(failures));
+        tcase_add_test(tcase, test_taken_in_parts);
+        tcase_add_test(tcase, test_long_lines);
+        tcase_add_test(tcase, test_full_of_packets);
+        tcase_add_test(tcase, test_more_slots_than_scratch);
+        suite_add_tcase(suite, tcase);
+        runner = srunner_create(suite);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return 0;
+}
