@@ -2,13 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/seccomp/profile-file.h"
 
 /* One byte more than a profile may have tells one that is too large from one that just fits. */
-static char *read_text(int fd, gsize *ret_length, GError **error) {
+static GBytes *read_text(int fd, GError **error) {
         const gsize room = SECCOMP_PROFILE_MAX_BYTES + 1;
         g_autofree char *text = g_malloc(room);
         gsize length = 0;
@@ -26,15 +27,13 @@ static char *read_text(int fd, gsize *ret_length, GError **error) {
                         break;
                 length += (gsize) n;
         }
-        *ret_length = length;
-        return g_steal_pointer(&text);
+        return g_bytes_new_take(g_steal_pointer(&text), length);
 }
 
-static SeccompProfile *load(const char *path, GError **error) {
+static GBytes *read_profile(const char *path, GError **error) {
         /* O_NONBLOCK: a FIFO in its place must not hold up the start until somebody writes. */
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         struct stat st;
-        gsize length;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
                 error_set_errno(error, errno, "cannot open it");
@@ -44,15 +43,24 @@ static SeccompProfile *load(const char *path, GError **error) {
                 error_set(error, KT_ERROR_FAILED, "not a regular file");
                 return NULL;
         }
-        g_autofree char *text = read_text(fd, &length, error);
-        return text ? seccomp_profile_parse(text, length, error) : NULL;
+        return read_text(fd, error);
+}
+
+GBytes *seccomp_profile_read(const char *root, const char *path, GError **error) {
+        g_autofree char *full = g_strconcat(root, path, NULL);
+        GBytes *text = read_profile(full, error);
+
+        if (!text)
+                g_prefix_error(error, "seccomp profile '%s': ", path);
+        return text;
 }
 
 SeccompProfile *seccomp_profile_load(const char *root, const char *path, GError **error) {
-        g_autofree char *full = g_strconcat(root, path, NULL);
-        SeccompProfile *profile = load(full, error);
+        g_autoptr(GBytes) text = seccomp_profile_read(root, path, error);
+        SeccompProfile *profile = NULL;
 
-        if (!profile)
+        if (text &&
+            !(profile = seccomp_profile_parse(g_bytes_get_data(text, NULL), g_bytes_get_size(text), error)))
                 g_prefix_error(error, "seccomp profile '%s': ", path);
         return profile;
 }

@@ -67,20 +67,40 @@ static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
         return true;
 }
 
-/* What containers.conf sets, "" or NULL for nothing. */
-static bool read_confs(const char *root, char **profile, GError **error) {
+/* Every containers.conf, in the order in which they count. */
+static GPtrArray *list_confs(const char *root, GError **error) {
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(g_free);
 
         g_ptr_array_add(names, g_strdup(CONF_VENDOR));
         g_ptr_array_add(names, g_strdup(CONF_ADMIN));
-        g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(g_free);
         if (!list_dropins(root, dropins, error))
-                return false;
+                return NULL;
         g_ptr_array_extend_and_steal(names, g_steal_pointer(&dropins));
+        return g_steal_pointer(&names);
+}
+
+/* What containers.conf sets, "" or NULL for nothing. */
+static bool read_confs(const char *root, char **profile, GError **error) {
+        g_autoptr(GPtrArray) names = list_confs(root, error);
+
+        if (!names)
+                return false;
         for (guint i = 0; i < names->len; i++)
                 if (!read_conf(root, names->pdata[i], profile, error))
                         return false;
         return true;
+}
+
+GPtrArray *seccomp_default_profile_sources(const char *root, GError **error) {
+        GPtrArray *names = list_confs(root, error);
+
+        if (!names)
+                return NULL;
+        g_ptr_array_add(names, g_strdup(CONF_DROPINS));
+        g_ptr_array_add(names, g_strdup(PROFILE_ADMIN));
+        g_ptr_array_add(names, g_strdup(PROFILE_VENDOR));
+        return names;
 }
 
 /* Only a file that is certainly not there lets the search go on: one that cannot be reached is an error. */

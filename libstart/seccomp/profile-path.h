@@ -15,3 +15,7 @@
  * if there is none at all (podman then has one built in), KT_ERROR_UNSUPPORTED if containers.conf says
  * "unconfined": no filter at all is for a container's own file to ask for. Transfer full. */
 char *seccomp_default_profile_path(const char *root, GError **error);
+
+/* Every file and directory, there or not, whose change could change that path, inside of root. Transfer
+ * full. */
+GPtrArray *seccomp_default_profile_sources(const char *root, GError **error);

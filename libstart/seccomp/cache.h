@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/seccomp/resolve.h"
+
+/* A filter that was compiled ahead, as bytes: the header that its writer (seccomp-precompile, or libstart
+ * after it had to compile one itself) and its reader (libstart) share. Pure; cache-file.h has the files.
+ *
+ * A file is a header, the profile's path, and the filter; all numbers in the order of bytes of the machine,
+ * which `arch` belongs to:
+ *
+ * offset size 0 8 "KTSECCMP" 8 4 format: 1 12 4 arch: libseccomp's token of the architecture 16 8
+ * bounding_caps: bit n is capability number n 24 4 kernel: major << 16 | minor if the profile has a
+ * minKernel, else 0: any 28 4 path_length: bytes of the path, without padding 32 4 filter_length: bytes of
+ * the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS) 36 4 0 40 32 key: SHA-256, see below 72 32
+ * sources: SHA-256 of the state of the files that it was made of (sources.h); 0 if not recorded 104 32
+ * content: SHA-256 of the profile's text 136 32 digest: SHA-256 of the whole file with these bytes 0 168 n
+ * absolute path of the profile, filled up with 0 to a multiple of 8 the filter: struct sock_filter[]
+ *
+ * The name of a file is its key in hexadecimal digits and ".bpf". The key is the SHA-256 of what the
+ * reader knows without opening anything: format, keyturn's and libseccomp's versions, architecture,
+ * bounding set, and which profile was asked for ("default" or a path). Whether that profile is still the
+ * one that was compiled is then told by `sources` (the usual way: a few stat(2), nothing read) or by
+ * `content` (filters that came with the system image, where inode numbers and times say nothing). The
+ * digest is against accidents; against malice there is the owner of the file. */
+
+#define SECCOMP_CACHE_FORMAT 1
+#define SECCOMP_DIGEST_SIZE 32
+#define SECCOMP_CACHE_NAME_SIZE (2 * SECCOMP_DIGEST_SIZE + sizeof ".bpf")
+
+/* No file is larger: header, the longest path, the longest filter. */
+#define SECCOMP_CACHE_MAX_BYTES (168 + 4096 + 4096 * 8)
+
+/* What a filter is looked up by. */
+typedef struct SeccompCacheKey {
+        const char *profile; /* borrowed; NULL: the default one */
+        SeccompTarget target;
+        guint8 digest[SECCOMP_DIGEST_SIZE];
+        char name[SECCOMP_CACHE_NAME_SIZE]; /* of the file */
+} SeccompCacheKey;
+
+void seccomp_cache_key_init(SeccompCacheKey *key, const char *profile, const SeccompTarget *target);
+
+typedef struct SeccompCacheEntry {
+        guint32 arch;
+        guint64 bounding_caps;
+        guint32 kernel; /* 0: the filter is the same on every kernel */
+        guint8 key[SECCOMP_DIGEST_SIZE];
+        guint8 sources[SECCOMP_DIGEST_SIZE];
+        guint8 content[SECCOMP_DIGEST_SIZE];
+        char *path;     /* of the profile, inside root */
+        GBytes *filter; /* struct sock_filter[] */
+} SeccompCacheEntry;
+
+void seccomp_cache_entry_free(SeccompCacheEntry *entry);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeccompCacheEntry, seccomp_cache_entry_free)
+
+GBytes *seccomp_cache_encode(const SeccompCacheEntry *entry);
+
+/* Trusts nothing. The filter is a copy. */
+SeccompCacheEntry *seccomp_cache_decode(const void *data, gsize length, GError **error);
+
+/* Is this the filter for that key, on that kernel? */
+bool seccomp_cache_check_key(const SeccompCacheEntry *entry, const SeccompCacheKey *key, GError **error);
