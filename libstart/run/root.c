@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -13,11 +15,9 @@
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
 
-/* Below the container's state directory. They begin with a dot because libcrun takes any other entry there for a
- * container (`crun --root DIR list`). */
-#define NAME_UPPER ".upper"
-#define NAME_WORK ".work"
-#define NAME_ROOT ".root"
+/* In the container's state directory. It begins with a dot because libcrun takes any other entry there for a container
+ * (`crun --root DIR list`), and is closed to everybody but root: what the payload writes is its own affair. */
+#define NAME_PRIVATE ".private"
 
 /* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
 static bool find_directory(const char *value, Root *ret, GError **error) {
@@ -81,15 +81,26 @@ static bool mount_overlay(Root *root, const char *upper, const char *work, GErro
         return root->fd >= 0;
 }
 
-bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error) {
-        g_autofree char *upper = g_build_filename(state_dir, NAME_UPPER, NULL);
-        g_autofree char *work = g_build_filename(state_dir, NAME_WORK, NULL);
+/* A root directory that is used as it is: a mount of its own all the same, to be treated as an overlay is. */
+static bool clone_directory(Root *root, GError **error) {
+        root->fd = (int) syscall(SYS_open_tree, AT_FDCWD, root->directory,
+                                 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+        root->mount = root->fd;
+        return root->fd >= 0 || error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
+}
 
+bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error) {
+        g_autofree char *private = g_build_filename(state_dir, NAME_PRIVATE, NULL);
+        g_autofree char *upper = g_build_filename(private, "upper", NULL);
+        g_autofree char *work = g_build_filename(private, "work", NULL);
+
+        root->mount_point = g_build_filename(private, "root", NULL);
+        if (mkdir(private, 0700) < 0 || mkdir(root->mount_point, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
         if (root->directory)
-                return open_directory(root, root->directory, error);
-        root->mount_point = g_build_filename(state_dir, NAME_ROOT, NULL);
-        if (mkdir(root->mount_point, 0700) < 0 || mkdir(work, 0700) < 0)
-                return error_set_errno(error, errno, "Cannot make a directory in '%s'", state_dir);
+                return clone_directory(root, error);
+        if (mkdir(work, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", work);
         return upper_layer_create(upper, root->layers, error) &&
                etc_files_write(upper, root->layers, args, hostname, error) &&
                mount_overlay(root, upper, work, error);

@@ -62,19 +62,38 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
                 log_message(priority, "%s", message);
 }
 
+/* No device node of an image, or of a root directory, is usable: Podman forbids them by the cgroup's device rules,
+ * which libcrun does not make for us. The nodes that the container is to have are in /dev, another mount. Set last,
+ * because libcrun clears it when it binds the root onto itself. */
+static int forbid_devices(const char *rootfs, libcrun_error_t *err) {
+        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV };
+
+        if (syscall(SYS_mount_setattr, AT_FDCWD, rootfs, 0, &attributes, sizeof attributes) < 0)
+                return libcrun_make_error(err, errno, "Cannot forbid the device files of the container's root");
+        return 0;
+}
+
 /* In the container's new mount namespace, whose mounts are still shared with the host's: cut the way back first, or
  * the host would get the mount as well. MS_SLAVE and not MS_PRIVATE, so that volumes that ask for it still see what
  * the host mounts later. */
-static int attach_root(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
-                       libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
-        const RuntimeContainer *container = cookie;
-
-        if (phase != HANDLER_CONFIGURE_BEFORE_MOUNTS || container->root_mount < 0)
+static int attach_root(int root_mount, const char *rootfs, libcrun_error_t *err) {
+        if (root_mount < 0)
                 return 0;
         if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
                 return libcrun_make_error(err, errno, "Cannot separate the container's mounts from the host's");
-        if (syscall(SYS_move_mount, container->root_mount, "", AT_FDCWD, rootfs, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        if (syscall(SYS_move_mount, root_mount, "", AT_FDCWD, rootfs, MOVE_MOUNT_F_EMPTY_PATH) < 0)
                 return libcrun_make_error(err, errno, "Cannot mount the container's root on '%s'", rootfs);
+        return 0;
+}
+
+static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
+                     libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
+        const RuntimeContainer *container = cookie;
+
+        if (phase == HANDLER_CONFIGURE_BEFORE_MOUNTS)
+                return attach_root(container->root_mount, rootfs, err);
+        if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
+                return forbid_devices(rootfs, err);
         return 0;
 }
 
@@ -96,7 +115,7 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
 static struct custom_handler_s handler = {
         .name = "keyturn",
         .run_func = execute,
-        .configure_container = attach_root,
+        .configure_container = configure,
 };
 
 /* libcrun calls this in the parent, after it has decided how to run the container and before it makes it. */

@@ -138,7 +138,7 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
         g_autofree char *group = etc_group(start->group, &start->user);
 
         if (start->root.directory) {
-                g_autofree char *files = g_build_filename(start->state_dir, ".files", NULL);
+                g_autofree char *files = g_build_filename(start->state_dir, ".private", "files", NULL);
 
                 start->file_mounts = etc_files_write_apart(files, start->root.fd, start->args, hostname, passwd,
                                                            group, error);
