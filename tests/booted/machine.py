@@ -54,6 +54,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWTIME = 0x00000080
 PR_SET_PDEATHSIG = 1
 
 INSIDE_ENVIRONMENT = {
@@ -102,6 +103,18 @@ def make_mounts_private():
     if libc.unshare(CLONE_NEWNS) != 0:
         raise HarnessError(f'unshare: {os.strerror(ctypes.get_errno())}; the booted tests need root')
     host('mount', '--make-rprivate', '/')
+
+
+def restart_clocks_for_children():
+    """Lets boot time and monotonic time begin at zero for all processes that this one starts."""
+    if libc.unshare(CLONE_NEWTIME) != 0:
+        raise HarnessError(f'cannot make a time namespace: {os.strerror(ctypes.get_errno())}')
+    offsets = []
+    for name, clock in (('monotonic', time.CLOCK_MONOTONIC), ('boottime', time.CLOCK_BOOTTIME)):
+        seconds, nanoseconds = divmod(-time.clock_gettime_ns(clock), 1000000000)
+        offsets.append(f'{name} {seconds} {nanoseconds}\n')
+    with open('/proc/self/timens_offsets', 'w') as file:
+        file.write(''.join(offsets))
 
 
 def cgroup2_root():
@@ -191,17 +204,19 @@ class Machine:
     private_mounts = False
     numbers = itertools.count()
 
-    def __init__(self, suite, tree=None, store=None, prepare=None, name=None):
+    def __init__(self, suite, tree=None, store=None, prepare=None, name=None, own_clock=False):
         """
         suite    'trixie' or 'bookworm'
         tree     a directory with keyturn installed in it (as from install-tree), copied into the machine
         store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage
         prepare  called with the root directory before the boot
+        own_clock  boot time and monotonic time begin with this boot, not with the host's
         """
         self.suite = suite
         self.tree = tree
         self.store = store
         self.prepare = prepare
+        self.own_clock = own_clock
         self.name = name or f'keyturn-{suite}-{os.getpid()}-{next(Machine.numbers):x}'
         self.pid1 = None
         self.boot_seconds = None
@@ -270,6 +285,8 @@ class Machine:
         def before_exec():
             with open(os.path.join(self._cgroup, 'cgroup.procs'), 'w') as procs:
                 procs.write('0')
+            if self.own_clock:
+                restart_clocks_for_children()
             # SIGTERM, for which nspawn powers the machine off. Killed, it would leave the machine running.
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -367,8 +384,11 @@ class Machine:
             with contextlib.suppress(OSError), open(procs, 'w') as file:
                 file.write('0')
 
+        enter = ['nsenter', '-t', str(self.pid1), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w']
+        if self.own_clock:
+            enter.append('-T')
         process = subprocess.Popen(
-            ['nsenter', '-t', str(self.pid1), '-m', '-u', '-i', '-n', '-p', '-C', '-r', '-w', '--'] + list(command),
+            enter + ['--'] + list(command),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, errors='backslashreplace', env=dict(INSIDE_ENVIRONMENT, **(env or {})),
             start_new_session=True, preexec_fn=before_exec)
