@@ -60,6 +60,7 @@ typedef struct LaunchArgs {
 
         /* keyturn's own */
         char *state_dir;       /* the container's directory on /run, made and removed by systemd */
+        LaunchFlag timing;     /* say where the time of the start went */
         LaunchFlag print_spec; /* print the OCI config.json and start nothing */
 
         /* positional */

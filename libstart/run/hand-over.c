@@ -66,6 +66,7 @@ static int midwife_main(void *data) {
                 waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
                 _exit(EXIT_SUCCESS);
         }
+        timing_mark(midwife->container->timing, TIMING_STARTED);
         kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
         look_at_payload(hand_over);
         _exit(EXIT_SUCCESS);
@@ -177,6 +178,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
                 kill(ret->payload, SIGKILL);
                 return false;
         }
+        timing_mark(container->timing, TIMING_TOLD);
         if (!traced || ret->exited)
                 return true;
         barrier = notify_barrier(notify, NULL);

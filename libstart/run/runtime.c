@@ -90,10 +90,14 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
                      libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         const RuntimeContainer *container = cookie;
 
-        if (phase == HANDLER_CONFIGURE_BEFORE_MOUNTS)
+        if (phase == HANDLER_CONFIGURE_BEFORE_MOUNTS) {
+                timing_mark(container->timing, TIMING_NAMESPACE);
                 return attach_root(container->root_mount, rootfs, err);
-        if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
+        }
+        if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS) {
+                timing_mark(container->timing, TIMING_MOUNTS);
                 return forbid_devices(rootfs, err);
+        }
         return 0;
 }
 
@@ -104,6 +108,7 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         const RuntimeContainer *container = cookie;
         int errnum = ENOENT;
 
+        timing_mark(container->timing, TIMING_EXEC);
         if (strchr(path, '/')) {
                 execve(path, argv, (char *const *) container->environment);
                 errnum = errno;
@@ -196,6 +201,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         }
         replace_environment(crun->container_def, container->path);
         add_filter(crun, container->filter);
+        timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, crun, container->detach ? LIBCRUN_RUN_OPTIONS_KEEP : 0, &err);
         if (result < 0)
                 set_error(&err, error);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "libstart/run/exec-report.h"
+#include "libstart/run/timing.h"
 
 /* libcrun, behind a narrow door: no other file of keyturn includes its headers. */
 
@@ -19,6 +20,7 @@ typedef struct RuntimeContainer {
         int root_mount;                /* detached mount to put on the spec's root.path, or -1 */
         int preserve_fds;              /* descriptors from 3 on that the payload inherits */
         ExecReport *report;            /* its writer sits on descriptor 3 + preserve_fds */
+        Timing *timing;
         bool detach;
 } RuntimeContainer;
 

@@ -24,6 +24,7 @@
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
 #include "libstart/run/start.h"
+#include "libstart/run/timing.h"
 
 /* A start, in the order in which it goes. Until the payload is executed anything may fail, and then nothing is left
  * but files below the state directory, which systemd removes. After that nothing may fail: the container runs. */
@@ -41,6 +42,7 @@ typedef struct Start {
         runtime_spec_schema_config_schema *spec;
         GBytes *filter;
         PayloadLog log;
+        Timing *timing;
 } Start;
 
 static void start_clear(Start *start) {
@@ -57,6 +59,7 @@ static void start_clear(Start *start) {
         free_runtime_spec_schema_config_schema(start->spec);
         g_clear_pointer(&start->filter, g_bytes_unref);
         payload_log_close(&start->log);
+        timing_free(start->timing);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Start, start_clear)
 
@@ -149,18 +152,32 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
                make_workdir(start, error) && make_volumes(start, error);
 }
 
-static bool prepare(Start *start, GError **error) {
-        g_autofree char *hostname = NULL;
+static bool find_root(Start *start, GError **error) {
+        bool found = make_state_dir(start, error) && host_gather(&start->host, error) &&
+                     root_find(start->args, &start->root, error);
 
+        timing_mark(start->timing, TIMING_IMAGE);
+        return found;
+}
+
+static bool prepare_root(Start *start, GError **error) {
+        g_autofree char *hostname = hostname_choose(start->args, &start->host.facts);
+        bool mounted = root_mount(&start->root, start->args, start->state_dir, hostname, error) &&
+                       read_identity(start, error) && complete_root(start, hostname, error);
+
+        timing_mark(start->timing, TIMING_ROOT);
+        return mounted;
+}
+
+static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
-        if (!make_state_dir(start, error) || !host_gather(&start->host, error) ||
-            !root_find(start->args, &start->root, error))
+        if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, error))
                 return false;
-        hostname = hostname_choose(start->args, &start->host.facts);
-        return root_mount(&start->root, start->args, start->state_dir, hostname, error) &&
-               read_identity(start, error) && complete_root(start, hostname, error) && build_spec(start, error) &&
-               filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error) &&
-               payload_log_open(&start->log, start->args, error);
+        timing_mark(start->timing, TIMING_SPEC);
+        if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))
+                return false;
+        timing_mark(start->timing, TIMING_FILTER);
+        return payload_log_open(&start->log, start->args, error);
 }
 
 static const char *path_of(char **environment) {
@@ -182,6 +199,18 @@ static char *unit_name(const Start *start) {
         return g_strconcat(base, ".service", NULL);
 }
 
+/* For `keyturnctl analyze`; after the start, so that it costs the start nothing. */
+static void save_timing(const Start *start) {
+        g_autofree char *path = g_build_filename(start->state_dir, ".timing", NULL);
+        g_autofree char *text = timing_format(start->timing);
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+        if (fd >= 0)
+                (void) !write(fd, text, strlen(text));
+        if (start->args->timing == FLAG_TRUE)
+                log_info("Timing, in microseconds:\n%s", text);
+}
+
 static bool payload_started(pid_t payload, void *data, GError **error) {
         Start *start = data;
         g_autofree char *unit = unit_name(start);
@@ -200,6 +229,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return EXIT_KEYTURN;
         if (result.exec_errno != 0)
                 return exec_failure(start, result.exec_errno, error);
+        save_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
         return EXIT_SUCCESS;
@@ -222,6 +252,8 @@ int start_container(const LaunchArgs *args, GError **error) {
         int listen_fds = host_listen_fds();
 
         start.args = args;
+        start.timing = timing_new();
+        timing_mark(start.timing, TIMING_MAIN);
         /* First of all, while its place behind the activated sockets is free. */
         if (!exec_report_open(&start.report, 3 + listen_fds, error))
                 return EXIT_KEYTURN;
@@ -242,6 +274,7 @@ int start_container(const LaunchArgs *args, GError **error) {
                 .root_mount = start.root.mount,
                 .preserve_fds = listen_fds,
                 .report = &start.report,
+                .timing = start.timing,
                 .detach = args->detach == FLAG_TRUE,
         };
         return container.detach ? run_detached(&start, &container, error) : run_attached(&start, &container, error);
