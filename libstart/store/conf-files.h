@@ -6,18 +6,17 @@
 
 /* The search path that podman's configuration files share (storage.conf, registries.conf). */
 typedef struct ConfFiles {
-        const char *name; /* "storage": storage.conf and storage.conf.d */
-        const char *
-                environment; /* variable that names the only file to read; with "_OVERRIDE", one more, last */
+        const char *name;        /* "storage": storage.conf and storage.conf.d */
+        const char *environment; /* variable with the only file to read; with "_OVERRIDE", one more, last */
 } ConfFiles;
 
 /* Given the contents of one file. False ends the reading, with *error set. */
 typedef bool (*ConfFileHandler)(const char *path, const char *text, size_t length, void *data,
                                 GError **error);
 
-/* Hands the files that there are to the handler, so that later ones can override earlier ones: the first main
- * file of /etc/containers and /usr/share/containers, then the drop-ins (NAME.conf.d, NAME.rootful.conf.d) sorted
- * by name, those of /etc in place of those of the same name in /usr/share.
+/* Hands the files that there are to the handler, so that later ones can override earlier ones: the first
+ * main file of /etc/containers and /usr/share/containers, then the drop-ins (NAME.conf.d,
+ * NAME.rootful.conf.d) sorted by name, those of /etc in place of those of the same name in /usr/share.
  *
  * root: "" or the directory that stands for /; not applied to what the environment names. */
 bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data,

@@ -35,8 +35,8 @@ bool file_unchanged(const char *path, const FileIdentity *identity) {
         return memcmp(&now, identity, sizeof(now)) == 0;
 }
 
-/* One read() where the file has the size that it said: the buffer has room for one byte more, and a read that
- * does not fill it has met the end. */
+/* One read() where the file has the size that it said: the buffer has room for one byte more, and a read
+ * that does not fill it has met the end. */
 static bool read_all(int fd, char *buffer, size_t size, GError **error) {
         size_t length = 0;
 

@@ -13,8 +13,9 @@ typedef struct FileIdentity {
         gint64 ctime; /* ns */
 } FileIdentity;
 
-/* Reads a regular file whole with one open, fstat, read and close. *ret_text is NUL-terminated, and NULL where the
- * file does not exist, which is no error here. ret_length, ret_identity: NULL if they do not matter. */
+/* Reads a regular file whole with one open, fstat, read and close. *ret_text is NUL-terminated, and NULL
+ * where the file does not exist, which is no error here. ret_length, ret_identity: NULL if they do not
+ * matter. */
 bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity,
                GError **error);
 

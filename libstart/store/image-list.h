@@ -4,7 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* One of an image's manifests: its key among the image's files ("manifest", "manifest-sha256:...") and digest. */
+/* One of an image's manifests: its key among the image's files ("manifest", "manifest-sha256:...") and
+ * digest. */
 typedef struct ManifestRecord {
         const char *key;
         const char *digest;

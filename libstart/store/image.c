@@ -104,8 +104,8 @@ static bool find_first(const Search *search, RecordTest test, const char *what, 
         return false;
 }
 
-/* Removing a name from an image of a read-only store leaves a record of the image without that name in the store
- * that podman writes to, and that counts. */
+/* Removing a name from an image of a read-only store leaves a record of the image without that name in
+ * the store that podman writes to, and that counts. */
 static bool find_by_name(const Search *search, const char *name, Match *ret) {
         Match primary;
 
@@ -180,8 +180,8 @@ static void set_not_found(const Search *search, GPtrArray *names, GError **error
         tried = g_strjoinv("', '", (char **) names->pdata);
         error_set(
                 error, KT_ERROR_NOT_FOUND,
-                "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put it "
-                "into a store of 'additionalimagestores' in storage.conf",
+                "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put "
+                "it into a store of 'additionalimagestores' in storage.conf",
                 tried, stores);
 }
 
@@ -223,8 +223,8 @@ static char *big_data_path(const char *store, const char *id, const char *key) {
         return g_strconcat(store, "/overlay-images/", id, "/", name, NULL);
 }
 
-/* Reads one document of an image. digest: what it must have, NULL if that is not known; a power cut can leave the
- * list of images newer than what it lists. */
+/* Reads one document of an image. digest: what it must have, NULL if that is not known; a power cut can
+ * leave the list of images newer than what it lists. */
 static char *read_big_data(const char *store, const ImageRecord *record, const char *key, const char *digest,
                            size_t *ret_length, GError **error) {
         g_autofree char *path = big_data_path(store, record->id, key);
@@ -287,8 +287,8 @@ static bool read_manifest(const char *store, const ImageRecord *record, const ch
         return true;
 }
 
-/* Follows a list of manifests to the one for this machine, which is stored with the image or is another image.
- * match->store and match->record become those of the image that has it. */
+/* Follows a list of manifests to the one for this machine, which is stored with the image or is another
+ * image. match->store and match->record become those of the image that has it. */
 static bool resolve_manifest(const Search *search, Match *match, Lead *ret, GError **error) {
         char *const *stores = search->conf->stores;
         g_auto(Lead) lead = { 0 };
@@ -388,8 +388,8 @@ static StoreImage *search_once(Search *search, GError **error) {
         return image;
 }
 
-/* Without a lock the files of a store are read at different times. *ret_again: the search failed, and podman has
- * changed a store meanwhile. */
+/* Without a lock the files of a store are read at different times. *ret_again: the search failed, and
+ * podman has changed a store meanwhile. */
 static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, bool *ret_again,
                                  GError **error) {
         g_autoptr(GArray) indexes = g_array_new(FALSE, TRUE, sizeof(Index));

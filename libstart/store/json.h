@@ -4,13 +4,14 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Reads JSON through yajl and reports what can matter in a store: the strings and the beginnings of objects, each
- * with its path. A path is the keys from the top, joined with ".", and "[]" for an element of an array, as in
- * "manifests[].platform.os". There is no tree: images.json can be large, and a path is all that is asked of it.
- * Either function may be NULL; a false return ends the reading, with *error set. Pure.
+/* Reads JSON through yajl and reports what can matter in a store: the strings and the beginnings of
+ * objects, each with its path. A path is the keys from the top, joined with ".", and "[]" for an element
+ * of an array, as in "manifests[].platform.os". There is no tree: images.json can be large, and a path is
+ * all that is asked of it. Either function may be NULL; a false return ends the reading, with *error set.
+ * Pure.
  *
- * value is not NUL-terminated, and has no NUL inside: most strings of images.json are of no interest, and copying
- * each would cost more than the search. */
+ * value is not NUL-terminated, and has no NUL inside: most strings of images.json are of no interest, and
+ * copying each would cost more than the search. */
 typedef struct JsonVisitor {
         bool (*object)(const char *path, void *data, GError **error);
         bool (*string)(const char *path, const char *value, size_t length, void *data, GError **error);

@@ -13,8 +13,8 @@
 /* The kernel's limit for lower directories of one overlay, which is podman's limit too. */
 #define LAYERS_MAX 500
 
-/* How an id found in a link is turned into a directory: nothing of the link's text but these 64 digits is used, so
- * that a link cannot lead out of the store. */
+/* How an id found in a link is turned into a directory: nothing of the link's text but these 64 digits is
+ * used, so that a link cannot lead out of the store. */
 typedef struct Layer {
         char *id;
         char *directory; /* STORE/overlay/ID */
@@ -53,7 +53,7 @@ static bool add_layer(GArray *layers, const char *id, char *directory /* takes o
         return true;
 }
 
-/* Names in overlay/l are 26 letters and digits; anything without a slash that is no dot file is as harmless. */
+/* Names in overlay/l are 26 letters and digits; all that matters is that they do not lead elsewhere. */
 static bool link_name_is_valid(const char *name) {
         return *name && *name != '.' && strlen(name) <= NAME_MAX && !strchr(name, '/');
 }
@@ -88,8 +88,8 @@ static bool follow_link(GArray *layers, const char *store, const char *name, boo
         return add_layer(layers, id, g_strconcat(store, "/overlay/", id, NULL));
 }
 
-/* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known from the
- * image's configuration, and the layer's own directory remembers the name of its link. */
+/* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known
+ * from the image's configuration, and the layer's own directory remembers the name of its link. */
 static bool find_without_link(GArray *layers, char *const *stores, const char *name, const char *expected_id,
                               GError **error) {
         g_autofree char *directory = find_directory(stores, expected_id);
@@ -140,9 +140,9 @@ static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_i
         return true;
 }
 
-/* Layers that were pulled as a whole have the ids that follow from the image's configuration. If the uppermost one
- * has, all must have. If it has not, some layer was pulled in parts, and all that is certain is that no layer
- * can be there twice. */
+/* Layers that were pulled as a whole have the ids that follow from the image's configuration. If the
+ * uppermost one has, all must have. If it has not, some layer was pulled in parts, and all that is
+ * certain is that no layer can be there twice. */
 static bool check_chain(const GArray *layers, char *const *chain_ids, GError **error) {
         unsigned n = layers->len;
         bool computed = strcmp(g_array_index(layers, Layer, 0).id, chain_ids[n - 1]) == 0;

@@ -106,8 +106,8 @@ static bool on_manifest_string(const char *path, const char *value, size_t lengt
         return true;
 }
 
-/* An instance without a variant runs on every machine of its architecture, so it is the first choice. Where all
- * have one (32-bit arm) the first is taken, as it stands in the list. */
+/* An instance without a variant runs on every machine of its architecture, so it is the first choice.
+ * Where all have one (32-bit arm) the first is taken, as it stands in the list. */
 static const Instance *choose_instance(const GArray *instances, const char *architecture) {
         const Instance *chosen = NULL;
 

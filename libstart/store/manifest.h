@@ -7,10 +7,10 @@
 /* What is needed of an image's documents, OCI or Docker (manifest schema 2): the chain
  * manifest list -> manifest -> configuration -> layers. Pure. */
 
-/* The digest of what this document leads to: of the configuration if it is a manifest, and then *ret_is_list is
- * false; of the manifest for a platform if it is a list of manifests.
- * architecture: as in Go ("amd64", "arm64", "arm"); see manifest_architecture(). The system is always linux.
- * Fails with KT_ERROR_UNSUPPORTED for Docker's schema 1, KT_ERROR_NOT_FOUND where a list has nothing for this
+/* The digest of what this document leads to: of the configuration if it is a manifest, and then
+ * *ret_is_list is false; of the manifest for a platform if it is a list of manifests. architecture: as in
+ * Go ("amd64", "arm64", "arm"); see manifest_architecture(). The system is always linux. Fails with
+ * KT_ERROR_UNSUPPORTED for Docker's schema 1, KT_ERROR_NOT_FOUND where a list has nothing for this
  * platform (with the platforms it has), KT_ERROR_FAILED for anything else. */
 char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list,
                      GError **error);
@@ -21,9 +21,9 @@ const char *manifest_architecture(void);
 /* From an image's configuration: the digests of the uncompressed layers, lowermost first, at least one. */
 char **config_parse_diff_ids(const char *text, size_t length, GError **error);
 
-/* The id that containers-storage gives each layer, lowermost first: the digest of the lowermost, then that of the
- * id below, "+" and the layer's digest, in hexadecimal digits. Layers that were pulled in parts (zstd:chunked)
- * have ids that cannot be computed. */
+/* The id that containers-storage gives each layer, lowermost first: the digest of the lowermost, then
+ * that of the id below, "+" and the layer's digest, in hexadecimal digits. Layers that were pulled in
+ * parts (zstd:chunked) have ids that cannot be computed. */
 char **layer_chain_ids(char *const *diff_ids);
 
 /* Is it "sha256:" and 64 lower-case hexadecimal digits: the one kind of digest that stores use? */

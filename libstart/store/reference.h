@@ -20,8 +20,8 @@ typedef struct Reference {
  * ("docker-archive:..."). */
 Reference *reference_parse(const char *text, GError **error);
 
-/* Where a reference's repository is looked for: the one repository it names; or for a short name, in this order,
- * alias (NULL if it has none), localhost/NAME, each of registries (NULL for none) and docker.io. */
+/* Where a reference's repository is looked for: the one repository it names; or for a short name, in this
+ * order, alias (NULL if it has none), localhost/NAME, each of registries (NULL for none) and docker.io. */
 char **reference_repositories(const Reference *reference, const char *alias, char *const *registries);
 
 /* "repository:tag" or "repository@digest" */

@@ -9,8 +9,8 @@ typedef struct ShortNames {
         char **registries;   /* unqualified-search-registries */
 } ShortNames;
 
-/* Reads registries.conf and its drop-ins (conf-files.h; $CONTAINERS_REGISTRIES_CONF), and the file in which podman
- * remembers what it was told at a terminal. root: as in store_conf_load(). */
+/* Reads registries.conf and its drop-ins (conf-files.h; $CONTAINERS_REGISTRIES_CONF), and the file in
+ * which podman remembers what it was told at a terminal. root: as in store_conf_load(). */
 ShortNames *short_names_load(const char *root, GError **error);
 
 void short_names_free(ShortNames *names);

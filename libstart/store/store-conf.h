@@ -11,9 +11,9 @@ typedef struct StoreConf {
         unsigned n_writable; /* the first so many are those that podman writes to */
 } StoreConf;
 
-/* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that exists of
- * /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins that Podman 6 has
- * (conf-files.h). Without any file: the defaults.
+/* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that
+ * exists of /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins
+ * that Podman 6 has (conf-files.h). Without any file: the defaults.
  *
  * root: "" or a directory that stands for / (tests).
  * Returns NULL for a file that cannot be read or is not understood (KT_ERROR_FAILED) and for settings under

@@ -15,8 +15,8 @@ typedef struct StoreSettings {
 
 StoreSettings *store_settings_new(void);
 
-/* Takes over what a file sets; what it does not mention stays. name: of the file, for errors (KT_ERROR_FAILED, and
- * KT_ERROR_UNSUPPORTED for settings with which layers are more than directories). */
+/* Takes over what a file sets; what it does not mention stays. name: of the file, for errors
+ * (KT_ERROR_FAILED, and KT_ERROR_UNSUPPORTED for settings with which layers are more than directories). */
 bool store_settings_apply(StoreSettings *settings, const char *text, size_t length, const char *name,
                           GError **error);
 

@@ -8,7 +8,7 @@
 /* Finds an image and prints all that was found, for tests and measurements.
  *
  * usage: find-image ROOT REFERENCE
- *        find-image ROOT REFERENCE COUNT   as often as that; prints only the time that one search takes, in ns
+ *        find-image ROOT REFERENCE COUNT   as often as that; prints only how long one search takes, in ns
  *
  * Exit status: 0, or 1 with the error's code and message on stderr. */
 
