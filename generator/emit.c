@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,19 +61,14 @@ static bool make_parents(int directory_fd, const char *path, GError **error) {
         return true;
 }
 
-static bool replace_link(int directory_fd, const char *path, const char *target, GError **error) {
-        g_autofree char *temporary = NULL;
-        struct stat st;
+static bool is_same_link(int directory_fd, const char *path, const char *target) {
+        char found[PATH_MAX];
+        ssize_t n = readlinkat(directory_fd, path, found, sizeof found);
 
-        if (fstatat(directory_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
-                return error_set(error, KT_ERROR_FAILED, "linking '%s': a unit has this name", path);
-        temporary = temporary_name(path);
-        if (symlinkat(target, directory_fd, temporary) < 0)
-                return error_set_errno(error, errno, "linking '%s'", path);
-        return put_in_place(directory_fd, temporary, path, error);
+        return n == (ssize_t) strlen(target) && memcmp(found, target, (size_t) n) == 0;
 }
 
-/* symlink(2) is atomic by itself where nothing has the name, which is nearly always. */
+/* symlink(2) is atomic by itself. */
 bool emit_link(int directory_fd, const char *path, const char *target, GError **error) {
         int r = symlinkat(target, directory_fd, path);
 
@@ -81,7 +77,9 @@ bool emit_link(int directory_fd, const char *path, const char *target, GError **
                         return false;
                 r = symlinkat(target, directory_fd, path);
         }
-        if (r < 0 && errno == EEXIST)
-                return replace_link(directory_fd, path, target, error);
-        return r == 0 || error_set_errno(error, errno, "linking '%s'", path);
+        if (r == 0)
+                return true;
+        if (errno == EEXIST && is_same_link(directory_fd, path, target))
+                return true;
+        return error_set_errno(error, errno, "linking '%s'", path);
 }

@@ -9,5 +9,6 @@
 
 bool emit_file(int directory_fd, const char *name, const GString *text, GError **error);
 
-/* A symbolic link, with the directories it is in. An older link of that name is replaced, a file never. */
+/* A symbolic link, with the directories it is in. Where the same link is already, that is fine; anything else of that
+ * name is an error. */
 bool emit_link(int directory_fd, const char *path, const char *target, GError **error);

@@ -49,16 +49,26 @@ bool handle_group(Container *container, const Key *key, const Value *value, GErr
 }
 
 bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
+        set_string(&container->image, value->text);
         if (g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s' is a unit that pulls or builds, which keyturn does not do: name the image",
                                  value->text);
-        set_string(&container->image, value->text);
         return true;
 }
 
+/* DIR[:O]; what systemd expands is left for libstart to check. */
 bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error) {
+        const char *colon = strchr(value->text, ':');
+
         set_string(&container->rootfs, value->text);
+        if (strpbrk(value->text, "%$"))
+                return true;
+        if (value->text[0] != '/')
+                return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);
+        if (colon && !g_str_equal(colon, ":O"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': the only option is ':O' (an overlay keeps the directory as it is)", colon);
         return true;
 }
 

@@ -7,6 +7,7 @@
 
 typedef struct Install {
         Container *container;
+        const UnitNames *names;
         const char *instance; /* what the links are called: the service, or the default instance of a template */
         GPtrArray *links;
 } Install;
@@ -43,11 +44,16 @@ static bool is_below(const char *path) {
 }
 
 static void add_alias(Install *install, const Value *value, const char *suffix) {
+        const SourceFile *maker = unit_names_maker(install->names, value->text);
+
         if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
                 container_problem(install->container, value->line,
                                   "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
                                   value->text);
-        else if (g_strcmp0(value->text, install->container->service->name) != 0)
+        else if (maker && maker != install->container->source)
+                container_problem(install->container, value->line, "'%s' is the service of %s", value->text,
+                                  maker->path);
+        else if (!maker)
                 add_link(install, g_strdup(value->text));
 }
 
@@ -110,11 +116,11 @@ static char *find_instance(Container *container, const UnitSection *section) {
         return g_steal_pointer(&instance);
 }
 
-GPtrArray *install_links(Container *container) {
+GPtrArray *install_links(Container *container, const UnitNames *names) {
         const UnitSection *section = unit_file_section(container->source->unit, "Install");
         GPtrArray *links = g_ptr_array_new_with_free_func(link_free);
         g_autofree char *instance = section ? find_instance(container, section) : NULL;
-        Install install = { container, instance, links };
+        Install install = { container, names, instance, links };
 
         for (size_t i = 0; section && i < G_N_ELEMENTS(keys); i++)
                 apply_key(&install, section, i);

@@ -12,4 +12,4 @@ typedef struct Link {
 
 /* The links that [Install] asks for: what `systemctl enable` would make, which does not work on generated units. Of
  * a template only with DefaultInstance=, but for Alias=. Problems go to the container. Transfer full: of Link. */
-GPtrArray *install_links(Container *container);
+GPtrArray *install_links(Container *container, const UnitNames *names);

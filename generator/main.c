@@ -102,7 +102,7 @@ static bool is_left(Run *run, const Container *container) {
 
 static void convert(Run *run, const SourceFile *source, const char *service) {
         g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->config);
-        g_autoptr(GPtrArray) links = install_links(container);
+        g_autoptr(GPtrArray) links = install_links(container, run->names);
         g_autoptr(GString) text = NULL;
 
         if (is_left(run, container))
@@ -117,13 +117,25 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
                 write_unit(run, container, text, links);
 }
 
-/* Podman's own message is enough where its generator reads the file, too. */
+/* Why there is nothing made of the other types, and what to do instead. */
+static const struct {
+        const char *suffix;
+        const char *instead;
+} other_types[] = {
+        { ".artifact", "does not pull artifacts; put the files where the system image has them" },
+        { ".build", "does not build images; build it beforehand and name it in Image=" },
+        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
+        { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
+        { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
+        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
+        { ".volume", "does not make volumes; name a directory of the host in Volume=" },
+};
+
+/* Podman's generator reads the file where there is one. */
 static void refuse_type(Run *run, const SourceFile *source) {
-        if (!run->beside_podman)
-                fail(run,
-                     "%s: keyturn makes services of .container files only: pull or build images beforehand, and name "
-                     "directories of the host instead of volumes",
-                     source->path);
+        for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
+                if (g_str_has_suffix(source->name, other_types[i].suffix))
+                        fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
 }
 
 static void take_file(Run *run, const SourceFile *source) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <signal.h>
 #include <string.h>
 
 #include "generator/names.h"
@@ -77,16 +78,24 @@ static bool is_confined(const LaunchArgs *args) {
         return confined;
 }
 
+/* Services that are there for all containers. Not required: without them libstart compiles the filter itself, and
+ * says so where it cannot log. */
 static void add_wants(Service *service, const LaunchArgs *args) {
         bool relayed = !args->log_driver || g_str_equal(args->log_driver, "journald");
+        g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
 
         if (is_confined(args)) {
-                service_unit_first(service, "Wants", "keyturn-seccomp.service");
-                service_unit_first(service, "After", "keyturn-seccomp.service");
+                words_append_quoted(wants, "keyturn-seccomp.service");
+                words_append_quoted(after, "keyturn-seccomp.service");
         }
         if (relayed) {
-                service_unit_first(service, "Wants", "keyturn-relay.socket");
-                service_unit_first(service, "After", "keyturn-relay.socket keyturn-relay.service");
+                words_append_quoted(wants, "keyturn-relay.socket");
+                words_append_quoted(after, "keyturn-relay.socket");
+                words_append_quoted(after, "keyturn-relay.service");
+        }
+        if (wants->len > 0) {
+                service_unit_first(service, "Wants", wants->str);
+                service_unit_first(service, "After", after->str);
         }
 }
 
@@ -174,8 +183,10 @@ static void set_type(Container *container) {
         Service *service = container->service;
         bool says_ready = g_strcmp0(container->args->sdnotify, "container") == 0;
 
-        if (type && g_str_equal(type->value, "oneshot"))
+        if (type && g_str_equal(type->value, "oneshot")) {
+                g_clear_pointer(&container->args->sdnotify, g_free); /* it is ready when it is done */
                 return;
+        }
         if (type && !g_str_equal(type->value, "notify"))
                 container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
                                   type->value);
@@ -187,9 +198,17 @@ static void set_type(Container *container) {
         service_set(service, "NotifyAccess", says_ready ? "all" : "main");
 }
 
+/* As systemd spells it. Transfer full. */
+static char *signal_text(int number) {
+        const char *abbreviation = sigabbrev_np(number);
+
+        return abbreviation ? g_strconcat("SIG", abbreviation, NULL) :
+                              g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
+}
+
 /* The stop is systemd's alone: it signals the payload itself. */
 static void set_kill_signal(Container *container) {
-        const char *name = container->args->stop_signal, *abbreviation;
+        const char *name = container->args->stop_signal;
         g_autoptr(GError) error = NULL;
         g_autofree char *value = NULL;
         int number;
@@ -202,8 +221,7 @@ static void set_kill_signal(Container *container) {
                 container_problem(container, NULL, "the stop signal: %s", error->message);
                 return;
         }
-        abbreviation = sigabbrev_np(number);
-        value = abbreviation ? g_strconcat("SIG", abbreviation, NULL) : g_strdup_printf("%d", number);
+        value = signal_text(number);
         service_set(container->service, "KillSignal", value);
 }
 

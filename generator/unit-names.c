@@ -80,6 +80,10 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
         return g_hash_table_lookup(names->services, file->name);
 }
 
+const SourceFile *unit_names_maker(const UnitNames *names, const char *service) {
+        return g_hash_table_lookup(names->makers, service);
+}
+
 /* "foo@bar.container" where only "foo@.container" is there. */
 static char *translate_instance(const UnitNames *names, const char *word) {
         g_autofree char *template = name_template_of(word);

@@ -20,3 +20,6 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
 /* What `word`, in After= for example, means to systemd: names of .container files become those of their services,
  * anything else stays. Fails where no such file is there. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
+
+/* The file that makes `service`, or NULL. */
+const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
