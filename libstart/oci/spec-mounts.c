@@ -69,6 +69,16 @@ static void add_option(Mount *mount, const char *option) {
         mount->options[mount->options_len] = NULL;
 }
 
+/* What is read-only below is so above, whatever was asked for: a remount for another flag would lift it. */
+static void make_read_only(Mount *mount) {
+        for (size_t i = 0; i < mount->options_len; i++)
+                if (g_str_equal(mount->options[i], "rw")) {
+                        strcpy(mount->options[i], "ro");
+                        return;
+                }
+        add_option(mount, "ro");
+}
+
 static bool has_mount(const MountList *list, const char *destination) {
         return g_hash_table_contains(list->destinations, destination);
 }
@@ -111,6 +121,8 @@ static bool add_source_flags(Mount *mount, const MountRequest *request, const Ho
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
                 if (flags & table[i].flag && !mount_request_has_option(request, table[i].opposite))
                         add_option(mount, table[i].option);
+        if (flags & ST_RDONLY)
+                make_read_only(mount);
         return true;
 }
 
@@ -181,7 +193,7 @@ static void add_writable_places(MountList *list, const SpecInput *input) {
 
 /* With a read-only root the generated files are as podman has them: read-only themselves. */
 static void add_files(MountList *list, const SpecInput *input) {
-        static const char *const read_only[] = { "ro", "nosuid", "noexec", "nodev" };
+        static const char *const restrictions[] = { "nosuid", "noexec", "nodev" };
 
         for (guint i = 0; input->file_mounts && i < input->file_mounts->len; i++) {
                 const MountRequest *request = input->file_mounts->pdata[i];
@@ -190,8 +202,11 @@ static void add_files(MountList *list, const SpecInput *input) {
                         continue;
 
                 Mount *mount = make_requested(request);
-                for (size_t j = 0; input->args->read_only == FLAG_TRUE && j < G_N_ELEMENTS(read_only); j++)
-                        add_option(mount, read_only[j]);
+                if (input->args->read_only == FLAG_TRUE) {
+                        make_read_only(mount);
+                        for (size_t j = 0; j < G_N_ELEMENTS(restrictions); j++)
+                                add_option(mount, restrictions[j]);
+                }
                 add_mount(list, mount);
         }
 }

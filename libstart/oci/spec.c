@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/signal-name.h"
 #include "libstart/oci/hostname.h"
 #include "libstart/oci/spec-parts.h"
 
@@ -27,11 +29,29 @@ static void set_annotation(Spec *spec, const char *assignment, size_t key_length
                                       assignment[key_length] ? assignment + key_length + 1 : "");
 }
 
-/* Labels, the image's first, then annotations: what is later wins. */
+/* As Podman records it: by number. Who stops the container is systemd, by KillSignal=. */
+static bool add_stop_signal(Spec *spec, const SpecInput *input, GError **error) {
+        const char *name = input->args->stop_signal ?: input->image->stop_signal;
+        char text[16];
+        int number = SIGTERM;
+
+        if (name && !signal_name_parse(name, &number, error)) {
+                g_prefix_error(error,
+                               input->args->stop_signal ? "--stop-signal: " : "the image's STOPSIGNAL: ");
+                return false;
+        }
+        g_snprintf(text, sizeof text, "%d", number);
+        append_json_map_string_string(spec->annotations, "org.opencontainers.image.stopSignal", text);
+        return true;
+}
+
+/* The stop signal, labels, annotations: what is later wins. The image's own labels stay out. */
 bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
         const LaunchArgs *args = input->args;
 
         spec->annotations = g_new0(json_map_string_string, 1);
+        if (!add_stop_signal(spec, input, error))
+                return false;
         for (guint i = 0; i < args->labels->len; i++) {
                 const char *label = args->labels->pdata[i];
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "libstart/oci/environment.h"
+#include "tests/unit/oci/facts.h"
+
+#define PATH "[PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin]"
+#define TAIL "[HOME=/home/bob][HOSTNAME=hub]"
+
+static const char *const caller[] = {
+        "HOME=/host",     "FOO=host",       "A_1=1",
+        "A_2=2",          "B=x=y",          "http_proxy=p",
+        "NO_PROXY=n",     "HTTP_PROXYX=no", "NOTIFY_SOCKET=/run/systemd/notify",
+        "LISTEN_PID=5",   "LISTEN_FDS=2",   "WATCHDOG_USEC=9",
+        "WATCHDOG_PID=5", "EMPTY=",         NULL,
+};
+
+static char **build_with(const LaunchArgs *args, char **image_env, const HostFacts *host,
+                         const char *const *files, GError **error) {
+        ImageConfig image = { .env = image_env };
+        UserIdentity user = { .home = (char *) "/home/bob" };
+
+        return environment_build(args, &image, &user, host, files, error);
+}
+
+static HostFacts caller_facts(void) {
+        HostFacts host = facts();
+
+        host.environment = caller;
+        return host;
+}
+
+/* runc's table (TestPrepareEnv and its integration tests), given to us as the image's environment: the rows that a
+ * C string can express. What we add in front is cut off. */
+static const struct {
+        const char *const *env;
+        const char *expected, *error;
+} runc[] = {
+        { NULL, "[HOME=/home/bob]", NULL },
+        { WORDS(NULL), "[HOME=/home/bob]", NULL },
+        { WORDS("HOME=/whoo", "FOO=bar"), "[HOME=/whoo][FOO=bar]", NULL },
+        { WORDS("A=a", "A=b", "A=c"), "[A=c][HOME=/home/bob]", NULL },
+        { WORDS("TERM=vt100", "HOME=/home/one", "HOME=/home/two", "TERM=xterm", "HOME=/home/three",
+                "FOO=bar"),
+          "[TERM=xterm][HOME=/home/three][FOO=bar]", NULL },
+        { WORDS("HOME=", "HOME=/foo"), "[HOME=/foo]", NULL },
+        { WORDS("HOME="), "[HOME=/home/bob]", NULL },
+        { WORDS("HOME=/foo", "HOME="), "[HOME=/home/bob]", NULL },
+        { WORDS("A=1", "B=2", "A=3"), "[B=2][A=3][HOME=/home/bob]", NULL },
+        { WORDS("FOO"), NULL, "'FOO' has no '='" },
+        { WORDS("=x"), NULL, "no name before '='" },
+        { WORDS("A", "A=1"), NULL, "'A' has no '='" },
+        { WORDS("N=\n", "A==b=c", "\303\204=\303\266", "ONE=two", "ONE="),
+          "[N=\n][A==b=c][\303\204=\303\266][ONE=][HOME=/home/bob]", NULL },
+        { WORDS("DEBUG=true", "DEBUG=false", "ENV=test"), "[DEBUG=false][ENV=test][HOME=/home/bob]", NULL },
+};
+
+START_TEST(test_runc) {
+        const HostFacts host = facts();
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("image"));
+        g_auto(GStrv) environment = build_with(args, (char **) runc[_i].env, &host, NULL, &error);
+
+        if (runc[_i].error) {
+                ck_assert_ptr_null(environment);
+                expect_error(error, KT_ERROR_USAGE, runc[_i].error);
+                return;
+        }
+
+        g_autofree char *expected = g_strconcat(PATH "[container=podman]", runc[_i].expected,
+                                                "[HOSTNAME=hub]", NULL);
+        expect_list(environment, expected);
+}
+END_TEST
+
+static const struct {
+        const char *const *words;
+        const char *expected;
+} options[] = {
+        { WORDS("i"), PATH "[container=podman][http_proxy=p][NO_PROXY=n]" TAIL },
+        { WORDS("--http-proxy=false", "i"), PATH "[container=podman]" TAIL },
+        { WORDS("--rootfs", "--http-proxy=false", "/r"), PATH TAIL },
+        { WORDS("--http-proxy=false", "--env=A=1", "--env=B=", "--env=A=2", "i"),
+          PATH "[container=podman][B=][A=2]" TAIL },
+        { WORDS("--http-proxy=false", "--env=B", "--env=NOPE", "--env=EMPTY", "i"),
+          PATH "[container=podman][B=x=y][EMPTY=]" TAIL },
+        { WORDS("--http-proxy=false", "--env=A_*", "--env=NOPE*", "i"),
+          PATH "[container=podman][A_1=1][A_2=2]" TAIL },
+        { WORDS("--http-proxy=false", "--env= \tX=1", "i"), PATH "[container=podman][X=1]" TAIL },
+        { WORDS("--http-proxy=false", "--env=X Y=1", "i"), PATH "[container=podman][X Y=1]" TAIL },
+        { WORDS("--http-proxy=false", "--env=container=me", "--env=PATH=/p", "i"),
+          "[container=me][PATH=/p]" TAIL },
+        { WORDS("--http-proxy=false", "--env=HOSTNAME=x", "--env=HOME=", "i"),
+          PATH "[container=podman][HOSTNAME=x][HOME=/home/bob]" },
+        { WORDS("--http-proxy=false", "--env=HOSTNAME=", "i"),
+          PATH "[container=podman][HOSTNAME=][HOME=/home/bob]" },
+        { WORDS("--http-proxy=false", "--hostname=cam", "i"),
+          PATH "[container=podman][HOME=/home/bob][HOSTNAME=cam]" },
+        { WORDS("--env-host", "i"),
+          PATH "[container=podman][HOME=/host][FOO=host][A_1=1][A_2=2][B=x=y][http_proxy=p][NO_PROXY=n]"
+               "[HTTP_PROXYX=no][EMPTY=][HOSTNAME=hub]" },
+        { WORDS("--sdnotify=container", "--http-proxy=false", "i"),
+          PATH "[container=podman]" TAIL }, /* no socket */
+};
+
+START_TEST(test_options) {
+        const HostFacts host = caller_facts();
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = parse_args(options[_i].words);
+        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, &error);
+
+        ck_assert_msg(environment, "%s", error ? error->message : "");
+        expect_list(environment, options[_i].expected);
+}
+END_TEST
+
+/* Each source overrides those before it. */
+START_TEST(test_order) {
+        const HostFacts host = caller_facts();
+        g_autoptr(LaunchArgs) args = parse_args(
+                WORDS("--env-host", "--env-file=/1", "--env-file=/2", "--env=E=option", "i"));
+        g_auto(GStrv) environment = build_with(
+                args, (char **) WORDS("PATH=image", "container=image", "FOO=image", "B=image", "E=image"),
+                &host, WORDS("B=first\nC=first\nD=first\nE=first", "C=second\nE=second"), NULL);
+
+        expect_list(
+                environment,
+                "[PATH=image][container=image][HOME=/host][FOO=host][A_1=1][A_2=2][http_proxy=p][NO_PROXY=n]"
+                "[HTTP_PROXYX=no][EMPTY=][B=first][D=first][C=second][E=option][HOSTNAME=hub]");
+}
+END_TEST
+
+/* What Podman 5.4.2 makes of the same file. */
+START_TEST(test_file) {
+        const HostFacts host = caller_facts();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--http-proxy=false", "--env-file=/f", "i"));
+        g_auto(GStrv) environment = build_with(
+                args, NULL, &host,
+                WORDS("A=1\n# c\n  B2=2 # x\nFOO\n\nD=\"q\"\nE=a\r\n\tF=1\nA_*\nNOPE\n  #x\n\r\nG="), NULL);
+
+        expect_list(environment,
+                    PATH "[container=podman][A=1][B2=2 # x][FOO=host][D=\"q\"][E=a][F=1][A_1=1][A_2=2]"
+                         "[G=]" TAIL);
+}
+END_TEST
+
+START_TEST(test_bad_file) {
+        const HostFacts host = facts();
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-file=/etc/cam.env", "i"));
+
+        ck_assert_ptr_null(build_with(args, NULL, &host, WORDS("A=1\n\n =hunter2\n"), &error));
+        expect_error(error, KT_ERROR_USAGE, "/etc/cam.env:3: a variable has no name");
+        ck_assert_ptr_null(strstr(error->message, "hunter2"));
+}
+END_TEST
+
+START_TEST(test_systemd) {
+        HostFacts host = caller_facts();
+        g_autoptr(LaunchArgs) args = parse_args(
+                WORDS("--sdnotify=container", "--http-proxy=false", "--env=LISTEN_FDS=9", "i"));
+
+        host.listen_fds = 2;
+        host.listen_fd_names = "a:b";
+        host.notify_socket = "/run/systemd/notify";
+        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        expect_list(environment,
+                    PATH "[container=podman]" TAIL "[LISTEN_PID=1][LISTEN_FDS=2][LISTEN_FDNAMES=a:b]"
+                         "[NOTIFY_SOCKET=/run/notify/notify.sock][WATCHDOG_USEC=9]");
+}
+END_TEST
+
+/* Only the payload that is meant to talk to systemd gets to know the socket. */
+START_TEST(test_no_notify) {
+        HostFacts host = caller_facts();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--sdnotify=conmon", "--http-proxy=false", "i"));
+
+        host.notify_socket = "/run/systemd/notify";
+        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        expect_list(environment, PATH "[container=podman]" TAIL);
+}
+END_TEST
+
+/* The benchmark of start-up time has 5000 variables, each assigned twice here. A quadratic algorithm would need
+ * 10^8 comparisons of strings, and over a second. */
+START_TEST(test_many) {
+        const HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_autoptr(GTimer) timer = NULL;
+
+        for (int i = 0; i < 100000; i++)
+                g_ptr_array_add(args->env, g_strdup_printf("KEY_%05d=%d", i % 50000, i));
+        timer = g_timer_new();
+        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        ck_assert_double_lt(g_timer_elapsed(timer, NULL), 2.0);
+        ck_assert_uint_eq(g_strv_length(environment), 50000 + 4);
+        ck_assert_str_eq(environment[2], "KEY_00000=50000");
+        ck_assert_str_eq(environment[50001], "KEY_49999=99999");
+}
+END_TEST
+
+TEST_MAIN("environment", {
+        tcase_add_loop_test(tcase, test_runc, 0, G_N_ELEMENTS(runc));
+        tcase_add_loop_test(tcase, test_options, 0, G_N_ELEMENTS(options));
+        tcase_add_test(tcase, test_order);
+        tcase_add_test(tcase, test_file);
+        tcase_add_test(tcase, test_bad_file);
+        tcase_add_test(tcase, test_systemd);
+        tcase_add_test(tcase, test_no_notify);
+        tcase_add_test(tcase, test_many);
+})

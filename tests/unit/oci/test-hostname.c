@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "libstart/oci/hostname.h"
+#include "tests/unit/oci/facts.h"
+
+static char *choose(const char *const *words) {
+        const HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = parse_args(words);
+
+        return hostname_choose(args, &host);
+}
+
+START_TEST(test_given) {
+        g_autofree char *with_host = choose(WORDS("--hostname=cam", "i"));
+        g_autofree char *with_none = choose(WORDS("--hostname=cam", "--network=none", "i"));
+
+        ck_assert_str_eq(with_host, "cam");
+        ck_assert_str_eq(with_none, "cam");
+}
+END_TEST
+
+START_TEST(test_host_network) {
+        g_autofree char *unset = choose(WORDS("i"));
+        g_autofree char *host = choose(WORDS("--network=host", "i"));
+
+        ck_assert_str_eq(unset, "hub");
+        ck_assert_str_eq(host, "hub");
+}
+END_TEST
+
+START_TEST(test_own_network) {
+        g_autofree char *first = choose(WORDS("--name=cam", "--network=none", "i"));
+        g_autofree char *again = choose(WORDS("--network=none", "--name=cam", "i"));
+        g_autofree char *other = choose(WORDS("--network=none", "--name=cam2", "i"));
+
+        ck_assert_uint_eq(strlen(first), 12);
+        ck_assert_uint_eq(strspn(first, "0123456789abcdef"), 12);
+        ck_assert_str_eq(first, again);
+        ck_assert_str_ne(first, other);
+}
+END_TEST
+
+TEST_MAIN("hostname", {
+        tcase_add_test(tcase, test_given);
+        tcase_add_test(tcase, test_host_network);
+        tcase_add_test(tcase, test_own_network);
+})

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "tests/unit/oci/build-spec.h"
+
+static char *describe_namespaces(const Spec *spec) {
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; i < spec->linux->namespaces_len; i++) {
+                ck_assert_ptr_null(spec->linux->namespaces[i]->path);
+                g_string_append_printf(text, "[%s]", spec->linux->namespaces[i]->type);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static char *describe_sysctls(const Spec *spec) {
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; spec->linux->sysctl && i < spec->linux->sysctl->len; i++)
+                g_string_append_printf(text, "[%s=%s]", spec->linux->sysctl->keys[i],
+                                       spec->linux->sysctl->values[i]);
+        return g_string_free(text, FALSE);
+}
+
+#define SHARED_NET "[pid][ipc][uts][mount][cgroup]"
+#define OWN_NET SHARED_NET "[network]"
+#define PING "[net.ipv4.ping_group_range=0 0]"
+
+static const struct {
+        const char *const *words;
+        const char *namespaces, *sysctls, *propagation;
+} rows[] = {
+        { WORDS("i"), SHARED_NET, "", NULL },
+        { WORDS("--network=host", "i"), SHARED_NET, "", NULL },
+        { WORDS("--network=none", "i"), OWN_NET, PING, NULL },
+        { WORDS("--network=none", "--sysctl=net.ipv4.ping_group_range=1 1", "--sysctl=net.a=x=y", "i"),
+          OWN_NET, "[net.ipv4.ping_group_range=1 1][net.a=x=y]", NULL },
+        { WORDS("--sysctl=kernel.msgmax=100", "--sysctl=fs.mqueue.msg_max=5", "--sysctl=kernel.msgmax=200",
+                "i"),
+          SHARED_NET, "[kernel.msgmax=200][fs.mqueue.msg_max=5]", NULL },
+        { WORDS("-v/a:/b:rslave", "i"), SHARED_NET, "", "rslave" },
+        { WORDS("-v/a:/b:slave", "-v/a:/c", "i"), SHARED_NET, "", "rslave" },
+        { WORDS("-v/a:/b:slave", "-v/a:/c:shared", "i"), SHARED_NET, "", "shared" },
+        { WORDS("-v/a:/b:unbindable", "i"), SHARED_NET, "", NULL },
+};
+
+START_TEST(test_rows) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(Spec) spec = expect_spec(&c, rows[_i].words);
+        g_autofree char *namespaces = describe_namespaces(spec), *sysctls = describe_sysctls(spec);
+
+        ck_assert_str_eq(namespaces, rows[_i].namespaces);
+        ck_assert_str_eq(sysctls, rows[_i].sysctls);
+        ck_assert_pstr_eq(spec->linux->rootfs_propagation, rows[_i].propagation);
+        ck_assert_ptr_null(spec->linux->seccomp);
+        ck_assert_ptr_null(spec->linux->resources);
+        ck_assert_ptr_null(spec->linux->cgroups_path);
+}
+END_TEST
+
+START_TEST(test_network_sysctl) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_ptr_null(build_spec(&c, WORDS("--sysctl=net.ipv4.ip_forward=1", "i"), &error));
+        expect_error(error, KT_ERROR_USAGE, "'net.ipv4.ip_forward=1': with the host's network");
+}
+END_TEST
+
+START_TEST(test_masks) {
+        g_auto(SpecCase) c = spec_case();
+
+        c.host.thermal_throttle = (char **) WORDS("/sys/devices/system/cpu/cpu0/thermal_throttle");
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("i"));
+        expect_list(
+                spec->linux->masked_paths,
+                "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats][/proc/sched_debug]"
+                "[/proc/scsi][/proc/timer_list][/proc/timer_stats][/sys/devices/virtual/powercap][/sys/firmware]"
+                "[/sys/fs/selinux][/sys/devices/system/cpu/cpu0/thermal_throttle]");
+        expect_list(spec->linux->readonly_paths,
+                    "[/proc/asound][/proc/bus][/proc/fs][/proc/irq][/proc/sys][/proc/sysrq-trigger]");
+}
+END_TEST
+
+TEST_MAIN("spec-linux", {
+        tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
+        tcase_add_test(tcase, test_network_sysctl);
+        tcase_add_test(tcase, test_masks);
+})

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <sys/statvfs.h>
+
+#include "tests/unit/oci/build-spec.h"
+
+/* One line a mount: "DESTINATION TYPE SOURCE OPTIONS". */
+static char *describe(const Spec *spec) {
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; i < spec->mounts_len; i++) {
+                const runtime_spec_schema_defs_mount *mount = spec->mounts[i];
+
+                g_string_append_printf(text, "%s %s %s ", mount->destination, mount->type, mount->source);
+                for (size_t j = 0; j < mount->options_len; j++)
+                        g_string_append_printf(text, "%s%s", j ? "," : "", mount->options[j]);
+                g_string_append_c(text, '\n');
+        }
+        return g_string_free(text, FALSE);
+}
+
+#define PROC "/proc proc proc nosuid,noexec,nodev\n"
+#define DEV "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k\n"
+#define SYS "/sys sysfs sysfs nosuid,noexec,nodev,ro\n"
+#define PTS "/dev/pts devpts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5\n"
+#define MQUEUE "/dev/mqueue mqueue mqueue nosuid,noexec,nodev\n"
+#define SHM "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536k\n"
+#define CGROUP "/sys/fs/cgroup cgroup cgroup rprivate,nosuid,noexec,nodev,relatime,ro\n"
+#define TOP PROC DEV SYS
+#define REST PTS MQUEUE SHM CGROUP
+#define TMPFS(place) place " tmpfs tmpfs rw,rprivate,nosuid,nodev,tmpcopyup\n"
+
+/* Compared with Podman 5.4.2. It differs in this: /dev/shm is a bind mount of a tmpfs that it mounts beforehand, and
+ * for an image's volume it binds an anonymous volume. */
+static const struct {
+        const char *const *words;
+        const char *expected;
+} rows[] = {
+        { WORDS("i"), TOP REST },
+        { WORDS("--network=none", "i"), TOP REST },
+        { WORDS("-v", "/src:/vol", "--mount", "type=bind,src=/src,dst=/m,ro,bind-propagation=rslave",
+                "--tmpfs=/t", "i"),
+          "/vol bind /src rw,rprivate,rbind\n/m bind /src ro,rslave,rbind\n" TMPFS("/t") TOP REST },
+        { WORDS("-v", "/src:/dev/shm", "-v", "/src:/proc/acpi", "--tmpfs=/dev/mqueue", "-v", "/src:/tmp/x",
+                "--tmpfs=/tmp", "i"),
+          TMPFS("/tmp") TOP "/dev/shm bind /src rw,rprivate,rbind\n/proc/acpi bind /src rw,rprivate,rbind\n"
+                            "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") PTS CGROUP },
+        { WORDS("-v", "/src:/a", "-v", "/src:/a:rw", "-v", "/src/:/a/", "i"),
+          "/a bind /src rw,rprivate,rbind\n" TOP REST },
+        { WORDS("--shm-size=1m", "i"),
+          TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=1048576\n" CGROUP },
+        { WORDS("--shm-size=0", "i"),
+          TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=0\n" CGROUP },
+        { WORDS("--read-only", "i"), TMPFS("/run") TMPFS("/tmp") TOP TMPFS("/var/tmp") REST },
+        { WORDS("--read-only", "--read-only-tmpfs=false", "i"),
+          PROC "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k,ro\n" SYS PTS MQUEUE
+               "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536k,ro\n" CGROUP },
+        { WORDS("--read-only-tmpfs=false", "i"), TOP REST },
+        { WORDS("--read-only", "-v", "/src:/tmp", "--tmpfs=/run:size=1k", "i"),
+          "/tmp bind /src rw,rprivate,rbind\n/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TOP
+                  TMPFS("/var/tmp") REST },
+};
+
+START_TEST(test_rows) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(Spec) spec = expect_spec(&c, rows[_i].words);
+        g_autofree char *text = describe(spec);
+
+        ck_assert_str_eq(text, rows[_i].expected);
+}
+END_TEST
+
+/* The image's volumes matter only where the root cannot be written to. */
+START_TEST(test_volumes) {
+        g_auto(SpecCase) c = spec_case();
+
+        c.image.volumes = (char **) WORDS("/", "/data", "/db/x", "/var/tmp");
+        g_autoptr(Spec) writable = expect_spec(&c, WORDS("i"));
+        g_autofree char *first = describe(writable);
+        ck_assert_str_eq(first, TOP REST);
+
+        g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/src:/db/x", "i"));
+        g_autofree char *second = describe(read_only);
+        ck_assert_str_eq(second, TMPFS("/data") TMPFS("/run") TMPFS("/tmp") TOP
+                         "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp") REST);
+}
+END_TEST
+
+START_TEST(test_files) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(MountRequest) hosts = mount_request_parse_volume("/s/hosts:/etc/hosts:bind", NULL);
+        g_autoptr(MountRequest) name = mount_request_parse_volume("/s/hostname:/etc/hostname:bind", NULL);
+        g_autoptr(GPtrArray) files = g_ptr_array_new();
+
+        g_ptr_array_add(files, hosts);
+        g_ptr_array_add(files, name);
+        c.file_mounts = files;
+        g_autoptr(Spec) writable = expect_spec(&c, WORDS("-v/mine:/etc/hosts", "i"));
+        g_autofree char *first = describe(writable);
+        ck_assert_str_eq(first, TOP "/etc/hosts bind /mine rw,rprivate,rbind\n"
+                                    "/etc/hostname bind /s/hostname bind,rw,private\n" REST);
+
+        g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/mine:/etc/hosts", "i"));
+        g_autofree char *second = describe(read_only);
+        ck_assert_ptr_nonnull(
+                strstr(second, "/etc/hostname bind /s/hostname bind,ro,private,nosuid,noexec,nodev\n"));
+        ck_assert_ptr_nonnull(strstr(second, "/etc/hosts bind /mine rw,rprivate,rbind\n"));
+}
+END_TEST
+
+START_TEST(test_notify) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GError) error = NULL;
+
+        c.host.notify_socket = "/run/systemd/notify";
+        g_autoptr(Spec) conmon = expect_spec(&c, WORDS("i"));
+        g_autofree char *first = describe(conmon);
+        ck_assert_str_eq(first, TOP REST);
+
+        g_autoptr(Spec) container = expect_spec(&c, WORDS("--sdnotify=container", "i"));
+        g_autofree char *second = describe(container);
+        ck_assert_str_eq(second, TOP PTS MQUEUE SHM
+                         "/run/notify/notify.sock bind /run/systemd/notify bind,rprivate\n" CGROUP);
+
+        c.host.notify_socket = "@abstract";
+        ck_assert_ptr_null(build_spec(&c, WORDS("--sdnotify=container", "i"), &error));
+        expect_error(error, KT_ERROR_UNSUPPORTED, "'@abstract'");
+}
+END_TEST
+
+static bool fake_flags(const char *path, unsigned long *ret_flags, GError **error) {
+        if (g_str_equal(path, "/nope"))
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' does not exist", path);
+        *ret_flags = g_str_equal(path, "/strict") ? ST_NOSUID | ST_NODEV | ST_NOEXEC :
+                     g_str_equal(path, "/frozen") ? ST_RDONLY :
+                                                    0;
+        return true;
+}
+
+/* A bind mount keeps the restrictions of the file system that its source is on. */
+static const struct {
+        const char *volume, *expected;
+} flags[] = {
+        { "/free:/a", "/a bind /free rw,rprivate,rbind\n" },
+        { "/strict:/a", "/a bind /strict rw,rprivate,rbind,noexec,nosuid,nodev\n" },
+        { "/strict:/a:ro,nosuid", "/a bind /strict ro,nosuid,rprivate,rbind,noexec,nodev\n" },
+        { "/strict:/a:suid,exec", "/a bind /strict suid,exec,rw,rprivate,rbind,nodev\n" },
+        { "/frozen:/a", "/a bind /frozen ro,rprivate,rbind\n" },
+        { "/frozen:/a:ro", "/a bind /frozen ro,rprivate,rbind\n" },
+};
+
+START_TEST(test_source_flags) {
+        g_auto(SpecCase) c = spec_case();
+
+        c.host.source_flags = fake_flags;
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("-v", flags[_i].volume, "--tmpfs=/b", "i"));
+        g_autofree char *text = describe(spec);
+        g_autofree char *expected = g_strconcat(flags[_i].expected, TMPFS("/b") TOP REST, NULL);
+        ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+static const struct {
+        const char *const *words;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { WORDS("-v/a:/x", "--tmpfs=/x", "i"), KT_ERROR_USAGE, "two different mounts are to be on '/x'" },
+        { WORDS("-v/a:/x", "-v/b:/x", "i"), KT_ERROR_USAGE, "'/x'" },
+        { WORDS("-v/a:/x", "-v/a:/x/:ro", "i"), KT_ERROR_USAGE, "'/x'" },
+        { WORDS("-v/nope:/x", "i"), KT_ERROR_NOT_FOUND, "mount on '/x': '/nope' does not exist" },
+        { WORDS("-v/a:/x:z", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
+        { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED,
+          "SELinux is enabled" },
+};
+
+START_TEST(test_bad) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GError) error = NULL;
+
+        c.host.source_flags = fake_flags;
+        c.host.selinux = true;
+        ck_assert_ptr_null(build_spec(&c, bad[_i].words, &error));
+        expect_error(error, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+START_TEST(test_relabel) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("-v/a:/x:Z", "i"));
+        g_autofree char *text = describe(spec);
+
+        ck_assert_str_eq(text, "/x bind /a rw,rprivate,rbind\n" TOP REST);
+}
+END_TEST
+
+TEST_MAIN("spec-mounts", {
+        tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
+        tcase_add_test(tcase, test_volumes);
+        tcase_add_test(tcase, test_files);
+        tcase_add_test(tcase, test_notify);
+        tcase_add_loop_test(tcase, test_source_flags, 0, G_N_ELEMENTS(flags));
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_test(tcase, test_relabel);
+})
