@@ -4,15 +4,36 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* A filter that some container needs: keyturn-generator writes one for each `--filter` in the drop-in of
- * keyturn-seccomp.service, and seccomp-precompile reads it there. PROFILE:CAPABILITIES, where PROFILE is
- * an absolute path or "default", and CAPABILITIES the container's bounding set in 16 hexadecimal digits
- * (bit n is capability number n). */
+/* The filters that a system needs: keyturn-generator writes them into a drop-in of keyturn-seccomp.service,
+ * and seccomp-precompile reads them there:
+ *
+ * [X-Keyturn] Filter=default:00000000a80425fb backup-camera.service engine.service
+ *
+ * systemd itself takes no notice of a section of such a name. The first word says what to compile: the
+ * profile, an absolute path or "default", and the container's bounding set in 16 hexadecimal digits (bit
+ * n is capability number n). The services that need it follow, for people. Words are quoted as for a
+ * shell where necessary. */
 
+#define SECCOMP_REQUEST_DROPIN "keyturn-seccomp.service.d/50-keyturn-generator.conf"
 #define SECCOMP_REQUEST_DEFAULT "default"
 
-/* profile: NULL for the default one. Transfer full. */
+typedef struct SeccompRequest {
+        char *profile; /* NULL: the default one */
+        guint64 bounding_caps;
+        char **units; /* NULL-terminated, may be empty */
+} SeccompRequest;
+
+void seccomp_request_free(SeccompRequest *request);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeccompRequest, seccomp_request_free)
+
+/* The first word alone. profile: NULL for the default one. Transfer full. */
 char *seccomp_request_format(const char *profile, guint64 bounding_caps);
 
-/* *ret_profile is NULL for the default one. Fails with KT_ERROR_USAGE. */
-bool seccomp_request_parse(const char *text, char **ret_profile, guint64 *ret_bounding_caps, GError **error);
+/* Without units. Fails with KT_ERROR_USAGE. */
+SeccompRequest *seccomp_request_parse(const char *text, GError **error);
+
+/* The whole drop-in. requests: of SeccompRequest, in the order in which they shall stand. Transfer full. */
+char *seccomp_requests_format_dropin(const GPtrArray *requests);
+
+/* Returns an array of SeccompRequest that frees its elements. Errors name the line. */
+GPtrArray *seccomp_requests_parse_dropin(const char *text, GError **error);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/seccomp/bpf-simulate.h"
+#include "seccomp-precompile/bpf-simulate.h"
 
 #define CALLS 1024
 #define X32_BIT 0x40000000U

@@ -9,7 +9,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/seccomp/filter.h"
-#include "tests/seccomp/bpf-simulate.h"
+#include "seccomp-precompile/bpf-simulate.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
 #define DENY(number) (SECCOMP_RET_ERRNO | (number))

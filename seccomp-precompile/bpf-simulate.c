@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "tests/seccomp/bpf-simulate.h"
+#include "seccomp-precompile/bpf-simulate.h"
 
 typedef struct Machine {
         guint32 a, x, memory[BPF_MEMWORDS];

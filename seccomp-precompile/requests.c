@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "seccomp-precompile/requests.h"
+#include "libstart/base/error.h"
+#include "libstart/base/seccomp-request.h"
+
+/* Beside Podman keyturn-generator writes into the early directory, else into the normal one. */
+static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator" };
+
+GPtrArray *requests_load_file(const char *path, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, &problem)) {
+                error_set(error,
+                          g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? KT_ERROR_NOT_FOUND :
+                                                                                       KT_ERROR_FAILED,
+                          "%s", problem->message);
+                return NULL;
+        }
+        GPtrArray *requests = seccomp_requests_parse_dropin(text, error);
+        if (!requests)
+                g_prefix_error(error, "'%s': ", path);
+        return requests;
+}
+
+GPtrArray *requests_load(const char *root, GError **error) {
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *path = g_strconcat(root, directories[i], "/" SECCOMP_REQUEST_DROPIN, NULL);
+                g_autoptr(GError) problem = NULL;
+                GPtrArray *requests = requests_load_file(path, &problem);
+
+                if (requests)
+                        return requests;
+                if (!g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                        g_propagate_error(error, g_steal_pointer(&problem));
+                        return NULL;
+                }
+        }
+        return g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
+}
