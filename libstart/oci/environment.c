@@ -167,6 +167,16 @@ static void add_default(GPtrArray *list, const char *name, const char *value) {
         g_ptr_array_add(list, g_strconcat(name, "=", value, NULL));
 }
 
+/* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is where the
+ * payload starts: podman's choice. */
+static const char *find_home(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user) {
+        const char *named = args->user ?: image->user;
+
+        if (user->in_passwd || !named || !*named)
+                return user->home;
+        return args->workdir ?: image->working_dir ?: "/";
+}
+
 char **environment_build(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user,
                          const HostFacts *host, const char *const *env_file_contents, GError **error) {
         g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(g_free);
@@ -186,7 +196,7 @@ char **environment_build(const LaunchArgs *args, const ImageConfig *image, const
         for (guint i = 0; i < args->env->len; i++)
                 if (!add_entry(list, args->env->pdata[i], host, error))
                         return NULL;
-        add_default(list, "HOME", user->home);
+        add_default(list, "HOME", find_home(args, image, user));
         add_default(list, "HOSTNAME", hostname);
         add_systemd(list, args, host);
         return drop_shadowed(list);

@@ -30,7 +30,7 @@ static const struct {
           { "rprivate", "nosuid", "noexec", "nodev", "relatime", "ro" } },
 };
 
-#define DEFAULT_SHM_SIZE "size=65536k" /* written as Podman writes it */
+#define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
 
 /* The mounts being collected, in the order in which they were asked for. */
 typedef struct MountList {

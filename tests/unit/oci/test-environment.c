@@ -170,6 +170,36 @@ START_TEST(test_systemd) {
 }
 END_TEST
 
+/* Compared with Podman 5.4.2, but for the last row, where it leaves HOME empty. */
+static const struct {
+        bool in_passwd;
+        const char *user, *workdir, *image_user, *image_workdir;
+        const char *home;
+} homes[] = {
+        { true, "5", "/tmp", NULL, NULL, "HOME=/home/bob" },
+        { false, "5", "/tmp", NULL, "/work", "HOME=/tmp" },
+        { false, "0", "/tmp", NULL, NULL, "HOME=/tmp" },
+        { false, "5", NULL, NULL, "/work", "HOME=/work" },
+        { false, NULL, NULL, "5", "/work", "HOME=/work" },
+        { false, "5", NULL, NULL, NULL, "HOME=/" },
+        { false, NULL, "/tmp", NULL, NULL, "HOME=/home/bob" },
+};
+
+START_TEST(test_home) {
+        const ImageConfig image = { .user = (char *) homes[_i].image_user,
+                                    .working_dir = (char *) homes[_i].image_workdir };
+        const UserIdentity user = { .in_passwd = homes[_i].in_passwd, .home = (char *) "/home/bob" };
+        const HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = launch_args_new();
+
+        args->user = g_strdup(homes[_i].user);
+        args->workdir = g_strdup(homes[_i].workdir);
+        g_auto(GStrv) environment = environment_build(args, &image, &user, &host, NULL, NULL);
+        ck_assert_msg(g_strv_contains((const char *const *) environment, homes[_i].home), "%s",
+                      homes[_i].home);
+}
+END_TEST
+
 /* Only the payload that is meant to talk to systemd gets to know the socket. */
 START_TEST(test_no_notify) {
         HostFacts host = caller_facts();
@@ -206,6 +236,7 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_file);
         tcase_add_test(tcase, test_bad_file);
         tcase_add_test(tcase, test_systemd);
+        tcase_add_loop_test(tcase, test_home, 0, G_N_ELEMENTS(homes));
         tcase_add_test(tcase, test_no_notify);
         tcase_add_test(tcase, test_many);
 })

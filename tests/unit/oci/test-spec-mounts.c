@@ -24,7 +24,7 @@ static char *describe(const Spec *spec) {
 #define SYS "/sys sysfs sysfs nosuid,noexec,nodev,ro\n"
 #define PTS "/dev/pts devpts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5\n"
 #define MQUEUE "/dev/mqueue mqueue mqueue nosuid,noexec,nodev\n"
-#define SHM "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536k\n"
+#define SHM "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536000\n"
 #define CGROUP "/sys/fs/cgroup cgroup cgroup rprivate,nosuid,noexec,nodev,relatime,ro\n"
 #define TOP PROC DEV SYS
 #define REST PTS MQUEUE SHM CGROUP
@@ -54,7 +54,7 @@ static const struct {
         { WORDS("--read-only", "i"), TMPFS("/run") TMPFS("/tmp") TOP TMPFS("/var/tmp") REST },
         { WORDS("--read-only", "--read-only-tmpfs=false", "i"),
           PROC "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k,ro\n" SYS PTS MQUEUE
-               "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536k,ro\n" CGROUP },
+               "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536000,ro\n" CGROUP },
         { WORDS("--read-only-tmpfs=false", "i"), TOP REST },
         { WORDS("--read-only", "-v", "/src:/tmp", "--tmpfs=/run:size=1k", "i"),
           "/tmp bind /src rw,rprivate,rbind\n/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TOP
