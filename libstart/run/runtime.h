@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -11,15 +12,14 @@
 /* libcrun, behind a narrow door: no other file of keyturn includes its headers. */
 
 typedef struct RuntimeContainer {
-        const char *state_root;        /* libcrun's directory: the container's own on /run */
-        const char *id;                /* name of the container */
-        const char *spec;              /* OCI config.json, kept in the state for `crun exec` */
-        const char *const *environment; /* the payload's, complete; libcrun's own handling of it is not used */
-        const char *path;              /* of the payload, where a command without a slash is looked up */
-        GBytes *filter;                /* seccomp, raw BPF; NULL is unconfined */
-        int root_mount;                /* detached mount to put on the spec's root.path, or -1 */
-        int preserve_fds;              /* descriptors from 3 on that the payload inherits */
-        ExecReport *report;            /* its writer sits on descriptor 3 + preserve_fds */
+        const char *state_root; /* libcrun's directory: the container's own on /run */
+        const char *id;         /* name of the container */
+        runtime_spec_schema_config_schema *spec;
+        char **environment; /* the payload's, complete; libcrun's own handling of it is not used */
+        GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
+        int root_mount;     /* detached mount to put on the spec's root.path, or -1 */
+        int preserve_fds;   /* descriptors from 3 on that the payload inherits */
+        ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool detach;
 } RuntimeContainer;

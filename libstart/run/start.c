@@ -180,12 +180,6 @@ static bool prepare(Start *start, GError **error) {
         return payload_log_open(&start->log, start->args, error);
 }
 
-static const char *path_of(char **environment) {
-        const char *path = g_environ_getenv(environment, "PATH");
-
-        return path ?: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-}
-
 static int exec_failure(const Start *start, int errnum, GError **error) {
         error_set_errno(error, errnum, "Cannot execute '%s' in the container%s", start->spec->process->args[0],
                         errnum == ENOENT ? " (or the interpreter or loader that it names)" : "");
@@ -248,7 +242,6 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
 
 int start_container(const LaunchArgs *args, GError **error) {
         g_auto(Start) start = START_NULL;
-        g_autofree char *json = NULL;
         int listen_fds = host_listen_fds();
 
         start.args = args;
@@ -260,16 +253,12 @@ int start_container(const LaunchArgs *args, GError **error) {
         start.notify = notify_open(error);
         if (*error || !prepare(&start, error))
                 return EXIT_KEYTURN;
-        json = spec_to_json(start.spec, error);
-        if (!json)
-                return EXIT_KEYTURN;
 
         RuntimeContainer container = {
                 .state_root = start.state_dir,
                 .id = args->name,
-                .spec = json,
-                .environment = (const char *const *) start.environment,
-                .path = path_of(start.environment),
+                .spec = start.spec,
+                .environment = start.environment,
                 .filter = start.filter,
                 .root_mount = start.root.mount,
                 .preserve_fds = listen_fds,

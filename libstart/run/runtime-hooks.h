@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/run/runtime.h"
+
+/* What libcrun calls of ours while it runs a container: see runtime-hooks.c. Between the two calls the container is
+ * the one that the hooks are about; there is one at a time. */
+void runtime_hooks_begin(const RuntimeContainer *container);
+pid_t runtime_hooks_end(void); /* the payload's pid, 0 if libcrun did not get that far */
