@@ -19,7 +19,7 @@ const Key keys_container[] = {
         { "AddDevice", READ_WORDS, NULL, NOT_YET "devices of the host cannot be added" },
         { "AddHost", READ_LINES, NULL, NOT_YET "bind-mount a hosts file: Volume=/path/hosts:/etc/hosts:ro" },
         { "Annotation", READ_PAIRS, set_option, "annotation" },
-        { "AppArmor", READ_LAST, NULL, NOT_YET "use AppArmorProfile= in [Service]" },
+        { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
         { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },
         { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]" },
         { "ContainerName", READ_LAST, set_option, "name" },

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/source-path.h"
+
+static const struct {
+        const char *path, *resolved;
+} resolve_cases[] = {
+        { "/a/./b", "/a/./b" },
+        { "x", "/etc/q/x" },
+        { "./x", "/etc/q/x" },
+        { ".", "/etc/q" },
+        { "../x/y", "/etc/x/y" },
+        { "../../../x", "/x" },
+        { "%h/x", "%h/x" },
+        { "%%h/x", "/etc/q/%%h/x" },
+        { "${X}/y", "/etc/q/${X}/y" },
+};
+
+START_TEST(resolves) {
+        g_autofree char *path = source_path_resolve("/etc/q/foo.container", resolve_cases[_i].path);
+
+        ck_assert_str_eq(path, resolve_cases[_i].resolved);
+}
+END_TEST
+
+/* The directory's own % and $ are not for systemd to expand. */
+START_TEST(escapes_directory) {
+        g_autofree char *path = source_path_resolve("/etc/100%/$x/foo.container", "./%i");
+        g_autofree char *unit = source_path_escape_specifiers("/etc/100%/$x");
+
+        ck_assert_str_eq(path, "/etc/100%%/$$x/%i");
+        ck_assert_str_eq(unit, "/etc/100%%/$x");
+}
+END_TEST
+
+static const struct {
+        const char *mount, *source;
+} mount_cases[] = {
+        { "type=bind,source=/a,destination=/b", "/a" },
+        { "type=bind,src=./a", "./a" },
+        { "src=x,type=bind", "x" },
+        { "type=bind,\"source=/a,b\",dst=/c", "/a,b" },
+        { "\"src=/x\"", "/x" },
+        { "type=tmpfs,dst=/b", NULL },
+        { "type=bind,mysource=/a", NULL },
+        { "type=bind,dst=source=/a", NULL },
+        { "", NULL },
+        { ",,source=,", "" },
+        { "\"source=/open", "/open" },
+};
+
+START_TEST(finds_source) {
+        size_t start, length;
+        const char *mount = mount_cases[_i].mount, *source = mount_cases[_i].source;
+        g_autofree char *found = NULL;
+
+        ck_assert(source_path_in_mount(mount, &start, &length) == !!source);
+        if (!source)
+                return;
+        found = g_strndup(mount + start, length);
+        ck_assert_str_eq(found, source);
+}
+END_TEST
+
+static const struct {
+        const char *path, *required;
+} require_cases[] = {
+        { "/a/b", "/a/b" },   { "%t/x", "%t/x" },    { "%i/x", NULL },    { "relative", NULL },
+        { "${X}/y", NULL },   { "/a/${X}/b", "/a/" }, { "/${X}", NULL },   { "/a/x$Y", "/a/" },
+        { "/a/%i", "/a/%i" }, { "", NULL },          { "%", NULL },       { "%h/${X}", "%h/" },
+};
+
+START_TEST(requires_mounts) {
+        const char *path = require_cases[_i].path;
+        g_autofree char *required = source_path_for_mounts(path, strlen(path));
+
+        ck_assert_pstr_eq(required, require_cases[_i].required);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("source-path");
+        TCase *tcase = tcase_create("source-path");
+        SRunner *runner = srunner_create(suite);
+
+        tcase_add_loop_test(tcase, resolves, 0, G_N_ELEMENTS(resolve_cases));
+        tcase_add_test(tcase, escapes_directory);
+        tcase_add_loop_test(tcase, finds_source, 0, G_N_ELEMENTS(mount_cases));
+        tcase_add_loop_test(tcase, requires_mounts, 0, G_N_ELEMENTS(require_cases));
+        suite_add_tcase(suite, tcase);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return EXIT_SUCCESS;
+}
