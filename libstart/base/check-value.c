@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/annotation.h"
 #include "libstart/base/capability.h"
 #include "libstart/base/check-value.h"
 #include "libstart/base/error.h"
@@ -43,12 +44,8 @@ bool check_hostname(const char *value, GError **error) {
         return true;
 }
 
-bool check_assignment(const char *value, GError **error) {
-        const char *equals = strchr(value, '=');
-
-        if (!equals || equals == value)
-                return error_set(error, KT_ERROR_USAGE, "'%s': the form is KEY=VALUE", value);
-        return true;
+bool check_annotation(const char *value, GError **error) {
+        return annotation_check(value, error);
 }
 
 bool check_user(const char *value, GError **error) {
@@ -59,8 +56,9 @@ bool check_absolute_path(const char *value, GError **error) {
         return path_value_check(value, error);
 }
 
-/* NAME=VALUE, NAME or PREFIX*. The value may be secret and is never printed. */
+/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
 bool check_env(const char *value, GError **error) {
+        value += strspn(value, " \t");
         if (value[0] == '\0' || value[0] == '=')
                 return error_set(error, KT_ERROR_USAGE, "an environment variable needs a name before '='");
         return true;

@@ -9,7 +9,7 @@
  * wrapper around the parser that libstart uses on the same value, so that the two cannot disagree. */
 bool check_name(const char *value, GError **error);
 bool check_hostname(const char *value, GError **error);
-bool check_assignment(const char *value, GError **error);
+bool check_annotation(const char *value, GError **error);
 bool check_user(const char *value, GError **error);
 bool check_absolute_path(const char *value, GError **error);
 bool check_env(const char *value, GError **error);

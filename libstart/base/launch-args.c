@@ -29,7 +29,7 @@ static const Option options[] = {
         { "name", 0, STRING(name), check_name, "NAME", "name of the container" },
         { "hostname", 'h', STRING(hostname), check_hostname, "NAME", "host name inside" },
         { "label", 'l', LIST(labels), NULL, "KEY=VALUE", "label of the container" },
-        { "annotation", 0, LIST(annotations), check_assignment, "KEY=VALUE", "OCI annotation" },
+        { "annotation", 0, LIST(annotations), check_annotation, "KEY=VALUE", "OCI annotation" },
         { "entrypoint", 0, STRING(entrypoint), NULL, "COMMAND", "replaces the image's entrypoint" },
         { "user", 'u', STRING(user), check_user, "USER[:GROUP]", "name or id the payload runs as" },
         { "workdir", 'w', STRING(workdir), check_absolute_path, "DIR", "working directory" },

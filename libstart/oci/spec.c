@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libstart/base/annotation.h"
 #include "libstart/base/error.h"
 #include "libstart/base/signal-name.h"
 #include "libstart/oci/hostname.h"
@@ -13,13 +14,6 @@
 char **spec_copy_strings(const char *const *strings, size_t *ret_length) {
         *ret_length = strings ? g_strv_length((char **) strings) : 0;
         return *ret_length ? g_strdupv((char **) strings) : NULL;
-}
-
-/* libcrun acts on these. From a file they would change how a container is run behind the back of all that is
- * checked here; a label must never be one, for podman's labels are not annotations. */
-static bool is_for_libcrun(const char *key) {
-        return g_str_has_prefix(key, "run.oci.") || g_str_has_prefix(key, "org.systemd.property.") ||
-               g_str_has_prefix(key, "module.wasm.");
 }
 
 static void set_annotation(Spec *spec, const char *assignment, size_t key_length) {
@@ -55,17 +49,15 @@ bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
         for (guint i = 0; i < args->labels->len; i++) {
                 const char *label = args->labels->pdata[i];
 
-                if (!is_for_libcrun(label))
+                /* To podman a label is no annotation, so that one of these names does nothing. */
+                if (!annotation_is_reserved(label))
                         set_annotation(spec, label, strcspn(label, "="));
         }
         for (guint i = 0; i < args->annotations->len; i++) {
                 const char *annotation = args->annotations->pdata[i];
 
-                if (is_for_libcrun(annotation))
-                        return error_set(
-                                error, KT_ERROR_UNSUPPORTED,
-                                "annotation '%s' is not supported: it changes how the container is run",
-                                annotation);
+                if (!annotation_check(annotation, error))
+                        return false;
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
         return true;

@@ -127,18 +127,6 @@ START_TEST(test_stop_signal) {
 }
 END_TEST
 
-static const char *const reserved[] = { "run.oci.seccomp_bpf_data=AAAA", "run.oci.hooks.stdout=/x",
-                                        "org.systemd.property.Delegate=true" };
-
-START_TEST(test_reserved_annotation) {
-        g_auto(SpecCase) c = spec_case();
-        g_autoptr(GError) error = NULL;
-
-        ck_assert_ptr_null(build_spec(&c, WORDS("--annotation", reserved[_i], "i"), &error));
-        expect_error(error, KT_ERROR_UNSUPPORTED, reserved[_i]);
-}
-END_TEST
-
 /* The default container, whole, as JSON: default-container.json is what Podman 5.4.2 writes for
  * `podman create --network host IMAGE sleep 100` on cgroup v2, but for what the man page lists as different. */
 START_TEST(test_golden) {
@@ -178,7 +166,6 @@ static void add_tests(TCase *tcase) {
         tcase_add_test(tcase, test_root);
         tcase_add_test(tcase, test_annotations);
         tcase_add_loop_test(tcase, test_stop_signal, 0, G_N_ELEMENTS(signals));
-        tcase_add_loop_test(tcase, test_reserved_annotation, 0, G_N_ELEMENTS(reserved));
         tcase_add_test(tcase, test_golden);
         tcase_add_test(tcase, test_any_bytes);
 }
