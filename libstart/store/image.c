@@ -106,15 +106,29 @@ static bool find_first(const Search *search, RecordTest test, const char *what, 
 
 /* Removing a name from an image of a read-only store leaves a record of the image without that name in
  * the store that podman writes to, and that counts. */
-static bool find_by_name(const Search *search, const char *name, Match *ret) {
+static bool name_was_removed(const Search *search, unsigned store, const ImageRecord *record) {
         Match primary;
 
-        if (!find_first(search, image_record_has_name, name, ret))
-                return false;
-        if (ret->store == 0 || !ret->record->id ||
-            !find_first(search, image_record_has_id, ret->record->id, &primary))
-                return true;
-        return primary.store != 0;
+        return store > 0 && record->id && find_first(search, image_record_has_id, record->id, &primary) &&
+               primary.store == 0;
+}
+
+static bool find_by_name(const Search *search, const char *name, Match *ret) {
+        for (unsigned store = 0; store < search->indexes->len; store++) {
+                const GPtrArray *list = records(search, store);
+
+                for (unsigned i = 0; i < list->len; i++) {
+                        const ImageRecord *record = list->pdata[i];
+
+                        if (image_record_has_name(record, name) &&
+                            !name_was_removed(search, store, record)) {
+                                ret->store = store;
+                                ret->record = record;
+                                return true;
+                        }
+                }
+        }
+        return false;
 }
 
 /* An image with the digest, provided that podman knows it by some name in the repository. */
@@ -203,7 +217,6 @@ static bool find_by_reference(const Search *search, GPtrArray *tried, Match *ret
                                 ret->name = g_steal_pointer(&name);
                                 return true;
                         }
-                        ret->record = NULL;
                         g_ptr_array_add(tried, g_steal_pointer(&name));
                 }
         }
@@ -266,12 +279,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Lead, lead_clear)
 /* digest: the manifest's; NULL for the one under the key "manifest", whatever it is. */
 static bool read_manifest(const char *store, const ImageRecord *record, const char *digest, Lead *ret,
                           GError **error) {
-        g_autofree char *key = digest ? g_strconcat("manifest-", digest, NULL) : g_strdup("manifest");
+        g_autofree char *named = digest ? g_strconcat("manifest-", digest, NULL) : NULL;
+        /* The image's own manifest may be there only under the key that it always has. */
+        const char *key = named && image_record_manifest(record, named) ? named : "manifest";
         size_t length;
 
-        /* The image's own manifest may be there only under the one key that it always has. */
-        if (digest && !image_record_manifest(record, key))
-                strcpy(key, "manifest");
         if (!digest)
                 digest = image_record_manifest(record, key);
 

@@ -46,11 +46,10 @@ static char *find_directory(char *const *stores, const char *id) {
         return NULL;
 }
 
-static bool add_layer(GArray *layers, const char *id, char *directory /* takes ownership */) {
-        Layer layer = { .id = g_strdup(id), .directory = directory };
+static void add_layer(GArray *layers, const char *id, const char *directory) {
+        Layer layer = { .id = g_strdup(id), .directory = g_strdup(directory) };
 
         g_array_append_val(layers, layer);
-        return true;
 }
 
 /* Names in overlay/l are 26 letters and digits; all that matters is that they do not lead elsewhere. */
@@ -84,8 +83,10 @@ static bool follow_link(GArray *layers, const char *store, const char *name, boo
         g_autofree char *id = link_target_id(target);
         if (!id)
                 return error_set(error, KT_ERROR_FAILED, "'%s' does not point to a layer's directory", path);
+        g_autofree char *directory = g_strconcat(store, "/overlay/", id, NULL);
+        add_layer(layers, id, directory);
         *ret_found = true;
-        return add_layer(layers, id, g_strconcat(store, "/overlay/", id, NULL));
+        return true;
 }
 
 /* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known
@@ -100,8 +101,10 @@ static bool find_without_link(GArray *layers, char *const *stores, const char *n
 
                 if (!file_read(path, &text, NULL, NULL, error))
                         return false;
-                if (text && strcmp(g_strchomp(text), name) == 0)
-                        return add_layer(layers, expected_id, g_steal_pointer(&directory));
+                if (text && strcmp(g_strchomp(text), name) == 0) {
+                        add_layer(layers, expected_id, directory);
+                        return true;
+                }
         }
         return error_set(error, KT_ERROR_FAILED,
                          "the link 'overlay/l/%s' to a layer is in none of the stores", name);
@@ -194,7 +197,7 @@ char **layers_find(char *const *stores, const char *top, char *const *chain_ids,
                           LAYERS_MAX);
                 return NULL;
         }
-        char *directory = find_directory(stores, top);
+        g_autofree char *directory = find_directory(stores, top);
         if (!directory) {
                 error_set(error, KT_ERROR_FAILED, "its uppermost layer '%s' is in none of the stores", top);
                 return NULL;

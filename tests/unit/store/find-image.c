@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "libstart/store/image.h"
@@ -31,10 +30,13 @@ int main(int argc, char **argv) {
         if (argc < 3 || argc > 4)
                 return 2;
 
-        int count = argc > 3 ? atoi(argv[3]) : 1;
+        guint64 count = 1;
+
+        if (argc > 3 && !g_ascii_string_to_unsigned(argv[3], 10, 1, G_MAXINT32, &count, NULL))
+                return 2;
         gint64 start = now();
 
-        for (int i = 0; i < count; i++) {
+        for (guint64 i = 0; i < count; i++) {
                 g_autoptr(GError) error = NULL;
                 g_autoptr(StoreImage) image = store_image_find(argv[1], argv[2], &error);
 
@@ -46,6 +48,6 @@ int main(int argc, char **argv) {
                         print(image);
         }
         if (argc > 3)
-                printf("%" G_GINT64_FORMAT "\n", (now() - start) / count);
+                printf("%" G_GINT64_FORMAT "\n", (now() - start) / (gint64) count);
         return 0;
 }

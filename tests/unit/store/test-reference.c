@@ -67,6 +67,7 @@ START_TEST(test_good) {
         g_autofree char *names = names_of(reference);
         ck_assert_str_eq(names, good[_i].names);
         ck_assert_pstr_eq(reference->id, good[_i].id);
+        ck_assert_msg(!reference->digest || !reference->tag, "both a digest and a tag");
 }
 END_TEST
 

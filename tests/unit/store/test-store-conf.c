@@ -153,6 +153,11 @@ START_TEST(test_drop_ins) {
         store_builder_write(builder, "etc/containers/storage.conf.d/70-d.conf",
                             "[storage.options]\nadditionalimagestores = [\"/more\"]\n");
         expect_stores("/vendor-c /more");
+
+        /* podman leaves out links */
+        g_autofree char *link = g_strconcat(builder->root, "/etc/containers/storage.conf.d/80-l.conf", NULL);
+        ck_assert_int_eq(symlink("40-a.conf", link), 0);
+        expect_stores("/vendor-c /more");
 }
 END_TEST
 
