@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
@@ -56,18 +57,31 @@ static void free_files(EtcFile files[N_FILES]) {
                 g_free(files[i].content);
 }
 
+static bool write_directory(const char *upper, char *const *layers, const char *directory, const EtcFile *files,
+                            GError **error) {
+        _cleanup_close_ int fd = -1;
+
+        if (!upper_layer_add_directory(upper, layers, directory, &fd, error))
+                return false;
+        for (int i = 0; fd >= 0 && i < N_FILES; i++)
+                if (files[i].content && g_str_equal(files[i].directory, directory) &&
+                    !upper_layer_add_file(fd, files[i].name, files[i].content, error))
+                        return false;
+        if (fd < 0 || !g_str_equal(directory, "etc") || upper_layer_image_has(layers, "etc/mtab"))
+                return true;
+        return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
+}
+
 bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *args, const char *hostname,
                      GError **error) {
-        EtcFile files[N_FILES];
-        bool ok = true;
+        EtcFile files[N_FILES] = { 0 };
+        bool ok;
 
         make_files(args, hostname, files);
-        for (int i = 0; ok && i < N_FILES; i++)
-                if (files[i].content)
-                        ok = upper_layer_add(upper, layers, files[i].directory, files[i].name, files[i].content,
-                                             NULL, error);
+        ok = write_directory(upper, layers, "etc", files, error) &&
+             write_directory(upper, layers, "run", files, error);
         free_files(files);
-        return ok && upper_layer_add(upper, layers, "etc", "mtab", NULL, "/proc/mounts", error);
+        return ok;
 }
 
 static bool can_be_mounted_on(int root_fd, const char *path) {

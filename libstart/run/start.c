@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/notify-mode.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/signal-name.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/hostname.h"
 #include "libstart/oci/spec.h"
@@ -152,11 +154,24 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
                make_workdir(start, error) && make_volumes(start, error);
 }
 
+/* Only systemd sends the signal, and only the unit tells it which. */
+static void remind_of_stop_signal(const Start *start) {
+        const char *signal = start->root.config->stop_signal;
+        int number;
+
+        if (signal && !start->args->stop_signal && signal_name_parse(signal, &number, NULL) && number != SIGTERM)
+                log_notice("The image wants to be stopped by %s, and is stopped by SIGTERM; "
+                           "add StopSignal=%s to [Container]",
+                           signal, signal);
+}
+
 static bool find_root(Start *start, GError **error) {
         bool found = make_state_dir(start, error) && host_gather(&start->host, error) &&
                      root_find(start->args, &start->root, error);
 
         timing_mark(start->timing, TIMING_IMAGE);
+        if (found)
+                remind_of_stop_signal(start);
         return found;
 }
 

@@ -20,9 +20,14 @@ static bool find_in_layers(char *const *layers, const char *name, struct stat *r
         return false;
 }
 
-/* The process has umask 0 (start.c), so that a mode is the mode. */
+bool upper_layer_image_has(char *const *layers, const char *name) {
+        struct stat st;
+
+        return find_in_layers(layers, name, &st);
+}
+
 static bool make_directory(const char *path, const struct stat *st, GError **error) {
-        if (mkdir(path, st->st_mode & 07777) < 0 && errno != EEXIST)
+        if (mkdir(path, st->st_mode & 07777) < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", path);
         if ((st->st_uid != 0 || st->st_gid != 0) && lchown(path, st->st_uid, st->st_gid) < 0)
                 return error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
@@ -37,26 +42,31 @@ bool upper_layer_create(const char *path, char *const *layers, GError **error) {
         return make_directory(path, &st, error);
 }
 
-bool upper_layer_add(const char *path, char *const *layers, const char *directory, const char *name,
-                     const char *content, const char *target, GError **error) {
-        g_autofree char *parent = g_build_filename(path, directory, NULL);
-        g_autofree char *file = g_build_filename(parent, name, NULL);
-        g_autofree char *relative = g_build_filename(directory, name, NULL);
-        struct stat existing, st = { .st_mode = S_IFDIR | 0755 };
-        _cleanup_close_ int fd = -1;
+bool upper_layer_add_directory(const char *path, char *const *layers, const char *name, int *ret_fd, GError **error) {
+        g_autofree char *directory = g_build_filename(path, name, NULL);
+        struct stat st = { 0 };
 
-        if (find_in_layers(layers, directory, &st) && !S_ISDIR(st.st_mode) && !S_ISCHR(st.st_mode))
-                return true;
-        if (S_ISCHR(st.st_mode)) /* a whiteout: the image has removed it */
+        *ret_fd = -1;
+        if (!find_in_layers(layers, name, &st) || S_ISCHR(st.st_mode)) /* a whiteout: the image has removed it */
                 st = (struct stat) { .st_mode = S_IFDIR | 0755 };
-        if (!make_directory(parent, &st, error))
-                return false;
-        if (target && find_in_layers(layers, relative, &existing))
+        if (!S_ISDIR(st.st_mode))
                 return true;
-        if (target)
-                return symlink(target, file) == 0 || error_set_errno(error, errno, "Cannot make '%s'", file);
-        fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-        if (fd < 0 || write(fd, content, strlen(content)) != (ssize_t) strlen(content))
-                return error_set_errno(error, errno, "Cannot write '%s'", file);
+        if (!make_directory(directory, &st, error))
+                return false;
+        *ret_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return *ret_fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", directory);
+}
+
+bool upper_layer_add_file(int directory_fd, const char *name, const char *content, GError **error) {
+        _cleanup_close_ int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        size_t length = strlen(content);
+
+        if (fd < 0 || (length > 0 && write(fd, content, length) != (ssize_t) length))
+                return error_set_errno(error, errno, "Cannot write '%s' for the container", name);
         return true;
+}
+
+bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error) {
+        return symlinkat(target, directory_fd, name) == 0 ||
+               error_set_errno(error, errno, "Cannot make the link '%s' for the container", name);
 }

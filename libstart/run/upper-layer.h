@@ -6,13 +6,18 @@
 
 /* The writable layer of a container, filled before it is mounted: what Podman mounts over single files (/etc/hosts
  * and the like) is simply written here. A directory of this layer hides the image's attributes of the same directory,
- * so each is made with those of the uppermost layer that has it. */
+ * so each is made with those of the uppermost layer that has it. The process must have umask 0. */
 
 /* Make the empty layer `path`, whose mode and owner become those of the container's "/". */
 bool upper_layer_create(const char *path, char *const *layers, GError **error);
 
-/* Write directory/name ("etc", "hosts") into the layer at `path`; `target` not NULL makes a symbolic link
- * instead, where the image has nothing of that name.
- * Where the image has something else than a directory in that place, nothing is written. */
-bool upper_layer_add(const char *path, char *const *layers, const char *directory, const char *name,
-                     const char *content, const char *target, GError **error);
+/* Make the directory `name` ("etc") in the layer at `path`. *ret_fd is it, or -1 where the image has something else
+ * than a directory in that place, which is then left as it is. */
+bool upper_layer_add_directory(const char *path, char *const *layers, const char *name, int *ret_fd, GError **error);
+
+/* In a directory from there: a file of mode 0644, or a symbolic link. */
+bool upper_layer_add_file(int directory_fd, const char *name, const char *content, GError **error);
+bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error);
+
+/* Has any layer something of this name? A name that an upper layer has removed counts as well. */
+bool upper_layer_image_has(char *const *layers, const char *name);
