@@ -24,11 +24,10 @@ bool check_name(const char *value, GError **error) {
         for (const char *c = value; *c && ok; c++)
                 ok = g_ascii_isalnum(*c) || strchr("_.-", *c);
         if (!ok)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "'%s' is no name of a container: letters, digits, '_', '.' and '-', beginning with a "
-                        "letter or digit",
-                        value);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no name of a container: letters, digits, '_', '.' and '-', the "
+                                 "first of them a letter or digit",
+                                 value);
         return true;
 }
 
@@ -56,7 +55,8 @@ bool check_absolute_path(const char *value, GError **error) {
         return path_value_check(value, error);
 }
 
-/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
+/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never
+ * printed. */
 bool check_env(const char *value, GError **error) {
         value += strspn(value, " \t");
         if (value[0] == '\0' || value[0] == '=')

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Is this a value that the option of launch-args.c can have? Each fails with KT_ERROR_USAGE, or with
- * KT_ERROR_UNSUPPORTED for one that podman has and keyturn has not, saying what to do instead. Each is a thin
- * wrapper around the parser that libstart uses on the same value, so that the two cannot disagree. */
+ * KT_ERROR_UNSUPPORTED for one that podman has and keyturn has not, saying what to do instead. Each is a
+ * thin wrapper around the parser that libstart uses on the same value, so that the two cannot disagree. */
 bool check_name(const char *value, GError **error);
 bool check_hostname(const char *value, GError **error);
 bool check_annotation(const char *value, GError **error);

@@ -4,8 +4,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/mount-request.h"
 
-/* One field of a CSV record (RFC 4180, as podman reads it): quoted, with "" for a quote, or plain. Moves *p behind
- * the field. Transfer full. */
+/* One field of a CSV record (RFC 4180, as podman reads it): quoted, with "" for a quote, or plain. Moves
+ * *p behind the field. Transfer full. */
 static char *take_field(const char **p, GError **error) {
         g_autoptr(GString) field = g_string_new(NULL);
         const char *c = *p;

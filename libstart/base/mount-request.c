@@ -100,9 +100,9 @@ static const struct {
         { "no-dereference", "mount the file that the link points to" },
         { "subpath", "append it to the source instead" },
         { "upperdir",
-          "overlay volumes are not supported; mount the overlay with a .mount unit and name that directory" },
+          "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
         { "workdir",
-          "overlay volumes are not supported; mount the overlay with a .mount unit and name that directory" },
+          "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
 };
 
 void mount_request_free(MountRequest *request) {

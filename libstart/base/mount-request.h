@@ -9,7 +9,8 @@ typedef enum MountType {
         MOUNT_TMPFS,
 } MountType;
 
-/* One mount that a user asks for: --volume, --mount or --tmpfs of podman-run(1), which differ in spelling only. */
+/* One mount that a user asks for: --volume, --mount or --tmpfs of podman-run(1), which differ in spelling
+ * only. */
 typedef struct MountRequest {
         MountType type;
         char *source;      /* absolute and without "." or ".."; NULL for a tmpfs */
@@ -32,8 +33,8 @@ MountRequest *mount_request_parse_tmpfs(const char *value, GError **error); /* D
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
 
-/* For the three parsers above, which are in files of their own. The caller sets type first. `complete` adds what
- * podman adds where nothing was said; it is the last step. */
+/* For the three parsers above, which are in files of their own. The caller sets type first. `complete`
+ * adds what podman adds where nothing was said; it is the last step. */
 MountRequest *mount_request_new(MountType type);
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error);
 bool mount_request_set_destination(MountRequest *request, const char *path, GError **error);

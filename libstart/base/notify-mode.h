@@ -6,7 +6,7 @@
 
 /* Who says READY=1 to systemd; podman's --sdnotify. */
 typedef enum NotifyMode {
-        NOTIFY_CONMON, /* libstart, once the payload was executed (podman's word for it is its monitor's name) */
+        NOTIFY_CONMON,    /* libstart, once the payload was executed (to podman: its monitor) */
         NOTIFY_CONTAINER, /* the payload, on systemd's own socket */
         NOTIFY_IGNORE,    /* nobody, and the payload sees no socket */
 } NotifyMode;

@@ -7,6 +7,6 @@
 /* Is this an absolute path? Looks at the text only. */
 bool path_value_check(const char *path, GError **error);
 
-/* An absolute path without ".", ".." and doubled or trailing slashes, as text: links are not followed. Transfer
- * full. */
+/* An absolute path without ".", ".." and doubled or trailing slashes, as text: links are not followed.
+ * Transfer full. */
 char *path_value_clean(const char *path);

@@ -4,6 +4,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Bytes, as podman's --shm-size has them: a number, which may have a fraction, and b, k, m, g, t or p (also kb,
- * kib), each 1024 times the one before it. */
+/* Bytes, as podman's --shm-size has them: a number, which may have a fraction, and b, k, m, g, t or p
+ * (also kb, kib), each 1024 times the one before it. */
 bool size_parse(const char *value, guint64 *ret_bytes, GError **error);

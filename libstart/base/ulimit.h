@@ -7,8 +7,7 @@
 #define ULIMIT_UNLIMITED G_MAXUINT64
 
 typedef struct Ulimit {
-        const char *
-                type; /* "RLIMIT_NOFILE": static; NULL for "host": keep the limits that libstart itself has */
+        const char *type; /* "RLIMIT_NOFILE": static; NULL for "host": libstart's own limits */
         guint64 soft, hard;
 } Ulimit;
 

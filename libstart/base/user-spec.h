@@ -4,11 +4,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* USER[:GROUP] of podman's --user and of an image, each a name or a number. Only the form is checked here; what
- * the names stand for is found in the container's /etc/passwd and /etc/group. ret_group is NULL where no group is
- * given. Either part may be empty. Either ret may be NULL; transfer full. */
+/* USER[:GROUP] of podman's --user and of an image, each a name or a number. Only the form is checked
+ * here; what the names stand for is found in the container's /etc/passwd and /etc/group. ret_group is
+ * NULL where no group is given. Either part may be empty. Either ret may be NULL; transfer full. */
 bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GError **error);
 
-/* Is it a number? Then it is an id, never a name, and *ret is set. Fails for one above 2^31 - 1, as Podman does;
- * *ret_numeric tells whether it is one at all. */
+/* Is it a number? Then it is an id, never a name, and *ret is set. Fails for one above 2^31 - 1, as
+ * Podman does; *ret_numeric tells whether it is one at all. */
 bool user_spec_parse_id(const char *text, bool *ret_numeric, guint32 *ret, GError **error);

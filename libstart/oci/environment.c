@@ -13,7 +13,8 @@ static const char *const proxy_names[] = {
         "HTTPS_PROXY", "FTP_PROXY",   "NO_PROXY",  NULL,
 };
 
-/* systemd's words to libstart itself, which are wrong for anyone else. The payload's own are added at the end. */
+/* systemd's words to libstart itself, which are wrong for anyone else. The payload's own are added at the
+ * end. */
 static const char *const private_names[] = {
         "LISTEN_PID",    "LISTEN_PIDFDID", "LISTEN_FDS",    "LISTEN_FDNAMES",
         "NOTIFY_SOCKET", "WATCHDOG_PID",   "WATCHDOG_USEC", NULL,
@@ -132,8 +133,8 @@ static void add_systemd(GPtrArray *list, const LaunchArgs *args, const HostFacts
         }
 }
 
-/* runc's rules: of several assignments the last counts, where it stands; an empty HOME is none. Steals the list's
- * strings. */
+/* runc's rules: of several assignments the last counts, where it stands; an empty HOME is none. Steals
+ * the list's strings. */
 static char **drop_shadowed(GPtrArray *list) {
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         GPtrArray *kept = g_ptr_array_sized_new(list->len + 1);
@@ -167,8 +168,8 @@ static void add_default(GPtrArray *list, const char *name, const char *value) {
         g_ptr_array_add(list, g_strconcat(name, "=", value, NULL));
 }
 
-/* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is where the
- * payload starts: podman's choice. */
+/* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is
+ * where the payload starts: podman's choice. */
 static const char *find_home(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user) {
         const char *named = args->user ?: image->user;
 

@@ -4,13 +4,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* All that a container's configuration takes from the machine. libstart/run fills it; nothing here asks the machine
- * itself. Nothing is owned, except where a field says so. */
+/* All that a container's configuration takes from the machine. libstart/run fills it; nothing here asks
+ * the machine itself. Nothing is owned, except where a field says so. */
 typedef struct HostFacts {
         const char *hostname;           /* the machine's own */
         const char *const *environment; /* libstart's own: NAME=VALUE, NULL-terminated */
 
-        char **thermal_throttle; /* owned: sorted absolute paths of /sys/devices/system/cpu/cpuN/thermal_throttle */
+        char **thermal_throttle; /* owned, sorted: every cpuN/thermal_throttle, absolute */
 
         guint64 nofile_hard, nproc_hard; /* libstart's own hard limits; G_MAXUINT64: none */
         bool can_raise_limits;           /* libstart has CAP_SYS_RESOURCE */
@@ -24,9 +24,9 @@ typedef struct HostFacts {
         char *rootfs_mount; /* owned: absolute; the directory that the root file system is mounted on */
         bool selinux;       /* SELinux is enabled */
 
-        /* The mount flags (ST_RDONLY, ST_NOSUID, ... of statvfs(3)) that a bind mount's source is under: the mount
-         * must not be freer than they are. Fails with KT_ERROR_NOT_FOUND where there is no such source. NULL: the
-         * caller only wants to see the spec; no flags are added. */
+        /* The mount flags (ST_RDONLY, ST_NOSUID, ... of statvfs(3)) that a bind mount's source is under:
+         * the mount must not be freer than they are. Fails with KT_ERROR_NOT_FOUND where there is no such
+         * source. NULL: the caller only wants to see the spec; no flags are added. */
         bool (*source_flags)(const char *path, unsigned long *ret_flags, GError **error);
 } HostFacts;
 

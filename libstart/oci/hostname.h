@@ -4,6 +4,7 @@
 #include "libstart/base/launch-args.h"
 #include "libstart/oci/host-facts.h"
 
-/* The container's host name: as given; else the machine's own with the host's network; else twelve hexadecimal
- * digits, as podman has them, but always the same ones for a container of the same name. Transfer full. */
+/* The container's host name: as given; else the machine's own with the host's network; else twelve
+ * hexadecimal digits, as podman has them, but always the same ones for a container of the same name.
+ * Transfer full. */
 char *hostname_choose(const LaunchArgs *args, const HostFacts *host);

@@ -4,8 +4,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* What an image says about how it wants to be run: the "config" object of an OCI or a Docker image config, which
- * agree in all of this. What the image does not say is NULL; an empty list counts as not said. */
+/* What an image says about how it wants to be run: the "config" object of an OCI or a Docker image
+ * config, which agree in all of this. What the image does not say is NULL; an empty list counts as not
+ * said. */
 typedef struct ImageConfig {
         char *user;        /* USER[:GROUP] */
         char *working_dir; /* absolute */
@@ -20,8 +21,8 @@ typedef struct ImageConfig {
 /* Of a root directory that is no image. Transfer full. */
 ImageConfig *image_config_new_empty(void);
 
-/* Fails with KT_ERROR_FAILED if json is not the config of an image, or has paths that are not absolute. Transfer
- * full. */
+/* Fails with KT_ERROR_FAILED if json is not the config of an image, or has paths that are not absolute.
+ * Transfer full. */
 ImageConfig *image_config_parse(const char *json, GError **error);
 
 /* The value of a label; NULL where there is none. */

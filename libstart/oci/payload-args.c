@@ -9,8 +9,8 @@ static void add_list(GPtrArray *words, char *const *list) {
                 g_ptr_array_add(words, g_strdup(list[i]));
 }
 
-/* A JSON array of strings, or one word, blanks and all. [""] and "" are no word, yet count as an entrypoint; []
- * counts as none. */
+/* A JSON array of strings, or one word, blanks and all. [""] and "" are no word, yet count as an
+ * entrypoint; [] counts as none. */
 static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_is_none, GError **error) {
         char message[256];
         yajl_val tree = yajl_tree_parse(entrypoint, message, sizeof message);

@@ -4,7 +4,7 @@
 #include "libstart/base/launch-args.h"
 #include "libstart/oci/image-config.h"
 
-/* The payload's argv, by podman's rules: --entrypoint replaces the image's entrypoint and takes away the image's
- * command; words after the image replace the image's command. Fails with KT_ERROR_NOT_FOUND if nothing is left to
- * run. Transfer full. */
+/* The payload's argv, by podman's rules: --entrypoint replaces the image's entrypoint and takes away the
+ * image's command; words after the image replace the image's command. Fails with KT_ERROR_NOT_FOUND if
+ * nothing is left to run. Transfer full. */
 char **payload_args_build(const LaunchArgs *args, const ImageConfig *image, GError **error);

@@ -37,8 +37,8 @@ static const char *find_label(const LaunchArgs *args, const ImageConfig *image) 
         return image_config_find_label(image, LABEL);
 }
 
-/* A label narrows the set to what the image needs. One that asks for more than there is changes nothing, as in
- * podman: it must not be a way for an image to get more. */
+/* A label narrows the set to what the image needs. One that asks for more than there is changes nothing,
+ * as in podman: it must not be a way for an image to get more. */
 static bool narrow(const LaunchArgs *args, const ImageConfig *image, guint64 *mask, GError **error) {
         const char *label = find_label(args, image);
         guint64 needed = 0;

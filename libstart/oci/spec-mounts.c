@@ -176,8 +176,8 @@ static void add_tmpfs(MountList *list, const char *destination) {
                 add_mount(list, make_mount(destination, "tmpfs", "tmpfs", options));
 }
 
-/* Where a read-only root must be written to all the same. A root that is writable is as transient as Podman's
- * anonymous volumes are, so it needs no mounts for the image's volumes. */
+/* Where a read-only root must be written to all the same. A root that is writable is as transient as
+ * Podman's anonymous volumes are, so it needs no mounts for the image's volumes. */
 static void add_writable_places(MountList *list, const SpecInput *input) {
         if (input->args->read_only != FLAG_TRUE)
                 return;

@@ -3,8 +3,8 @@
 
 #include "libstart/oci/spec.h"
 
-/* Private to spec.c and the spec-*.c files: each fills its part of the spec, which owns all that it is given and
- * frees it with free(3). GLib's memory is that (g_malloc() is malloc() since GLib 2.46). */
+/* Private to spec.c and the spec-*.c files: each fills its part of the spec, which owns all that it is
+ * given and frees it with free(3). GLib's memory is that (g_malloc() is malloc() since GLib 2.46). */
 
 typedef runtime_spec_schema_config_schema Spec;
 

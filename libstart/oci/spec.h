@@ -12,11 +12,12 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_spec_schema_config_schema)
 
-/* The OCI runtime spec of a container: Podman's default container, and what args and image make of it. There is no
- * seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are systemd's).
+/* The OCI runtime spec of a container: Podman's default container, and what args and image make of it.
+ * There is no seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are
+ * systemd's).
  *
- * environment: from environment_build(). file_mounts: of MountRequest*, further bind mounts for files that keyturn
- * generates, used where nothing else is mounted on the same path; may be NULL. Free with
+ * environment: from environment_build(). file_mounts: of MountRequest*, further bind mounts for files
+ * that keyturn generates, used where nothing else is mounted on the same path; may be NULL. Free with
  * free_runtime_spec_schema_config_schema(). */
 runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const ImageConfig *image,
                                               const UserIdentity *user, const HostFacts *host,

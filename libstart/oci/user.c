@@ -38,8 +38,8 @@ static bool matches(const Wanted *wanted, const char *name, guint32 id) {
         return wanted->numeric ? wanted->id == id : g_str_equal(wanted->text, name);
 }
 
-/* The fields of a line; NULL for one that is empty or a comment, or has fewer than `least` fields. Moves *p behind
- * the line. */
+/* The fields of a line; NULL for one that is empty or a comment, or has fewer than `least` fields. Moves
+ * *p behind the line. */
 static char **next_fields(const char **p, guint least) {
         const char *end = strchrnul(*p, '\n');
         g_autofree char *line = g_strstrip(g_strndup(*p, (gsize) (end - *p)));
@@ -49,8 +49,8 @@ static char **next_fields(const char **p, guint least) {
         return line[0] == '#' || g_strv_length(fields) < least ? NULL : g_steal_pointer(&fields);
 }
 
-/* The first entry that fits sets *ret. An entry whose ids are no numbers is skipped: reading them as 0 would make
- * its user root. */
+/* The first entry that fits sets *ret. An entry whose ids are no numbers is skipped: reading them as 0
+ * would make its user root. */
 static bool find_user(const char *passwd, const Wanted *wanted, UserIdentity *identity) {
         for (const char *p = passwd; *p;) {
                 g_auto(GStrv) fields = next_fields(&p, PASSWD_GID + 1);

@@ -17,11 +17,11 @@ typedef struct UserIdentity {
         bool explicit_group; /* the spec named a group */
 } UserIdentity;
 
-/* spec: USER[:GROUP], names or numbers; "" or NULL means user 0. passwd and group: what the container's own
- * /etc/passwd and /etc/group hold, NULL for a file that is not there. The rules are Podman's: a number is an id,
- * never a name, and need not be in the file; an unknown name is an error; of several entries the first counts;
- * supplementary groups come from the file only where the spec names no group. Lines that are broken are skipped. On
- * failure *ret is left alone. */
+/* spec: USER[:GROUP], names or numbers; "" or NULL means user 0. passwd and group: what the container's
+ * own /etc/passwd and /etc/group hold, NULL for a file that is not there. The rules are Podman's: a
+ * number is an id, never a name, and need not be in the file; an unknown name is an error; of several
+ * entries the first counts; supplementary groups come from the file only where the spec names no group.
+ * Lines that are broken are skipped. On failure *ret is left alone. */
 bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret,
                   GError **error);
 

@@ -44,7 +44,8 @@ START_TEST(test_bad) {
 }
 END_TEST
 
-/* Numbers and names agree with the kernel's headers at both ends and at the places where a slip would show. */
+/* Numbers and names agree with the kernel's headers at both ends and at the places where a slip would
+ * show. */
 START_TEST(test_names) {
         ck_assert_int_eq(CAPABILITY_COUNT, CAP_CHECKPOINT_RESTORE + 1);
         ck_assert_str_eq(capability_name(CAP_CHOWN), "CAP_CHOWN");

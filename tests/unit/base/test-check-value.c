@@ -4,8 +4,8 @@
 #include "libstart/base/check-value.h"
 #include "tests/unit/base/expect-error.h"
 
-/* The values that have no parser of their own, or one of a few words; and one good value for each of the others, to
- * see that the check leads to the right parser. */
+/* The values that have no parser of their own, or one of a few words; and one good value for each of the
+ * others, to see that the check leads to the right parser. */
 
 typedef bool (*CheckValue)(const char *value, GError **error);
 

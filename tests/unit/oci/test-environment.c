@@ -30,8 +30,8 @@ static HostFacts caller_facts(void) {
         return host;
 }
 
-/* runc's table (TestPrepareEnv and its integration tests), given to us as the image's environment: the rows that a
- * C string can express. What we add in front is cut off. */
+/* runc's table (TestPrepareEnv and its integration tests), given to us as the image's environment: the
+ * rows that a C string can express. What we add in front is cut off. */
 static const struct {
         const char *const *env;
         const char *expected, *error;
@@ -211,8 +211,8 @@ START_TEST(test_no_notify) {
 }
 END_TEST
 
-/* A start-up with 5000 variables is what runc is measured by; here are ten times as many, each assigned twice. A
- * quadratic algorithm would compare 2.5 * 10^9 pairs of names, which takes many seconds. */
+/* A start-up with 5000 variables is what runc is measured by; here are ten times as many, each assigned
+ * twice. A quadratic algorithm would compare 2.5 * 10^9 pairs of names, which takes many seconds. */
 START_TEST(test_many) {
         const HostFacts host = facts();
         g_autoptr(LaunchArgs) args = launch_args_new();

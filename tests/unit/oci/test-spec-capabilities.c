@@ -12,7 +12,8 @@
  "[CAP_CHOWN][CAP_DAC_OVERRIDE][CAP_FOWNER][CAP_FSETID][CAP_SETGID][CAP_SETUID][CAP_SETPCAP]" \
  "[CAP_NET_BIND_SERVICE]"
 
-/* Root's three sets are the same; anyone else's all but the bounding set are. Rows compared with Podman 5.4.2. */
+/* Root's three sets are the same; anyone else's all but the bounding set are. Rows compared with Podman
+ * 5.4.2. */
 static const struct {
         uid_t uid;
         const char *const *words;

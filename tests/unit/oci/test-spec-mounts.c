@@ -30,8 +30,8 @@ static char *describe(const Spec *spec) {
 #define REST PTS MQUEUE SHM CGROUP
 #define TMPFS(place) place " tmpfs tmpfs rw,rprivate,nosuid,nodev,tmpcopyup\n"
 
-/* Compared with Podman 5.4.2. It differs in this: /dev/shm is a bind mount of a tmpfs that it mounts beforehand, and
- * for an image's volume it binds an anonymous volume. */
+/* Compared with Podman 5.4.2. It differs in this: /dev/shm is a bind mount of a tmpfs that it mounts
+ * beforehand, and for an image's volume it binds an anonymous volume. */
 static const struct {
         const char *const *words;
         const char *expected;
@@ -57,8 +57,8 @@ static const struct {
                "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536000,ro\n" CGROUP },
         { WORDS("--read-only-tmpfs=false", "i"), TOP REST },
         { WORDS("--read-only", "-v", "/src:/tmp", "--tmpfs=/run:size=1k", "i"),
-          "/tmp bind /src rw,rprivate,rbind\n/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TOP
-                  TMPFS("/var/tmp") REST },
+          "/tmp bind /src rw,rprivate,rbind\n"
+          "/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TOP TMPFS("/var/tmp") REST },
 };
 
 START_TEST(test_rows) {

@@ -20,7 +20,8 @@ static char *describe(const Spec *spec) {
 
 #define MILLION "1048576:1048576"
 
-/* Rows compared with Podman 5.4.2, but for "host", where it writes the defaults, having raised its own limits. */
+/* Rows compared with Podman 5.4.2, but for "host", where it writes the defaults, having raised its own
+ * limits. */
 static const struct {
         const char *const *words;
         bool can_raise;
@@ -33,7 +34,8 @@ static const struct {
         { WORDS("i"), false, 20000, 0, "RLIMIT_NOFILE=20000:20000 RLIMIT_NPROC=96363:96363" },
         { WORDS("i"), false, G_MAXUINT64, 0, "RLIMIT_NOFILE=" MILLION " RLIMIT_NPROC=96363:96363" },
         { WORDS("--ulimit=nofile=100:200", "--ulimit=core=-1", "i"), false, 20000, 0,
-          "RLIMIT_NOFILE=100:200 RLIMIT_CORE=18446744073709551615:18446744073709551615 RLIMIT_NPROC=96363:96363" },
+          "RLIMIT_NOFILE=100:200 RLIMIT_CORE=18446744073709551615:18446744073709551615 "
+          "RLIMIT_NPROC=96363:96363" },
         { WORDS("--ulimit=core=5:-1", "--ulimit=core=1", "i"), true, 20000, 0,
           "RLIMIT_CORE=1:1 RLIMIT_NOFILE=" MILLION " RLIMIT_NPROC=" MILLION },
         { WORDS("--ulimit=host", "i"), true, 20000, 0, "" },

@@ -127,8 +127,8 @@ START_TEST(test_stop_signal) {
 }
 END_TEST
 
-/* The default container, whole, as JSON: default-container.json is what Podman 5.4.2 writes for
- * `podman create --network host IMAGE sleep 100` on cgroup v2, but for what the man page lists as different. */
+/* The default container, whole, as JSON: default-container.json is what Podman 5.4.2 writes for `podman
+ * create --network host IMAGE sleep 100` on cgroup v2, but for what the man page lists as different. */
 START_TEST(test_golden) {
         g_auto(SpecCase) c = spec_case();
         g_autoptr(GError) error = NULL;

@@ -27,8 +27,8 @@
  "short:x:45\n"            \
  "audio:x:63:bob"
 
-/* "UID:GID NAME HOME [GIDS]", flags: p in passwd, g in group, x explicit group. Those marked podman were compared
- * with Podman 5.4.2. */
+/* "UID:GID NAME HOME [GIDS]", flags: p in passwd, g in group, x explicit group. Those marked podman were
+ * compared with Podman 5.4.2. */
 static const struct {
         const char *spec, *expected;
 } good[] = {
