@@ -72,11 +72,11 @@ START_TEST(test_masks) {
 
         c.host.thermal_throttle = (char **) WORDS("/sys/devices/system/cpu/cpu0/thermal_throttle");
         g_autoptr(Spec) spec = expect_spec(&c, WORDS("i"));
-        expect_list(
-                spec->linux->masked_paths,
-                "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats]"
-                "[/proc/sched_debug][/proc/scsi][/proc/timer_list][/proc/timer_stats]"
-                "[/sys/devices/virtual/powercap][/sys/firmware][/sys/fs/selinux][/sys/devices/system/cpu/cpu0/thermal_throttle]");
+        expect_list(spec->linux->masked_paths,
+                    "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats]"
+                    "[/proc/sched_debug][/proc/scsi][/proc/timer_list][/proc/timer_stats]"
+                    "[/sys/devices/virtual/powercap][/sys/firmware][/sys/fs/selinux]"
+                    "[/sys/devices/system/cpu/cpu0/thermal_throttle]");
         expect_list(spec->linux->readonly_paths,
                     "[/proc/asound][/proc/bus][/proc/fs][/proc/irq][/proc/sys][/proc/sysrq-trigger]");
 }
