@@ -24,15 +24,16 @@ static bool is_runnable(int fd) {
 
 bool beside_podman_is_active(const Root *root) {
         for (size_t i = 0; i < G_N_ELEMENTS(generator_directories); i++) {
-                _cleanup_close_ int directory_fd =
-                        root_open_path(root, generator_directories[i], O_PATH | O_DIRECTORY);
+                _cleanup_close_ int directory_fd = root_open_path(root, generator_directories[i],
+                                                                  O_PATH | O_DIRECTORY);
                 _cleanup_close_ int fd = -1;
 
                 if (directory_fd < 0)
                         continue;
                 if (root_is_null_link(directory_fd, PODMAN_GENERATOR))
                         return false;
-                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
+                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true,
+                                  O_PATH);
                 if (fd >= 0)
                         return is_runnable(fd);
         }

@@ -94,10 +94,11 @@ static bool apply_section(Config *config, const UnitSection *section, GError **e
                 if (!line->key)
                         continue;
                 if (!g_str_equal(section->name, "Keyturn") || !g_str_equal(line->key, "DefaultNetwork"))
-                        return error_set(error, KT_ERROR_USAGE,
-                                         "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork= in "
-                                         "[Keyturn]",
-                                         line->path, line->number, line->key, section->name);
+                        return error_set(
+                                error, KT_ERROR_USAGE,
+                                "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork= in "
+                                "[Keyturn]",
+                                line->path, line->number, line->key, section->name);
                 if (!set_network(config, line, error))
                         return false;
         }
@@ -117,7 +118,8 @@ static bool load(Config *config, GError **error) {
         return true;
 }
 
-bool config_default_network(Config *config, const char **ret_network, const char **ret_origin, GError **error) {
+bool config_default_network(Config *config, const char **ret_network, const char **ret_origin,
+                            GError **error) {
         if (!config->is_loaded) {
                 config->is_loaded = true;
                 (void) load(config, &config->error);

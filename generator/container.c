@@ -5,7 +5,8 @@
 #include "generator/sections.h"
 #include "libstart/base/error.h"
 
-static char *at_line(const Container *container, const UnitLine *line, const char *format, va_list ap) {
+static char *G_GNUC_PRINTF(3, 0)
+        at_line(const Container *container, const UnitLine *line, const char *format, va_list ap) {
         g_autofree char *message = g_strdup_vprintf(format, ap);
 
         if (!line)
@@ -86,8 +87,9 @@ static void finish_extra(Container *container) {
         if (!launch_args_parse_options(alone, words, &error))
                 container_problem(container, container->extra_line, "%s", error->message);
         else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs)
-                container_problem(container, container->extra_line,
-                                  "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
+                container_problem(
+                        container, container->extra_line,
+                        "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
         else
                 (void) launch_args_parse_options(container->args, words, NULL);
 }
@@ -103,14 +105,14 @@ static void finish_network(Container *container, Config *config) {
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
         else {
                 args->network = g_strdup(network);
-                service_comment(container->service, "Network=%s, from %s: the file itself does not say.", network,
-                                origin);
+                service_comment(container->service, "Network=%s, from %s: the file itself does not say.",
+                                network, origin);
         }
         for (guint i = 0; args->network && i < container->published->len; i++) {
                 const UnitLine *line = container->published->pdata[i];
 
-                container_warning(container, line, "'%s' does nothing with Network=%s, ignoring", line->value,
-                                  args->network);
+                container_warning(container, line, "'%s' does nothing with Network=%s, ignoring",
+                                  line->value, args->network);
         }
 }
 
@@ -118,11 +120,13 @@ static void finish_names(Container *container) {
         LaunchArgs *args = container->args;
 
         if (!args->name)
-                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
+                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" :
+                                                                              "systemd-%N");
         args->state_dir = g_strdup("%t/keyturn/%N");
 }
 
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config) {
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names,
+                         Config *config) {
         Container *container = g_new0(Container, 1);
 
         container->source = source;

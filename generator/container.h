@@ -22,19 +22,22 @@ typedef struct Container {
         char *image, *rootfs;
         char *user, *group;
         const UnitLine *group_line;
-        GPtrArray *published;  /* of const UnitLine* */
-        GPtrArray *extra;      /* of char*: the words of PodmanArgs= */
+        GPtrArray *published; /* of const UnitLine* */
+        GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
         const UnitLine *extra_line;
         char *stop_timeout;
         bool has_network; /* the file itself says which */
 } Container;
 
-/* Convert everything but what needs other files to be known, which `names` has, and the system's settings. Takes
- * ownership of service_name. Never fails: look at problems. */
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config);
+/* Convert everything but what needs other files to be known, which `names` has, and the system's settings.
+ * Takes ownership of service_name. Never fails: look at problems. */
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names,
+                         Config *config);
 void container_free(Container *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 
 /* "FILE:LINE: 'KEY=': MESSAGE" in problems or warnings; line may be NULL for the file as a whole. */
-void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
-void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void container_problem(Container *container, const UnitLine *line, const char *format, ...)
+        G_GNUC_PRINTF(3, 4);
+void container_warning(Container *container, const UnitLine *line, const char *format, ...)
+        G_GNUC_PRINTF(3, 4);

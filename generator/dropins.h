@@ -7,7 +7,8 @@
 #include "generator/root.h"
 #include "generator/unit-file.h"
 
-/* All drop-in directories that were met while scanning; each is read when the first file needs it, and once. */
+/* All drop-in directories that were met while scanning; each is read when the first file needs it, and once.
+ * */
 typedef struct Dropins Dropins;
 
 Dropins *dropins_new(const Root *root);

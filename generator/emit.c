@@ -38,8 +38,8 @@ static bool put_in_place(int directory_fd, const char *temporary, const char *pa
 
 bool emit_file(int directory_fd, const char *name, const GString *text, GError **error) {
         g_autofree char *temporary = temporary_name(name);
-        _cleanup_close_ int fd =
-                openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+        _cleanup_close_ int fd = openat(directory_fd, temporary,
+                                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 
         if (fd < 0)
                 return error_set_errno(error, errno, "writing '%s'", name);

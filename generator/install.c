@@ -8,7 +8,8 @@
 typedef struct Install {
         Container *container;
         const UnitNames *names;
-        const char *instance; /* what the links are called: the service, or the default instance of a template */
+        const char *
+                instance; /* what the links are called: the service, or the default instance of a template */
         GPtrArray *links;
 } Install;
 
@@ -47,9 +48,10 @@ static void add_alias(Install *install, const Value *value, const char *suffix) 
         const SourceFile *maker = unit_names_maker(install->names, value->text);
 
         if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
-                container_problem(install->container, value->line,
-                                  "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
-                                  value->text);
+                container_problem(
+                        install->container, value->line,
+                        "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
+                        value->text);
         else if (maker && maker != install->container->source)
                 container_problem(install->container, value->line, "'%s' is the service of %s", value->text,
                                   maker->path);

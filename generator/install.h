@@ -10,6 +10,7 @@ typedef struct Link {
         char *target; /* relative to the link: "../foo.service" */
 } Link;
 
-/* The links that [Install] asks for: what `systemctl enable` would make, which does not work on generated units. Of
- * a template only with DefaultInstance=, but for Alias=. Problems go to the container. Transfer full: of Link. */
+/* The links that [Install] asks for: what `systemctl enable` would make, which does not work on generated
+ * units. Of a template only with DefaultInstance=, but for Alias=. Problems go to the container. Transfer
+ * full: of Link. */
 GPtrArray *install_links(Container *container, const UnitNames *names);

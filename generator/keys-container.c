@@ -8,12 +8,15 @@
 #define NOT_YET "not in this version of keyturn; "
 #define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
 #define NO_PULL "keyturn never pulls an image; "
-#define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
+#define NO_HEALTH \
+ NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 #define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
-#define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
+#define NO_USERNS \
+ NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
 #define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
 
-/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
+/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the
+ * same. */
 const Key keys_container[] = {
         { "AddCapability", READ_WORDS, set_option, "cap-add" },
         { "AddDevice", READ_WORDS, NULL, NOT_YET "devices of the host cannot be added" },
@@ -21,24 +24,30 @@ const Key keys_container[] = {
         { "Annotation", READ_PAIRS, set_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
         { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },
-        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]" },
+        { "CgroupsMode", READ_LAST, NULL,
+          "the payload runs in the cgroup of its service; use Slice= in [Service]" },
         { "ContainerName", READ_LAST, set_option, "name" },
-        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, NULL,
+          "containers.conf is not read; write the settings as keys" },
         { "DNS", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSOption", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSSearch", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSOption", READ_LINES, NULL,
+          NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSSearch", READ_LINES, NULL,
+          NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
         { "DropCapability", READ_WORDS, set_option, "cap-drop" },
         { "Entrypoint", READ_LAST_SET, set_option, "entrypoint" },
         { "Environment", READ_PAIRS, set_option, "env" },
         { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
         { "EnvironmentHost", READ_BOOLEAN, set_option, "env-host" },
         { "Exec", READ_LAST_ARGS, handle_exec, NULL },
-        { "ExposeHostPort", READ_LINES, NULL, NO_BRIDGE "remove the key: it does nothing with these networks" },
+        { "ExposeHostPort", READ_LINES, NULL,
+          NO_BRIDGE "remove the key: it does nothing with these networks" },
         { "GIDMap", READ_WORDS, NULL, NO_USERNS },
-        { "GlobalArgs", READ_ARGS, NULL, "there is no podman command; additional image stores are read from "
-                                         "storage.conf" },
+        { "GlobalArgs", READ_ARGS, NULL,
+          "there is no podman command; additional image stores are read from storage.conf" },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, NULL, NOT_YET "use the groups that the image's /etc/group gives the user" },
+        { "GroupAdd", READ_LINES, NULL,
+          NOT_YET "use the groups that the image's /etc/group gives the user" },
         { "HealthCmd", READ_LAST, NULL, NO_HEALTH },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
@@ -69,13 +78,16 @@ const Key keys_container[] = {
         { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, NULL, "use TasksMax= in [Service]" },
-        { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
+        { "Pod", READ_LAST, NULL,
+          "keyturn makes no pods; let each container be a service, Network=host joins them" },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built" },
+        { "Pull", READ_LAST, NULL,
+          NO_PULL "remove the key and pull with Podman or when the system is built" },
         { "ReadOnly", READ_BOOLEAN, set_option, "read-only" },
         { "ReadOnlyTmpfs", READ_BOOLEAN, set_option, "read-only-tmpfs" },
-        { "ReloadCmd", READ_LAST_ARGS, NULL, NOT_YET "use ExecReload= in [Service]; $MAINPID is the payload" },
+        { "ReloadCmd", READ_LAST_ARGS, NULL,
+          NOT_YET "use ExecReload= in [Service]; $MAINPID is the payload" },
         { "ReloadSignal", READ_LAST, NULL,
           NOT_YET "use ExecReload=kill -HUP $MAINPID in [Service]; $MAINPID is the payload" },
         { "RemapGid", READ_WORDS, NULL, OLD_USERNS },
@@ -87,14 +99,13 @@ const Key keys_container[] = {
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
         { "SeccompProfile", READ_LAST, NULL, NOT_YET "use PodmanArgs=--security-opt=seccomp=FILE" },
-        { "Secret", READ_ARGS, NULL,
-          NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
+        { "Secret", READ_ARGS, NULL, NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
         { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
         { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },
         { "SecurityLabelLevel", READ_LAST, NULL, NO_SELINUX },
         { "SecurityLabelNested", READ_BOOLEAN, NULL, NO_SELINUX },
         { "SecurityLabelType", READ_LAST, NULL, NO_SELINUX },
-        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it: other files may need it */
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, set_option, "shm-size" },
         { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key" },
         { "StopSignal", READ_LAST, set_option, "stop-signal" },
@@ -109,7 +120,8 @@ const Key keys_container[] = {
         { "Unmask", READ_ARGS, NULL, NOT_YET "paths that are masked by default stay masked" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, NULL, NO_USERNS },
-        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
+        { "VolatileTmp", READ_BOOLEAN, NULL,
+          "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, set_option, "workdir" },
 };

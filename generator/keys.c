@@ -47,8 +47,8 @@ static const Key *nearest(const char *name, const Key *keys, size_t n_keys) {
         return best;
 }
 
-static void unknown_key(Container *container, const UnitLine *line, const UnitSection *section, const Key *keys,
-                        size_t n_keys) {
+static void unknown_key(Container *container, const UnitLine *line, const UnitSection *section,
+                        const Key *keys, size_t n_keys) {
         const Key *meant = nearest(line->key, keys, n_keys);
 
         if (meant)

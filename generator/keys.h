@@ -8,15 +8,16 @@
 
 typedef struct Key Key;
 
-/* What one key does, with one value. Fails with what is wrong about the value; file, line and key are put in front
- * by the caller. */
+/* What one key does, with one value. Fails with what is wrong about the value; file, line and key are put in
+ * front by the caller. */
 typedef bool (*KeyHandler)(Container *container, const Key *key, const Value *value, GError **error);
 
 struct Key {
         const char *name;
         Read read;
         KeyHandler handle; /* NULL: known, and refused */
-        const char *text;  /* the option of libstart where the handler is set_option(), else why it is refused and
+        const char *
+                text; /* the option of libstart where the handler is set_option(), else why it is refused and
                               what to do instead */
 };
 

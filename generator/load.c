@@ -11,8 +11,8 @@
 #include "libstart/base/fd.h"
 
 /* For users' managers, and exactly these: "users-extra" is a directory like any other. */
-static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users",
-                                        NULL };
+static const char *const excluded[] = { "/etc/containers/systemd/users",
+                                        "/usr/share/containers/systemd/users", NULL };
 
 typedef struct Scan {
         const Root *root;
@@ -100,12 +100,14 @@ static bool parse_file(Scan *scan, SourceFile *file, const char *text, size_t le
         return true;
 }
 
-static bool read_file(Scan *scan, SourceFile *file, int fd, char **ret_text, size_t *ret_length, GError **error) {
+static bool read_file(Scan *scan, SourceFile *file, int fd, char **ret_text, size_t *ret_length,
+                      GError **error) {
         if (fd < 0 && errno == ENOENT)
-                return error_set(error, KT_ERROR_NOT_FOUND,
-                                 "%s: the link leads nowhere (when units are generated at boot, only what the root "
-                                 "file system and /usr hold is there)",
-                                 file->path);
+                return error_set(
+                        error, KT_ERROR_NOT_FOUND,
+                        "%s: the link leads nowhere (when units are generated at boot, only what the root "
+                        "file system and /usr hold is there)",
+                        file->path);
         if (fd < 0)
                 return error_set_errno(error, errno, "%s: cannot be opened", file->path);
         if (!root_read(fd, ret_text, ret_length, error)) {
@@ -122,7 +124,8 @@ typedef struct Pending {
         size_t length;
 } Pending;
 
-static void load_file(Scan *scan, GArray *pending, int directory_fd, const char *directory, const Entry *entry) {
+static void load_file(Scan *scan, GArray *pending, int directory_fd, const char *directory,
+                      const Entry *entry) {
         SourceFile *file;
         g_autofree char *text = NULL;
         _cleanup_close_ int fd = -1;
@@ -147,7 +150,7 @@ static void load_file(Scan *scan, GArray *pending, int directory_fd, const char 
                 return;
         file->is_masked = length == 0;
         if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
-                g_array_append_val(pending, ((Pending) { file, g_steal_pointer(&text), length }));
+                g_array_append_val(pending, ((Pending){ file, g_steal_pointer(&text), length }));
 }
 
 static bool is_new_directory(Scan *scan, int fd) {
@@ -155,12 +158,12 @@ static bool is_new_directory(Scan *scan, int fd) {
 
         if (fstat(fd, &st) < 0)
                 return false;
-        return g_hash_table_add(scan->visited,
-                                g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT, (guint64) st.st_dev,
-                                                (guint64) st.st_ino));
+        return g_hash_table_add(scan->visited, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
+                                                               (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
-/* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent. */
+/* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
+ * */
 static void scan_directory(Scan *scan, GArray *pending, const char *path) {
         _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;
@@ -188,7 +191,8 @@ static void scan_directory(Scan *scan, GArray *pending, const char *path) {
                 child = g_strconcat(path, "/", entry->name, NULL);
                 if (g_str_has_suffix(entry->name, ".d"))
                         dropins_add_directory(scan->dropins, entry->name, child);
-                else if (!g_strv_contains(excluded, child) && (entry->type == DT_DIR || !name_suffix(entry->name)))
+                else if (!g_strv_contains(excluded, child) &&
+                         (entry->type == DT_DIR || !name_suffix(entry->name)))
                         scan_directory(scan, pending, child);
         }
 }
@@ -221,7 +225,8 @@ Sources *load_sources(const Root *root, GPtrArray *search_path) {
                         scan_directory(&scan, pending, path);
                 else
                         g_ptr_array_add(sources->problems,
-                                        g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
+                                        g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path",
+                                                        path));
         }
         for (guint i = 0; i < pending->len; i++) {
                 Pending *next = &g_array_index(pending, Pending, i);

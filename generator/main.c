@@ -124,10 +124,12 @@ static const struct {
 } other_types[] = {
         { ".artifact", "does not pull artifacts; put the files where the system image has them" },
         { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
+        { ".image",
+          "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
-        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
+        { ".pod",
+          "does not make pods; write a .container file for each container, Network=host joins them" },
         { ".volume", "does not make volumes; name a directory of the host in Volume=" },
 };
 
@@ -201,8 +203,10 @@ enum {
 };
 
 static const struct option options[] = {
-        { "dry-run", no_argument, NULL, ARG_DRY_RUN }, { "help", no_argument, NULL, ARG_HELP },
-        { "root", required_argument, NULL, ARG_ROOT }, { "version", no_argument, NULL, ARG_VERSION },
+        { "dry-run", no_argument, NULL, ARG_DRY_RUN },
+        { "help", no_argument, NULL, ARG_HELP },
+        { "root", required_argument, NULL, ARG_ROOT },
+        { "version", no_argument, NULL, ARG_VERSION },
         { NULL, 0, NULL, 0 },
 };
 
@@ -238,7 +242,8 @@ static int parse_argv(int argc, char *argv[]) {
         return -1;
 }
 
-/* A user's manager runs the generators in its own directories. There is no user mode, and nothing to complain of. */
+/* A user's manager runs the generators in its own directories. There is no user mode, and nothing to
+ * complain of. */
 static bool is_for_user(void) {
         return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* The tree that is looked at: the machine's own, or one below a directory (--root). Paths are absolute and mean the
- * same in both; links in a foreign tree never lead out of it. */
+/* The tree that is looked at: the machine's own, or one below a directory (--root). Paths are absolute and
+ * mean the same in both; links in a foreign tree never lead out of it. */
 typedef struct Root {
         int fd;
         bool is_foreign;
@@ -18,13 +18,13 @@ void root_close(Root *root);
 /* open(2) for reading; -1 with errno set on failure. */
 int root_open_path(const Root *root, const char *path, int flags);
 
-/* The same for `name` in the directory that `directory_fd` and `directory` both stand for: cheaper where no link can
- * lead out of the tree. */
+/* The same for `name` in the directory that `directory_fd` and `directory` both stand for: cheaper where no
+ * link can lead out of the tree. */
 int root_open_at(const Root *root, int directory_fd, const char *directory, const char *name, bool is_link,
                  int flags);
 
-/* Read a whole regular file. *ret_text is terminated; transfer full. KT_ERROR_NOT_FOUND where there is none. The
- * file is masked (a link to /dev/null, or empty) where *ret_length is 0. */
+/* Read a whole regular file. *ret_text is terminated; transfer full. KT_ERROR_NOT_FOUND where there is none.
+ * The file is masked (a link to /dev/null, or empty) where *ret_length is 0. */
 bool root_read(int fd, char **ret_text, size_t *ret_length, GError **error);
 
 /* Is `name` in that directory a link to /dev/null? Looked at as text: a foreign tree need not have one. */

@@ -17,10 +17,14 @@
 /* Only those of systemd's keys that name units (Podman's list). */
 static bool names_units(const char *key) {
         static const char *const keys[] = {
-                "After",       "Before",           "BindsTo",         "Conflicts",
-                "OnFailure",   "OnSuccess",        "PartOf",          "PropagatesReloadTo",
-                "Requires",    "PropagatesStopTo", "Requisite",       "ReloadPropagatedFrom",
-                "Wants",       "StopPropagatedFrom", "Upholds",       NULL,
+                "After",     "Before",
+                "BindsTo",   "Conflicts",
+                "OnFailure", "OnSuccess",
+                "PartOf",    "PropagatesReloadTo",
+                "Requires",  "PropagatesStopTo",
+                "Requisite", "ReloadPropagatedFrom",
+                "Wants",     "StopPropagatedFrom",
+                "Upholds",   NULL,
         };
 
         return g_strv_contains(keys, key);
@@ -78,8 +82,8 @@ static bool is_confined(const LaunchArgs *args) {
         return confined;
 }
 
-/* Services that are there for all containers. Not required: without them libstart compiles the filter itself, and
- * says so where it cannot log. */
+/* Services that are there for all containers. Not required: without them libstart compiles the filter
+ * itself, and says so where it cannot log. */
 static void add_wants(Service *service, const LaunchArgs *args) {
         bool relayed = !args->log_driver || g_str_equal(args->log_driver, "journald");
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
@@ -148,7 +152,8 @@ static const char *user_value(const Service *service, const char *key) {
         return line ? line->value : NULL;
 }
 
-/* libstart mounts and changes identities, for which it must be root; the payload's user is another matter. */
+/* libstart mounts and changes identities, for which it must be root; the payload's user is another matter.
+ * */
 static void refuse_user(Container *container) {
         static const char *const keys[] = { "User", "Group" }, *const roots[] = { "root", "0", NULL };
         const UnitLine *dynamic = service_user_line(container->service, "DynamicUser");
@@ -158,13 +163,15 @@ static void refuse_user(Container *container) {
                 const UnitLine *line = service_user_line(container->service, keys[i]);
 
                 if (line && !g_strv_contains(roots, line->value))
-                        container_problem(container, line,
-                                          "what starts the container must be root; use User= in [Container] for the "
-                                          "payload");
+                        container_problem(
+                                container, line,
+                                "what starts the container must be root; use User= in [Container] for the "
+                                "payload");
         }
         if (dynamic && (!value_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
-                container_problem(container, dynamic,
-                                  "what starts the container must be root; use User= in [Container] for the payload");
+                container_problem(
+                        container, dynamic,
+                        "what starts the container must be root; use User= in [Container] for the payload");
 }
 
 static void check_kill_mode(Container *container) {
@@ -173,7 +180,8 @@ static void check_kill_mode(Container *container) {
         if (!line)
                 service_set(container->service, "KillMode", "mixed");
         else if (!g_str_equal(line->value, "mixed") && !g_str_equal(line->value, "control-group"))
-                container_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
+                container_problem(container, line,
+                                  "'%s' would leave processes behind; use mixed or control-group",
                                   line->value);
 }
 
@@ -188,11 +196,12 @@ static void set_type(Container *container) {
                 return;
         }
         if (type && !g_str_equal(type->value, "notify"))
-                container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
-                                  type->value);
+                container_problem(container, type,
+                                  "'%s' does not work for a container; use notify or oneshot", type->value);
         if (exec)
-                container_problem(container, exec,
-                                  "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
+                container_problem(
+                        container, exec,
+                        "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
         container->args->detach = FLAG_TRUE;
         service_set(service, "Type", "notify");
         service_set(service, "NotifyAccess", says_ready ? "all" : "main");

@@ -3,7 +3,7 @@
 
 #include "generator/container.h"
 
-/* What a container adds to systemd's own sections, and what it cannot bear there. Both after container->args is
- * complete. */
+/* What a container adds to systemd's own sections, and what it cannot bear there. Both after container->args
+ * is complete. */
 void sections_unit(Container *container, const UnitNames *names);
 void sections_service(Container *container);

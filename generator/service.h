@@ -9,12 +9,12 @@
 
 /* The unit that is being made: the user's file with lines added to it. */
 typedef struct Service {
-        char *name;              /* "foo.service" */
-        const UnitFile *unit;    /* the user's; must outlive the Service */
-        GString *comments;       /* after the first line */
-        GString *unit_first;     /* before the user's [Unit] lines, so that theirs can reset these */
-        GString *unit_last;      /* after them */
-        GString *service_last;   /* after the user's [Service] lines, so that ours count */
+        char *name;            /* "foo.service" */
+        const UnitFile *unit;  /* the user's; must outlive the Service */
+        GString *comments;     /* after the first line */
+        GString *unit_first;   /* before the user's [Unit] lines, so that theirs can reset these */
+        GString *unit_last;    /* after them */
+        GString *service_last; /* after the user's [Service] lines, so that ours count */
 } Service;
 
 /* Takes ownership of name. */
@@ -27,7 +27,8 @@ void service_unit_first(Service *service, const char *key, const char *value);
 void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
 
-/* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them. */
+/* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them.
+ * */
 void service_exec_start(Service *service, const LaunchArgs *args);
 
 /* What the user's [Service] says last, or NULL where it says nothing or has reset it. */

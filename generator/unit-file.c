@@ -115,8 +115,9 @@ static bool is_continued(Slice line) {
         return line.length > 0 && line.start[line.length - 1] == '\\';
 }
 
-/* Collect the lines that continue `line` (trimmed, ends in a backslash) in `joined`. Tells whether systemd would
- * read the same from the lines as they stand: it puts a blank where Podman puts nothing, and ends at an empty line. */
+/* Collect the lines that continue `line` (trimmed, ends in a backslash) in `joined`. Tells whether systemd
+ * would read the same from the lines as they stand: it puts a blank where Podman puts nothing, and ends at
+ * an empty line. */
 static bool join_lines(Reader *reader, Slice line, GString *joined) {
         bool same = true;
 
@@ -154,9 +155,10 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
 
         if (is_continued(line)) {
                 joined = g_string_new(NULL);
-                if (join_lines(reader, line, joined) && !memchr(reader->text.start, '\r', reader->text.length))
+                if (join_lines(reader, line, joined) &&
+                    !memchr(reader->text.start, '\r', reader->text.length))
                         text = keep_slice(reader->file, reader->text);
-                line = trim((Slice) { joined->str, joined->len });
+                line = trim((Slice){ joined->str, joined->len });
                 if (!text)
                         text = keep_slice(reader->file, line);
         } else
@@ -170,16 +172,15 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return fail(reader, number, error, "the line is not UTF-8");
 
-        Slice key = trim((Slice) { line.start, (size_t) (equals - line.start) });
-        Slice value = trim((Slice) { equals + 1, line.length - (size_t) (equals + 1 - line.start) });
+        Slice key = trim((Slice){ line.start, (size_t) (equals - line.start) });
+        Slice value = trim((Slice){ equals + 1, line.length - (size_t) (equals + 1 - line.start) });
 
-        add_line(reader,
-                 (UnitLine) {
-                         .key = keep_slice(reader->file, key),
-                         .value = keep_slice(reader->file, value),
-                         .text = text,
-                         .number = number,
-                 });
+        add_line(reader, (UnitLine){
+                                 .key = keep_slice(reader->file, key),
+                                 .value = keep_slice(reader->file, value),
+                                 .text = text,
+                                 .number = number,
+                         });
         return true;
 }
 
@@ -203,7 +204,7 @@ static void parse_comment(Reader *reader, Slice line) {
         /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return;
-        add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
+        add_line(reader, (UnitLine){ .text = keep_slice(file, line), .number = reader->number });
 }
 
 bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error) {

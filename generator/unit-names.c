@@ -36,8 +36,9 @@ static void add_file(UnitNames *names, SourceFile *file) {
         SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
 
         if (maker)
-                error_set(&error, KT_ERROR_USAGE, "%s: makes '%s', which %s makes already: rename one of them",
-                          file->path, service, maker->path);
+                error_set(&error, KT_ERROR_USAGE,
+                          "%s: makes '%s', which %s makes already: rename one of them", file->path, service,
+                          maker->path);
         if (error)
                 g_hash_table_insert(names->errors, file->name, error);
         else
@@ -105,7 +106,8 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
         if (!suffix)
                 return g_strdup(word);
         if (!g_str_equal(suffix, ".container")) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
+                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word,
+                          suffix);
                 return NULL;
         }
         service = g_hash_table_lookup(names->services, word);

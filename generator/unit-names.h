@@ -13,12 +13,12 @@ UnitNames *unit_names_new(const Sources *sources);
 void unit_names_free(UnitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
 
-/* The service of a file. Fails where its name is none, or where a file before it (by file name) already makes the
- * same service. Transfer none. */
+/* The service of a file. Fails where its name is none, or where a file before it (by file name) already
+ * makes the same service. Transfer none. */
 const char *unit_names_service(const UnitNames *names, const SourceFile *file, GError **error);
 
-/* What `word`, in After= for example, means to systemd: names of .container files become those of their services,
- * anything else stays. Fails where no such file is there. Transfer full. */
+/* What `word`, in After= for example, means to systemd: names of .container files become those of their
+ * services, anything else stays. Fails where no such file is there. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
 
 /* The file that makes `service`, or NULL. */

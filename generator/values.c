@@ -32,7 +32,8 @@ char *value_unquote(const char *text) {
 }
 
 bool value_parse_boolean(const char *text, bool *ret, GError **error) {
-        static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false", "off" };
+        static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false",
+                                                                                       "off" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(yes); i++) {
                 if (g_ascii_strcasecmp(text, yes[i]) == 0)
@@ -42,7 +43,8 @@ bool value_parse_boolean(const char *text, bool *ret, GError **error) {
                         return true;
                 }
         }
-        return error_set(error, KT_ERROR_USAGE, "'%s' is neither yes (1, true, on) nor no (0, false, off)", text);
+        return error_set(error, KT_ERROR_USAGE, "'%s' is neither yes (1, true, on) nor no (0, false, off)",
+                         text);
 }
 
 static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
@@ -56,12 +58,13 @@ static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
 }
 
 static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         if (!words_split(words, line->value, syntax, error))
                 return false;
         for (guint i = 0; i < words->len; i++)
                 add(values, words->pdata[i], line);
+        g_ptr_array_set_free_func(words, NULL); /* they are the values' now */
         return true;
 }
 
@@ -136,7 +139,8 @@ static guint first_line(const GPtrArray *lines, Read read) {
         }
 }
 
-bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line, GError **error) {
+bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line,
+                 GError **error) {
         for (guint i = first_line(lines, read); i < lines->len; i++)
                 if (!read_line(values, lines->pdata[i], read, error)) {
                         *ret_line = lines->pdata[i];

@@ -6,7 +6,8 @@
 
 #include "generator/unit-file.h"
 
-/* How the lines that assign one key become values. Which key is read how is Podman's; see keys-container.c. */
+/* How the lines that assign one key become values. Which key is read how is Podman's; see keys-container.c.
+ * */
 typedef enum Read {
         READ_LAST,      /* the last line, one pair of quotes around it removed; an empty one means unset */
         READ_LAST_SET,  /* the same, but an empty one is a value */
@@ -15,7 +16,7 @@ typedef enum Read {
         READ_WORDS,     /* every line, words, a backslash is a backslash */
         READ_ARGS,      /* every line, words as in ExecStart= */
         READ_LAST_ARGS, /* the last line, words as in ExecStart= */
-        READ_PAIRS,     /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
+        READ_PAIRS, /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
 } Read;
 
 typedef struct Value {
@@ -26,11 +27,14 @@ typedef struct Value {
 /* A GArray of Value that frees its elements. */
 GArray *values_new(void);
 
-/* Append to `values` what the lines (of const UnitLine*, in order) mean. On failure *ret_line is the bad one. */
-bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line, GError **error);
+/* Append to `values` what the lines (of const UnitLine*, in order) mean. On failure *ret_line is the bad
+ * one. */
+bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line,
+                 GError **error);
 
 /* One pair of double quotes around all of `text` removed. Transfer full. */
 char *value_unquote(const char *text);
 
-/* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
+/* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for
+ * false. */
 bool value_parse_boolean(const char *text, bool *ret, GError **error);

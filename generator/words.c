@@ -70,7 +70,8 @@ static bool append_escape(GString *word, const char **text) {
         }
 }
 
-/* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word. */
+/* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word.
+ * */
 static bool read_word(GString *word, const char **text, WordsSyntax syntax, GError **error) {
         char quote = 0;
 

@@ -16,13 +16,20 @@ static const struct {
         { "foo.container", "other.service", "other.service" },
         { "foo.container", "other.socket", "other.socket.service" },
         { "a b.container", "fine", "fine.service" },
-        { "a b.container", NULL, NULL, "'a b.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
-        { "foo.container", ".service", NULL, "'.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
-        { "foo.container", "a/b", NULL, "'a/b.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
-        { "@x.container", NULL, NULL, "'@x.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
-        { "seccomp.container", NULL, NULL, "'seccomp.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
-        { "foo.container", "images", NULL, "'images.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
-        { "keyturn-relay.container", NULL, NULL, "'keyturn-relay.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
+        { "a b.container", NULL, NULL,
+          "'a b.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
+        { "foo.container", ".service", NULL,
+          "'.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
+        { "foo.container", "a/b", NULL,
+          "'a/b.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
+        { "@x.container", NULL, NULL,
+          "'@x.service' is no name of a unit: letters, digits and ':-_.\\@', at most 255 in all" },
+        { "seccomp.container", NULL, NULL,
+          "'seccomp.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
+        { "foo.container", "images", NULL,
+          "'images.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
+        { "keyturn-relay.container", NULL, NULL,
+          "'keyturn-relay.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
         { "relay2.container", NULL, "relay2.service" },
 };
 
@@ -44,9 +51,11 @@ static const struct {
         { "a-b-c.container", { "a-b-c.container.d", "a-b-.container.d", "a-.container.d", "container.d" } },
         { "foo@.container", { "foo@.container.d", "container.d" } },
         { "foo@i-j.container", { "foo@i-j.container.d", "foo@.container.d", "container.d" } },
-        { "foo-bar@.container", { "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d", "container.d" } },
+        { "foo-bar@.container",
+          { "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d", "container.d" } },
         { "foo-bar@i.container",
-          { "foo-bar@i.container.d", "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d", "container.d" } },
+          { "foo-bar@i.container.d", "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d",
+            "container.d" } },
         { "a.b-c.container", { "a.b-c.container.d", "a.b-.container.d", "container.d" } },
 };
 
@@ -60,7 +69,8 @@ START_TEST(dropins) {
 END_TEST
 
 START_TEST(parts) {
-        g_autofree char *template = name_template_of("a@b.container"), *instance = name_instance("a@.service", "b");
+        g_autofree char *template = name_template_of("a@b.container"),
+                        *instance = name_instance("a@.service", "b");
 
         ck_assert_str_eq(name_suffix("a.b.volume"), ".volume");
         ck_assert_ptr_null(name_suffix("a.service"));

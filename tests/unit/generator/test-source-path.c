@@ -8,15 +8,9 @@
 static const struct {
         const char *path, *resolved;
 } resolve_cases[] = {
-        { "/a/./b", "/a/./b" },
-        { "x", "/etc/q/x" },
-        { "./x", "/etc/q/x" },
-        { ".", "/etc/q" },
-        { "../x/y", "/etc/x/y" },
-        { "../../../x", "/x" },
-        { "%h/x", "%h/x" },
-        { "%%h/x", "/etc/q/%%h/x" },
-        { "${X}/y", "/etc/q/${X}/y" },
+        { "/a/./b", "/a/./b" }, { "x", "/etc/q/x" },         { "./x", "/etc/q/x" },
+        { ".", "/etc/q" },      { "../x/y", "/etc/x/y" },    { "../../../x", "/x" },
+        { "%h/x", "%h/x" },     { "%%h/x", "/etc/q/%%h/x" }, { "${X}/y", "/etc/q/${X}/y" },
 };
 
 START_TEST(resolves) {
@@ -68,9 +62,9 @@ END_TEST
 static const struct {
         const char *path, *required;
 } require_cases[] = {
-        { "/a/b", "/a/b" },   { "%t/x", "%t/x" },    { "%i/x", NULL },    { "relative", NULL },
-        { "${X}/y", NULL },   { "/a/${X}/b", "/a/" }, { "/${X}", NULL },   { "/a/x$Y", "/a/" },
-        { "/a/%i", "/a/%i" }, { "", NULL },          { "%", NULL },       { "%h/${X}", "%h/" },
+        { "/a/b", "/a/b" },   { "%t/x", "%t/x" },     { "%i/x", NULL },  { "relative", NULL },
+        { "${X}/y", NULL },   { "/a/${X}/b", "/a/" }, { "/${X}", NULL }, { "/a/x$Y", "/a/" },
+        { "/a/%i", "/a/%i" }, { "", NULL },           { "%", NULL },     { "%h/${X}", "%h/" },
 };
 
 START_TEST(requires_mounts) {

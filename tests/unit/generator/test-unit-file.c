@@ -41,9 +41,11 @@ static const struct {
         { "[A]\nK=v\n[A.b-c d]\nK=w\n", "v" },
         { "K=v\n", NULL, "x.container:1: an assignment before the first [Section]" },
         { "[A]\nK=v\n\nnothing\n", NULL, "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
-        { "[A]\nK=a\\\nb\nnothing\n", NULL, "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
+        { "[A]\nK=a\\\nb\nnothing\n", NULL,
+          "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A]\n=v\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
-        { "[A]\nno \\\nassignment\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
+        { "[A]\nno \\\nassignment\n", NULL,
+          "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A\n", NULL, "x.container:1: a section is written [Name]" },
         { "[]\n", NULL, "x.container:1: a section is written [Name]" },
         { "[A] x\n", NULL, "x.container:1: a section is written [Name]" },
@@ -71,7 +73,8 @@ START_TEST(refuses_nul) {
 }
 END_TEST
 
-/* What is printed must mean to systemd what was read by Podman's rules: lines that they join alike stay as they are. */
+/* What is printed must mean to systemd what was read by Podman's rules: lines that they join alike stay as
+ * they are. */
 static const struct {
         const char *text, *printed;
 } print_cases[] = {
@@ -131,8 +134,8 @@ static bool has_repeated_section(const char *text) {
         return false;
 }
 
-/* Real files come out as they went in, byte for byte. Those with lines that systemd joins otherwise than Podman come
- * out with the same meaning: printing that again changes nothing. */
+/* Real files come out as they went in, byte for byte. Those with lines that systemd joins otherwise than
+ * Podman come out with the same meaning: printing that again changes nothing. */
 START_TEST(real_files) {
         const char *directory = "/usr/lib/systemd/system";
         g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
@@ -141,14 +144,15 @@ START_TEST(real_files) {
 
         ck_assert_ptr_nonnull(dir);
         while ((name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL, *printed = NULL,
-                                *again = NULL;
+                g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL,
+                                *printed = NULL, *again = NULL;
                 g_autoptr(UnitFile) file = NULL, second = NULL;
                 g_autoptr(GError) error = NULL;
                 gsize length;
 
-                if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(path, &text, &length, NULL) ||
-                    length == 0 || has_repeated_section(text))
+                if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
+                    !g_file_get_contents(path, &text, &length, NULL) || length == 0 ||
+                    has_repeated_section(text))
                         continue;
                 file = parse(text, length, &error);
                 ck_assert_msg(file, "%s: %s", path, error ? error->message : "");
