@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
 #include <sys/statvfs.h>
 
 #include "libstart/base/error.h"
@@ -73,7 +72,8 @@ static void add_option(Mount *mount, const char *option) {
 static void make_read_only(Mount *mount) {
         for (size_t i = 0; i < mount->options_len; i++)
                 if (g_str_equal(mount->options[i], "rw")) {
-                        strcpy(mount->options[i], "ro");
+                        g_free(mount->options[i]);
+                        mount->options[i] = g_strdup("ro");
                         return;
                 }
         add_option(mount, "ro");
