@@ -79,7 +79,9 @@ bool emit_link(int directory_fd, const char *path, const char *target, GError **
         }
         if (r == 0)
                 return true;
-        if (errno == EEXIST && is_same_link(directory_fd, path, target))
+        if (errno != EEXIST)
+                return error_set_errno(error, errno, "linking '%s'", path);
+        if (is_same_link(directory_fd, path, target))
                 return true;
-        return error_set_errno(error, errno, "linking '%s'", path);
+        return error_set(error, KT_ERROR_FAILED, "linking '%s': another file has taken this name", path);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "generator/beside-podman.h"
-#include "generator/emit.h"
 #include "generator/install.h"
+#include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 
 static bool arg_dry_run = false;
@@ -26,8 +22,7 @@ typedef struct Run {
         Config *config;
         const UnitNames *names;
         bool beside_podman;
-        const char *directory; /* where units are written */
-        int directory_fd;      /* -1 until the first */
+        Writer *writer;
         bool failed;
 } Run;
 
@@ -49,30 +44,6 @@ static void print_unit(const Container *container, const GString *text, const GP
                 printf("# link %s -> %s\n", link->path, link->target);
         }
         putchar('\n');
-}
-
-static bool open_output(Run *run, GError **error) {
-        if (run->directory_fd < 0)
-                run->directory_fd = open(run->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return run->directory_fd >= 0 || error_set_errno(error, errno, "'%s'", run->directory);
-}
-
-static void write_unit(Run *run, const Container *container, const GString *text, const GPtrArray *links) {
-        g_autoptr(GError) error = NULL;
-
-        if (!open_output(run, &error) ||
-            !emit_file(run->directory_fd, container->service->name, text, &error)) {
-                fail(run, "%s: %s", container->source->path, error->message);
-                return;
-        }
-        for (guint i = 0; i < links->len; i++) {
-                const Link *link = links->pdata[i];
-
-                if (!emit_link(run->directory_fd, link->path, link->target, &error)) {
-                        fail(run, "%s: %s", container->source->path, error->message);
-                        g_clear_error(&error);
-                }
-        }
 }
 
 static void report(Run *run, const Container *container) {
@@ -114,7 +85,8 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         if (arg_dry_run)
                 print_unit(container, text, links);
         else
-                write_unit(run, container, text, links);
+                writer_put(run->writer, source, container->service->name, g_steal_pointer(&text),
+                           g_steal_pointer(&links));
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -166,17 +138,19 @@ static bool run_generator(const Root *root) {
         g_autoptr(Sources) sources = load_sources(root, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
         g_autoptr(Config) config = config_new(root);
-        Run run = { .root = root, .config = config, .names = names, .directory_fd = -1 };
+        g_autoptr(GPtrArray) unwritten = NULL;
+        Run run = { .root = root, .config = config, .names = names };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         if (sources->files->len > 0)
                 run.beside_podman = beside_podman_is_active(root);
-        run.directory = run.beside_podman ? arg_early : arg_normal;
+        run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
-        if (run.directory_fd >= 0)
-                close(run.directory_fd);
+        unwritten = writer_finish(run.writer);
+        for (guint i = 0; i < unwritten->len; i++)
+                fail(&run, "%s", (char *) unwritten->pdata[i]);
         return !run.failed;
 }
 
