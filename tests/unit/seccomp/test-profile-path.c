@@ -6,20 +6,16 @@
 #include "libstart/base/error.h"
 #include "libstart/seccomp/profile-path.h"
 #include "libstart/seccomp/seccomp.h"
+#include "tests/unit/seccomp/miniature-root.h"
 
 #define ETC "/etc/containers/"
 #define USR "/usr/share/containers/"
 
 #define CONF(path) "[containers]\nseccomp_profile = \"" path "\"\n"
 
-typedef struct File {
-        const char *path;
-        const char *text;
-} File;
-
 /* Files in a root, and the profile that a container has there, or the start of what is said. */
 static const struct {
-        File files[6];
+        RootFile files[6];
         const char *profile;
         const char *message;
 } cases[] = {
@@ -72,33 +68,12 @@ static const struct {
         { { { ETC "containers.conf/", NULL } }, NULL, "cannot find out the default seccomp profile: " },
 };
 
-static char *make_root(const File *files) {
-        char *root = g_dir_make_tmp("keyturn-test-XXXXXX", NULL);
-
-        for (; files->path; files++) {
-                g_autofree char *path = g_strconcat(root, files->path, NULL),
-                                *dir = g_path_get_dirname(path);
-
-                ck_assert_int_eq(g_mkdir_with_parents(dir, 0755), 0);
-                if (files->text)
-                        ck_assert(g_file_set_contents(path, files->text, -1, NULL));
-        }
-        return root;
-}
-
-static void remove_root(const char *root) {
-        const char *argv[] = { "rm", "-rf", root, NULL };
-
-        ck_assert(g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
-                               NULL));
-}
-
 START_TEST(test_default_profile) {
-        g_autofree char *root = make_root(cases[_i].files);
+        char *root = root_make(cases[_i].files);
         g_autoptr(GError) error = NULL;
         g_autofree char *profile = seccomp_default_profile_path(root, &error);
 
-        remove_root(root);
+        root_remove(root);
         ck_assert_pstr_eq(profile, cases[_i].profile);
         if (cases[_i].message)
                 ck_assert_msg(g_str_has_prefix(error->message, cases[_i].message), "%s", error->message);
@@ -107,7 +82,7 @@ END_TEST
 
 /* Whatever is wrong with a profile, there is no filter and there is an error that names the file. */
 static const struct {
-        File files[2];
+        RootFile files[2];
         const char *profile;
         const char *message;
 } unusable[] = {
@@ -129,24 +104,24 @@ static const struct {
 };
 
 START_TEST(test_unusable_profile) {
-        g_autofree char *root = make_root(unusable[_i].files);
+        char *root = root_make(unusable[_i].files);
         g_autoptr(GError) error = NULL;
         SeccompOrigin origin;
 
         ck_assert_ptr_null(seccomp_filter_for(root, unusable[_i].profile, 0, &origin, &error));
-        remove_root(root);
+        root_remove(root);
         ck_assert_msg(g_str_has_prefix(error->message, unusable[_i].message), "%s", error->message);
 }
 END_TEST
 
 START_TEST(test_fifo_does_not_hold_up) {
-        g_autofree char *root = make_root((File[]){ {} }), *path = g_strconcat(root, "/p.json", NULL);
+        char *root = root_make((RootFile[]){ {} }), *path = g_strconcat(root, "/p.json", NULL);
         g_autoptr(GError) error = NULL;
         SeccompOrigin origin;
 
         ck_assert_int_eq(mkfifo(path, 0600), 0);
         ck_assert_ptr_null(seccomp_filter_for(root, "/p.json", 0, &origin, &error));
-        remove_root(root);
+        root_remove(root);
         ck_assert_str_eq(error->message, "seccomp profile '/p.json': not a regular file");
 }
 END_TEST
