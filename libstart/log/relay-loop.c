@@ -62,7 +62,8 @@ Relay *relay_new(int socket, FdStore *store, GError **error) {
                 error_set_errno(error, errno, "Cannot watch descriptors");
                 return NULL;
         }
-        if (!pump_open(&relay->pump, error) || !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error))
+        if (!pump_open(&relay->pump, error) ||
+            (socket >= 0 && !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error)))
                 return NULL;
         return g_steal_pointer(&relay);
 }

@@ -13,6 +13,8 @@
 
 #define SOCKET_NAME "keyturn-relay.socket" /* systemd's name for what the socket unit listens on */
 
+#define EXIT_USAGE 2 /* the service is not restarted then (RestartPreventExitStatus=) */
+
 static int take_socket(ListenFd *received) {
         for (ListenFd *r = received; r->fd >= 0; r++)
                 if (g_str_equal(r->name, SOCKET_NAME))
@@ -49,13 +51,13 @@ static bool run(GError **error) {
 
         if (!store)
                 return false;
-        if (socket < 0)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");
         relay = relay_new(socket, store, error);
         if (!relay)
                 return false;
         restore_all(relay, received);
+        if (socket < 0 && relay_n_sources(relay) == 0)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");
         while (relay_step(relay, -1, error))
                 ;
         return false;
@@ -71,10 +73,10 @@ int main(int argc, char **argv) {
         if (argc > 1) {
                 fprintf(stderr, "usage: keyturn-relay [--version]\n"
                                 "Run by systemd as keyturn-relay.service; see keyturn-relay.service(8).\n");
-                return EXIT_FAILURE;
+                return EXIT_USAGE;
         }
         log_open("keyturn-relay", LOG_TO_STDERR, LOG_INFO);
         (void) run(&error);
         log_error("%s", error->message);
-        return EXIT_FAILURE;
+        return g_error_matches(error, KT_ERROR, KT_ERROR_USAGE) ? EXIT_USAGE : EXIT_FAILURE;
 }

@@ -2,7 +2,9 @@
 """What payloads write is in the journal, as their unit's, whatever happens on the way."""
 
 import json
+import os
 import re
+import subprocess
 import time
 
 RELAY = 'keyturn-relay.service'
@@ -244,7 +246,8 @@ def test_relay_ends_by_request(machine):
     kill_relay(machine, 'TERM')
     wait_for_message(machine, 'ticker', 'number 10')
     assert check_numbers(machine, 'ticker', 10) == 0
-    assert machine.run(f'systemctl stop {RELAY}', check=False).status != 0
+    for unit in (RELAY, 'keyturn-relay.socket'):
+        assert machine.run(['systemctl', 'stop', unit], check=False).status != 0
 
 
 def test_journald_restarts(machine):
@@ -294,15 +297,13 @@ def test_passthrough_is_the_journals_socket(machine):
 def test_without_the_relay(machine):
     """Its log is no reason not to start a container."""
     container(machine, 'orphan', 'echo ready; sleep 1000')
-    machine.run('systemctl stop keyturn-relay.socket && mv /run/keyturn/relay /run/keyturn/away; '
-                'systemctl mask --runtime keyturn-relay.socket')
+    machine.run('mv /run/keyturn/relay /run/keyturn/away')
     try:
         machine.run('systemctl start orphan')
         assert standard_output(machine, 'orphan') == ['socket', 'socket']
         assert 'is keyturn-relay.socket active?' in machine.journal('orphan')
     finally:
-        machine.run('rm -f /run/keyturn/away; systemctl unmask --runtime keyturn-relay.socket; '
-                    'systemctl start keyturn-relay.socket')
+        machine.run('mv /run/keyturn/away /run/keyturn/relay')
 
 
 def test_output_to_a_file_is_left_alone(machine):
@@ -339,3 +340,25 @@ def test_idle_and_tidy(machine):
     machine.wait_for(lambda: machine.show(RELAY, 'NFileDescriptorStore') == '0')
     # standard streams, its own epoll, pipe, socket and connection to systemd
     machine.wait_for(lambda: len(machine.run(['ls', f'/proc/{relay}/fd']).out.split()) == 8)
+
+
+def test_until_the_last_moment_of_a_shutdown(machine):
+    """Containers are stopped before the relay, and what they say then is in the journal of that boot."""
+    script = "trap 'sleep 1; echo good bye; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+
+    def keep_the_journal(root):
+        os.makedirs(f'{root}/var/log/journal', exist_ok=True)
+        with open(f'{root}/etc/systemd/journald.conf.d/90-keep.conf', 'w') as file:
+            file.write('[Journal]\nStorage=persistent\n')
+        with open(f'{root}/etc/containers/systemd/polite.container', 'w') as file:
+            file.write(f'[Container]\nImage=localhost/test/busybox\nExec=sh -c "{script}"\n')
+
+    with machine.another(keep_the_journal) as other:
+        other.run('systemctl start polite')
+        other.wait_for(lambda: 'ready' in other.run('journalctl -u polite -o cat').out)
+        other.run('systemctl poweroff --no-block', check=False)
+        other.wait_for(lambda: not os.path.exists(f'/proc/{other.pid1}'), 30)
+        said = subprocess.run(['journalctl', '--quiet', '--output=cat', '--unit=polite',
+                               '--directory=' + other.root + '/var/log/journal'],
+                              stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert 'good bye' in said.splitlines(), said
