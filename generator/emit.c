@@ -36,21 +36,6 @@ static bool put_in_place(int directory_fd, const char *temporary, const char *pa
         return false;
 }
 
-bool emit_file(int directory_fd, const char *name, const GString *text, GError **error) {
-        g_autofree char *temporary = temporary_name(name);
-        _cleanup_close_ int fd = openat(directory_fd, temporary,
-                                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-        if (fd < 0)
-                return error_set_errno(error, errno, "writing '%s'", name);
-        if (!write_all(fd, text)) {
-                (void) error_set_errno(error, errno, "writing '%s'", name);
-                (void) unlinkat(directory_fd, temporary, 0);
-                return false;
-        }
-        return put_in_place(directory_fd, temporary, name, error);
-}
-
 static bool make_parents(int directory_fd, const char *path, GError **error) {
         for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
                 g_autofree char *parent = g_strndup(path, (size_t) (slash - path));
@@ -59,6 +44,26 @@ static bool make_parents(int directory_fd, const char *path, GError **error) {
                         return error_set_errno(error, errno, "making '%s'", parent);
         }
         return true;
+}
+
+bool emit_file(int directory_fd, const char *name, const GString *text, GError **error) {
+        const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+        g_autofree char *temporary = temporary_name(name);
+        _cleanup_close_ int fd = openat(directory_fd, temporary, flags, 0644);
+
+        if (fd < 0 && errno == ENOENT && strchr(name, '/')) {
+                if (!make_parents(directory_fd, name, error))
+                        return false;
+                fd = openat(directory_fd, temporary, flags, 0644);
+        }
+        if (fd < 0)
+                return error_set_errno(error, errno, "writing '%s'", name);
+        if (!write_all(fd, text)) {
+                (void) error_set_errno(error, errno, "writing '%s'", name);
+                (void) unlinkat(directory_fd, temporary, 0);
+                return false;
+        }
+        return put_in_place(directory_fd, temporary, name, error);
 }
 
 static bool is_same_link(int directory_fd, const char *path, const char *target) {

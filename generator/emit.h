@@ -8,6 +8,7 @@
  * also when two generators run at the same time. No fsync: the directory is on a tmpfs and made anew at
  * every reload. */
 
+/* name: with the directories it is in, which are made. */
 bool emit_file(int directory_fd, const char *name, const GString *text, GError **error);
 
 /* A symbolic link, with the directories it is in. Where the same link is already, that is fine; anything

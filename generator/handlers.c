@@ -126,6 +126,12 @@ bool handle_nothing(Container *container, const Key *key, const Value *value, GE
         return true;
 }
 
+bool handle_seccomp_profile(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat("seccomp=", value->text, NULL);
+
+        return !value->text[0] || set_named(container, "security-opt", option, error);
+}
+
 bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error) {
         gint64 seconds;
 

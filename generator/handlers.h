@@ -19,6 +19,7 @@ bool handle_nothing(Container *container, const Key *key, const Value *value, GE
 bool handle_podman_args(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_seccomp_profile(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_user(Container *container, const Key *key, const Value *value, GError **error);
 

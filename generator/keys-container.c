@@ -98,7 +98,7 @@ const Key keys_container[] = {
         { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
-        { "SeccompProfile", READ_LAST, NULL, NOT_YET "use PodmanArgs=--security-opt=seccomp=FILE" },
+        { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
         { "Secret", READ_ARGS, NULL, NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
         { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
         { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },

@@ -7,10 +7,12 @@
 
 #include "generator/beside-podman.h"
 #include "generator/install.h"
+#include "generator/seccomp.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/seccomp-request.h"
 
 static bool arg_dry_run = false;
 static const char *arg_root = NULL;
@@ -20,6 +22,7 @@ static const char *arg_normal = NULL, *arg_early = NULL;
 typedef struct Run {
         const Root *root;
         Config *config;
+        SeccompFilters *filters;
         const UnitNames *names;
         bool beside_podman;
         Writer *writer;
@@ -78,9 +81,12 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
 
         if (is_left(run, container))
                 return;
+        if (container->problems->len == 0)
+                seccomp_filters_check(run->filters, container);
         report(run, container);
         if (container->problems->len > 0)
                 return;
+        seccomp_filters_add(run->filters, container);
         text = service_print(container->service, source->path);
         if (arg_dry_run)
                 print_unit(container, text, links);
@@ -133,13 +139,25 @@ static void take_file(Run *run, const SourceFile *source) {
                 fail(run, "%s", error->message);
 }
 
+/* `source` is any: the drop-in is made of all of them. */
+static void put_filters(Run *run, const SourceFile *source) {
+        GString *text = seccomp_filters_print(run->filters);
+
+        if (text && arg_dry_run) {
+                printf("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
+                g_string_free(text, TRUE);
+        } else if (text)
+                writer_put(run->writer, source, SECCOMP_REQUEST_DROPIN, text, g_ptr_array_new());
+}
+
 static bool run_generator(const Root *root) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(root, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
         g_autoptr(Config) config = config_new(root);
         g_autoptr(GPtrArray) unwritten = NULL;
-        Run run = { .root = root, .config = config, .names = names };
+        g_autoptr(SeccompFilters) filters = seccomp_filters_new(root, arg_root);
+        Run run = { .root = root, .config = config, .names = names, .filters = filters };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
@@ -148,6 +166,8 @@ static bool run_generator(const Root *root) {
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
+        if (sources->files->len > 0)
+                put_filters(&run, sources->files->pdata[0]);
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
                 fail(&run, "%s", (char *) unwritten->pdata[i]);

@@ -95,7 +95,6 @@ static void add_wants(Service *service, const LaunchArgs *args) {
         if (relayed) {
                 words_append_quoted(wants, "keyturn-relay.socket");
                 words_append_quoted(after, "keyturn-relay.socket");
-                words_append_quoted(after, "keyturn-relay.service");
         }
         if (wants->len > 0) {
                 service_unit_first(service, "Wants", wants->str);
@@ -224,8 +223,13 @@ static void set_kill_signal(Container *container) {
 
         if (g_strcmp0(container->stop_timeout, "0") == 0)
                 name = "SIGKILL"; /* no time to react: systemd takes a timeout of 0 for none */
-        if (!name)
+        if (!name) {
+                /* systemd knows it; libstart must, or it would remind of the image's. */
+                name = user_value(container->service, "KillSignal");
+                if (name)
+                        launch_args_set(container->args, "stop-signal", name, NULL);
                 return;
+        }
         if (!signal_name_parse(name, &number, &error)) {
                 container_problem(container, NULL, "the stop signal: %s", error->message);
                 return;
@@ -280,6 +284,10 @@ void sections_service(Container *container) {
         set_stop_timeout(container);
         if (!user_value(service, "TasksMax"))
                 service_set(service, "TasksMax", "2048"); /* Podman's limit of processes */
+        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume
+         * has. A DeviceAllow= of the user's adds to them. */
+        if (!user_value(service, "DevicePolicy"))
+                service_set(service, "DevicePolicy", "closed");
         set_identifier(container);
         service_set(service, "RuntimeDirectory", "keyturn/%N");
         service_exec_start(service, container->args);
