@@ -158,12 +158,10 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
         identity.home = identity.home ?: g_strdup("/");
         identity.in_group = find_group(group, &(Wanted){ .numeric = true, .id = identity.gid },
                                        &identity.gid);
-        /* Without any spec podman leaves the groups alone, those of root included. */
-        if (*spec) {
+        if (*spec) /* podman names the primary group among the others only where a user was asked for */
                 add_gid(identity.additional_gids, identity.gid);
-                if (!identity.explicit_group && identity.name)
-                        add_memberships(identity.additional_gids, group, identity.name);
-        }
+        if (!identity.explicit_group && identity.name)
+                add_memberships(identity.additional_gids, group, identity.name);
         *ret = identity;
         identity = (UserIdentity){ 0 };
         return true;

@@ -64,12 +64,27 @@ static const char *newline_after(const char *text) {
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir) {
         if (user->in_passwd || user->uid == 0)
                 return NULL;
-        return g_strdup_printf("%s%s%u:*:%u:%u:container user:%s:/bin/sh\n", text ?: "", newline_after(text),
-                               user->uid, user->uid, user->gid, workdir);
+        return g_strdup_printf("%s%s%u:*:%u:%u:%u:%s:/bin/sh\n", text ?: "", newline_after(text), user->uid,
+                               user->uid, user->gid, user->uid, workdir);
+}
+
+static bool has_group(const char *text, gid_t gid) {
+        g_auto(GStrv) lines = g_strsplit(text ?: "", "\n", -1);
+        g_autofree char *number = g_strdup_printf("%u", gid);
+
+        for (char **line = lines; *line; line++) {
+                g_auto(GStrv) fields = g_strsplit(*line, ":", 4);
+
+                if (g_strv_length(fields) >= 3 && g_str_equal(fields[2], number))
+                        return true;
+        }
+        return false;
 }
 
 char *etc_group(const char *text, const UserIdentity *user) {
-        if (user->in_group || user->gid == 0)
+        gid_t gid = user->explicit_group ? user->gid : user->uid;
+
+        if (user->uid == 0 || user->in_passwd || has_group(text, gid))
                 return NULL;
-        return g_strdup_printf("%s%s%u:x:%u:\n", text ?: "", newline_after(text), user->gid, user->gid);
+        return g_strdup_printf("%s%s%u:x:%u:%u\n", text ?: "", newline_after(text), gid, gid, user->uid);
 }

@@ -16,6 +16,7 @@ char *etc_hosts(const char *host_hosts, const char *own_name, const char *contai
 char *etc_resolv_conf(const char *host_resolv_conf);
 
 /* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves;
- * NULL where nothing is missing. `text` is the image's file, or NULL. */
+ * NULL where nothing is missing. `text` is the image's file, or NULL. The group is the one that was asked for, or else
+ * one with the user's own number: Podman's rule, though the user's primary group is then 0. */
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
 char *etc_group(const char *text, const UserIdentity *user);

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "libstart/base/bounding-set.h"
 #include "libstart/base/error.h"
 #include "libstart/run/host.h"
 
@@ -16,13 +17,14 @@ int host_listen_fds(void) {
         const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
         guint64 n = 0;
 
-        if (!pid || !fds || !g_ascii_string_to_unsigned(pid, 10, 1, G_MAXINT, &n, NULL) || (pid_t) n != getpid())
+        if (!pid || !fds || !g_ascii_string_to_unsigned(pid, 10, 1, G_MAXINT, &n, NULL) ||
+            (pid_t) n != getpid())
                 return 0;
         return g_ascii_string_to_unsigned(fds, 10, 0, 1024, &n, NULL) ? (int) n : 0;
 }
 
-/* Only x86 has this directory, which tells how hot the machine is: a covert channel, masked as Podman does. Every CPU
- * has it or none. */
+/* Only x86 has this directory, which tells how hot the machine is: a covert channel, masked as Podman
+ * does. Every CPU has it or none. */
 static char **find_thermal_throttle(void) {
         g_autoptr(GPtrArray) paths = NULL;
         long n;
@@ -35,19 +37,6 @@ static char **find_thermal_throttle(void) {
                 g_ptr_array_add(paths, g_strdup_printf(CPU_DIRECTORY "/cpu%ld/thermal_throttle", i));
         g_ptr_array_add(paths, NULL);
         return (char **) g_ptr_array_steal(paths, NULL);
-}
-
-static guint64 read_bounding_set(void) {
-        guint64 set = 0;
-
-        for (int cap = 0; cap < 64; cap++) {
-                int r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
-
-                if (r < 0) /* past the last one of this kernel */
-                        break;
-                set |= (guint64) r << cap;
-        }
-        return set;
 }
 
 static bool has_capability(cap_value_t cap) {
@@ -82,11 +71,11 @@ static bool read_source_flags(const char *path, unsigned long *ret_flags, GError
 bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
 
-        *ret = (Host) { 0 };
+        *ret = (Host){ 0 };
         if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
             getrlimit(RLIMIT_NPROC, &nproc) < 0)
                 return error_set_errno(error, errno, "Cannot ask the kernel for the host's name and limits");
-        ret->facts = (HostFacts) {
+        ret->facts = (HostFacts){
                 .hostname = ret->hostname,
                 .environment = (const char *const *) environ,
                 .thermal_throttle = find_thermal_throttle(),
@@ -94,7 +83,7 @@ bool host_gather(Host *ret, GError **error) {
                 .nproc_hard = nproc.rlim_max,
                 .can_raise_limits = has_capability(CAP_SYS_RESOURCE),
                 .nr_open = read_number("/proc/sys/fs/nr_open"),
-                .bounding_caps = read_bounding_set(),
+                .bounding_caps = bounding_set_read(),
                 .listen_fds = host_listen_fds(),
                 .listen_fd_names = getenv("LISTEN_FDNAMES"),
                 .notify_socket = getenv("NOTIFY_SOCKET"),

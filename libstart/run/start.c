@@ -91,12 +91,13 @@ static bool read_env_files(const Start *start, GPtrArray *contents, GError **err
         for (guint i = 0; i < start->args->env_files->len; i++) {
                 const char *path = start->args->env_files->pdata[i];
                 char *content = NULL;
+                gsize length;
 
-                if (!g_file_get_contents(path, &content, NULL, error)) {
-                        g_prefix_error(error, "EnvironmentFile= '%s': ", path);
+                if (!g_file_get_contents(path, &content, &length, error))
                         return false;
-                }
                 g_ptr_array_add(contents, content);
+                if (strlen(content) != length)
+                        return error_set(error, KT_ERROR_FAILED, "Environment file '%s' has a NUL byte", path);
         }
         g_ptr_array_add(contents, NULL);
         return true;

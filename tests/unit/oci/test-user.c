@@ -32,8 +32,8 @@
 static const struct {
         const char *spec, *expected;
 } good[] = {
-        { NULL, "0:0 root /root [] pg" }, /* podman */
-        { "", "0:0 root /root [] pg" },   /* podman */
+        { NULL, "0:0 root /root [10] pg" }, /* podman */
+        { "", "0:0 root /root [10] pg" },   /* podman */
         { "root", "0:0 root /root [0,10] pg" },
         { "0", "0:0 root /root [0,10] pg" },
         { "00", "0:0 root /root [0,10] pg" },                 /* podman: a number is an id */

@@ -43,13 +43,18 @@ END_TEST
 
 START_TEST(test_passwd) {
         UserIdentity known = { .uid = 1000, .in_passwd = true, .in_group = true };
-        UserIdentity unknown = { .uid = 1234, .gid = 5678 };
+        UserIdentity unknown = { .uid = 1234, .gid = 5678, .explicit_group = true };
+        UserIdentity no_group = { .uid = 1234 };
         UserIdentity root = { 0 };
         g_autofree char *passwd = etc_passwd("root:x:0:0::/root:/bin/sh", &unknown, "/app");
         g_autofree char *group = etc_group(NULL, &unknown);
 
-        ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:container user:/app:/bin/sh\n");
-        ck_assert_str_eq(group, "5678:x:5678:\n");
+        ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:1234:/app:/bin/sh\n");
+        ck_assert_str_eq(group, "5678:x:5678:1234\n");
+        g_free(group);
+        group = etc_group("root:x:0:\n", &no_group);
+        ck_assert_str_eq(group, "root:x:0:\n1234:x:1234:1234\n"); /* podman */
+        ck_assert_ptr_null(etc_group("cameras:x:5678:\n", &unknown));
         ck_assert_ptr_null(etc_passwd("x", &known, "/"));
         ck_assert_ptr_null(etc_group("x", &known));
         ck_assert_ptr_null(etc_passwd(NULL, &root, "/"));
