@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "keyturn-config.h"
 #include "libstart/base/exit-codes.h"
@@ -38,6 +39,8 @@ static int run(const char *const *words) {
         g_autoptr(LaunchArgs) args = launch_args_parse(words, &error);
         int status = EXIT_KEYTURN;
 
+        if (args && !args->name) /* Podman would make one up */
+                args->name = g_strdup_printf("keyturn-%d", (int) getpid());
         if (args)
                 status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) : start_container(args, &error);
         if (error)

@@ -95,7 +95,12 @@ bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const
         g_autofree char *work = g_build_filename(private, "work", NULL);
 
         root->mount_point = g_build_filename(private, "root", NULL);
-        if (mkdir(private, 0700) < 0 || mkdir(root->mount_point, 0700) < 0)
+        if (mkdir(private, 0700) < 0 && errno == EEXIST)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'%s' belongs to a container that runs, or ran without systemd to clean up: "
+                                 "remove it, or choose another --name",
+                                 state_dir);
+        if (mkdir(root->mount_point, 0700) < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
         if (root->directory)
                 return clone_directory(root, error);
