@@ -162,3 +162,35 @@ GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_c
 
         return seccomp_filter_compile_for(profile, &target, error);
 }
+
+static bool check_names(const GPtrArray *names, GError **error) {
+        guint32 token;
+
+        for (guint i = 0; i < names->len; i++)
+                if (!seccomp_arch_parse(names->pdata[i], &token, error))
+                        return false;
+        return true;
+}
+
+bool seccomp_filter_check(const SeccompProfile *profile, GError **error) {
+        SeccompTarget target = seccomp_target_here(0);
+        g_autoptr(GPtrArray) architectures = seccomp_profile_architectures(profile, &target);
+
+        if (!check_names(architectures, error))
+                return false;
+        if (!refuse_notify(profile->default_action, error)) {
+                g_prefix_error(error, "'defaultAction': ");
+                return false;
+        }
+        for (guint i = 0; i < profile->rules->len; i++) {
+                const SeccompRule *rule = profile->rules->pdata[i];
+                bool always = rule->includes.caps == 0 && rule->excludes.caps == 0 &&
+                              seccomp_rule_applies(rule, &target, NULL);
+
+                if (always && !refuse_notify(rule->action, error)) {
+                        g_prefix_error(error, "syscalls[%zu]: ", rule->position);
+                        return false;
+                }
+        }
+        return true;
+}

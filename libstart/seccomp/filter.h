@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "libstart/seccomp/profile.h"
 #include "libstart/seccomp/resolve.h"
@@ -18,3 +19,7 @@ GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_c
 /* The same for a given machine; its architecture must be the native one. */
 GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target,
                                    GError **error);
+
+/* Would it compile for a container that every rule without conditions holds for? Without compiling it,
+ * which takes milliseconds: architectures and SCMP_ACT_NOTIFY are looked at. */
+bool seccomp_filter_check(const SeccompProfile *profile, GError **error);
