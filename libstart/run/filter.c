@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/run/filter.h"
+#include "libstart/base/journal.h"
 #include "libstart/base/log.h"
 #include "libstart/base/security-option.h"
 #include "libstart/oci/spec.h"
-#include "libstart/run/filter.h"
 #include "libstart/seccomp/seccomp.h"
+
+/* The container has its filter, and somebody should know what it cost. */
+static void tell_origin(const SeccompOrigin *origin) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *message = g_strdup_printf(
+                "Seccomp filter %s: %s",
+                origin->compiled ? "compiled during the start" : "taken from the system image", origin->why);
+
+        if (!origin->compiled && !origin->damaged)
+                log_debug("%s", message);
+        else if (!journal_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message, &error))
+                log_warning("%s", message);
+}
 
 bool filter_load(const LaunchArgs *args, const ImageConfig *image, const HostFacts *host, GBytes **ret,
                  GError **error) {
@@ -26,7 +40,7 @@ bool filter_load(const LaunchArgs *args, const ImageConfig *image, const HostFac
         if (!spec_find_capabilities(args, image, host, &bounding, error))
                 return false;
         *ret = seccomp_filter_for("", seccomp.profile, bounding, &origin, error);
-        if (*ret && origin.compiled)
-                log_debug("Seccomp filter compiled in place: %s", origin.why);
+        if (*ret && origin.why)
+                tell_origin(&origin);
         return *ret;
 }
