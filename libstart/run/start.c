@@ -103,8 +103,11 @@ static bool read_env_files(const Start *start, GPtrArray *contents, GError **err
         return true;
 }
 
-static bool build_spec(Start *start, GError **error) {
+/* For running, the environment stays out of the spec: runtime.c has it as it is, and a copy of thousands of variables
+ * would only cost. */
+static bool build_spec(Start *start, bool for_running, GError **error) {
         g_autoptr(GPtrArray) env_files = g_ptr_array_new_with_free_func(g_free);
+        static const char *const none[] = { NULL };
 
         start->host.facts.rootfs_mount = g_strdup(start->root.mount_point);
         if (!read_env_files(start, env_files, error))
@@ -115,7 +118,8 @@ static bool build_spec(Start *start, GError **error) {
         if (!start->environment)
                 return false;
         start->spec = spec_build(start->args, start->root.config, &start->user, &start->host.facts,
-                                 (const char *const *) start->environment, start->file_mounts, error);
+                                 for_running ? none : (const char *const *) start->environment,
+                                 start->file_mounts, error);
         return start->spec;
 }
 
@@ -187,7 +191,7 @@ static bool prepare_root(Start *start, GError **error) {
 
 static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
-        if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, error))
+        if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, true, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))
@@ -290,7 +294,7 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
 
         start.args = args;
         if (!host_gather(&start.host, error) || !root_find(args, &start.root, error) ||
-            !root_peek(&start.root, error) || !read_identity(&start, error) || !build_spec(&start, error))
+            !root_peek(&start.root, error) || !read_identity(&start, error) || !build_spec(&start, false, error))
                 return NULL;
         return spec_to_json(start.spec, error);
 }
