@@ -131,8 +131,8 @@ def test_last_words_of_the_dead(machine):
     container(machine, 'first', 'sleep 1000')
     machine.run('systemctl start first')
     machine.wait_for(lambda: relay_pid(machine) != '0')
-    # failed units keep their properties
-    container(machine, 'dead@', 'echo out of the dead; echo err of the dead >&2; exit 3')
+    # It lives long enough for systemd to learn its id, and fails, for a failed unit to keep that.
+    container(machine, 'dead@', 'echo out of the dead; echo err of the dead >&2; sleep 0.3; exit 3')
     relay = relay_pid(machine)
     machine.run(['kill', '-STOP', relay])
     try:
