@@ -45,24 +45,32 @@ static void add_from_host(GPtrArray *list, const HostFacts *host, const char *pr
                         g_ptr_array_add(list, g_strdup(host->environment[i]));
 }
 
-/* NAME=VALUE, NAME or PREFIX*, with podman's leniency for blanks in front. */
-static bool add_entry(GPtrArray *list, const char *entry, const HostFacts *host, GError **error) {
-        entry += strspn(entry, " \t");
+/* NAME=VALUE, NAME or PREFIX*: `length` bytes, with podman's leniency for blanks in front. */
+static bool add_entry(GPtrArray *list, const char *entry, size_t length, const HostFacts *host, GError **error) {
+        const char *equals = memchr(entry, '=', length);
 
-        size_t length = strcspn(entry, "=");
-        if (length == 0)
+        if (length == 0 || equals == entry)
                 return error_set(error, KT_ERROR_USAGE, "a variable has no name before '='");
-        if (entry[length]) {
-                g_ptr_array_add(list, g_strdup(entry));
+        if (equals) {
+                g_ptr_array_add(list, g_strndup(entry, length));
         } else if (entry[length - 1] == '*') {
                 add_from_host(list, host, entry, length - 1);
         } else {
-                const char *found = find_entry(host->environment, entry);
+                g_autofree char *name = g_strndup(entry, length);
+                const char *found = find_entry(host->environment, name);
 
                 if (found)
                         g_ptr_array_add(list, g_strdup(found));
         }
         return true;
+}
+
+static size_t skip_blanks(const char *text, size_t length) {
+        size_t n = 0;
+
+        while (n < length && (text[n] == ' ' || text[n] == '\t'))
+                n++;
+        return n;
 }
 
 static bool add_file(GPtrArray *list, const char *path, const char *content, const HostFacts *host,
@@ -72,14 +80,17 @@ static bool add_file(GPtrArray *list, const char *path, const char *content, con
         for (const char *line = content; *line; number++) {
                 const char *end = strchrnul(line, '\n');
                 size_t length = (size_t) (end - line);
-                g_autofree char *text = g_strndup(line, length > 0 && end[-1] == '\r' ? length - 1 : length);
-                const char *entry = text + strspn(text, " \t");
+                size_t blanks;
 
-                line = *end ? end + 1 : end;
-                if (*entry && *entry != '#' && !add_entry(list, entry, host, error)) {
+                if (length > 0 && end[-1] == '\r')
+                        length--;
+                blanks = skip_blanks(line, length);
+                if (length > blanks && line[blanks] != '#' &&
+                    !add_entry(list, line + blanks, length - blanks, host, error)) {
                         g_prefix_error(error, "%s:%u: ", path, number);
                         return false;
                 }
+                line = *end ? end + 1 : end;
         }
         return true;
 }
@@ -133,16 +144,33 @@ static void add_systemd(GPtrArray *list, const LaunchArgs *args, const HostFacts
         }
 }
 
+/* Entries by the name before their '=', without copies of it. */
+static guint hash_name(gconstpointer entry) {
+        guint hash = 5381;
+
+        for (const char *p = entry; *p != '='; p++)
+                hash = hash * 33 + (guint) *p;
+        return hash;
+}
+
+static gboolean same_name(gconstpointer a, gconstpointer b) {
+        const char *x = a, *y = b;
+
+        while (*x == *y && *x != '=')
+                x++, y++;
+        return *x == *y;
+}
+
 /* runc's rules: of several assignments the last counts, where it stands; an empty HOME is none. Steals
  * the list's strings. */
 static char **drop_shadowed(GPtrArray *list) {
-        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autoptr(GHashTable) seen = g_hash_table_new(hash_name, same_name);
         GPtrArray *kept = g_ptr_array_sized_new(list->len + 1);
 
         for (guint i = list->len; i-- > 0;) {
                 char *entry = list->pdata[i];
 
-                if (g_hash_table_add(seen, g_strndup(entry, strcspn(entry, "="))) &&
+                if (g_hash_table_add(seen, entry) &&
                     !g_str_equal(entry, "HOME="))
                         g_ptr_array_add(kept, g_steal_pointer(&list->pdata[i]));
         }
@@ -194,9 +222,13 @@ char **environment_build(const LaunchArgs *args, const ImageConfig *image, const
                 add_proxies(list, host);
         if (!add_files(list, args, env_file_contents, host, error))
                 return NULL;
-        for (guint i = 0; i < args->env->len; i++)
-                if (!add_entry(list, args->env->pdata[i], host, error))
+        for (guint i = 0; i < args->env->len; i++) {
+                const char *entry = args->env->pdata[i];
+                size_t length = strlen(entry), blanks = skip_blanks(entry, length);
+
+                if (!add_entry(list, entry + blanks, length - blanks, host, error))
                         return NULL;
+        }
         add_default(list, "HOME", find_home(args, image, user));
         add_default(list, "HOSTNAME", hostname);
         add_systemd(list, args, host);
