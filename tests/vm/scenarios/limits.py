@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""systemd's limits hold for a container, with the kernel's controllers: memory, processes, CPU time."""
+
+MEMORY = '''
+[Container]
+Image=localhost/test/busybox
+Network=none
+Exec=sh -c "echo begins; tail /dev/zero"
+
+[Service]
+MemoryMax=32M
+MemorySwapMax=0
+'''
+
+# 20 processes and no more; what cannot be made is reported by the shell, which then goes on.
+TASKS = '''
+[Container]
+Image=localhost/test/busybox
+Network=none
+PidsLimit=0
+Exec=sh -c "n=0; while [ $$n -lt 40 ]; do n=$$((n+1)); (sleep 1000 &) ; done; echo all were made; sleep 1000"
+
+[Service]
+TasksMax=20
+'''
+
+CPU = '''
+[Container]
+Image=localhost/test/busybox
+Network=none
+Exec=sh -c "while :; do :; done"
+
+[Service]
+CPUQuota=10%%
+'''.replace('%%', '%')
+
+SCRIPT = r'''
+value() { systemctl show --property="$2" --value "$1.service"; }
+group() { echo "/sys/fs/cgroup$(value "$1" ControlGroup)"; }
+
+systemctl start memory.service
+for i in $(seq 100); do [ "$(value memory ActiveState)" = failed ] && break; sleep 0.1; done
+echo "memory $(value memory Result)"
+
+systemctl start tasks.service
+for i in $(seq 50); do [ "$(cat "$(group tasks)/pids.current")" -ge 20 ] && break; sleep 0.1; done
+sleep 1
+echo "tasks $(cat "$(group tasks)/pids.max") $(cat "$(group tasks)/pids.current")" \
+     "$(awk '$1 == "max" { print ($2 > 0 ? "refused" : "none refused") }' "$(group tasks)/pids.events")"
+
+systemctl start cpu.service
+sleep 1
+before=$(awk '$1 == "usage_usec" { print $2 }' "$(group cpu)/cpu.stat")
+at=$(cut -d' ' -f1 /proc/uptime)
+sleep 5
+after=$(awk '$1 == "usage_usec" { print $2 }' "$(group cpu)/cpu.stat")
+echo "cpu $before $after $at $(cut -d' ' -f1 /proc/uptime)" \
+     "$(awk '$1 == "nr_throttled" { print $2 }' "$(group cpu)/cpu.stat")"
+
+echo "procs $(grep -cx "$(value cpu MainPID)" "$(group cpu)/cgroup.procs")"
+systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 | awk '$1 ~ "cpu.service" { print "cgtop", $1; exit }'
+systemctl stop tasks.service cpu.service
+'''
+
+
+def run(vm):
+    report = vm.boot({
+        'etc/containers/systemd/memory.container': MEMORY,
+        'etc/containers/systemd/tasks.container': TASKS,
+        'etc/containers/systemd/cpu.container': CPU,
+    }, SCRIPT)
+    assert report.status == 0, report.trouble()
+    said = {line.split(' ', 1)[0]: line.split()[1:] for line in report.out.splitlines()}
+
+    assert said['memory'] == ['oom-kill'], f'MemoryMax=: {said["memory"]}\n{report.trouble()}'
+    limit, used, refused = said['tasks'][0], int(said['tasks'][1]), ' '.join(said['tasks'][2:])
+    assert (limit, refused) == ('20', 'refused') and used <= 20, f'TasksMax=: {said["tasks"]}\n{report.trouble()}'
+
+    before, after, start, end, throttled = (float(word) for word in said['cpu'])
+    share = (after - before) / 1e6 / (end - start)
+    vm.measured('CPU time of a container with CPUQuota=10%', round(share * 100), '% ')
+    assert 0.05 < share < 0.15 and throttled > 0, f'CPUQuota=10%: used {share:.2f} of a CPU\n{report.trouble()}'
+
+    assert said['procs'] == ['1'], 'the payload is not in its unit\'s own cgroup'
+    assert said.get('cgtop') == ['system.slice/cpu.service'], f'systemd-cgtop: {said.get("cgtop")}'

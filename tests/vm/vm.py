@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A whole machine to test on: QEMU's emulation, Debian's kernel, systemd as the first process.
+
+For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls its run(vm)):
+
+    def run(vm):
+        report = vm.boot({'etc/containers/systemd/camera.container': '...'},
+                         script='systemctl is-active camera')
+        assert report.out == 'active\\n', report.trouble()
+
+  boot(files, script, exact=False, cmdline='', disks=(), seconds=240) -> Report
+        Boots the disk, with these files on it: path -> text, None (removed) or Link(target). Nothing of
+        what happens in the machine is kept. 'script' is run by bash -eu as a service of the booted
+        machine; its exit status and output come back, with the journal and what systemd measured.
+  exact=True    counts time in instructions: see README.md. The script then runs at second 60.
+  disks         paths of ext4 images; the machine has them as /dev/vda, /dev/vdb... and may write to them
+  measured(name, value, unit)   a result for people and for --data
+
+A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure.
+"""
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import shutil
+import stat
+import subprocess
+import tarfile
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+CACHE = os.environ.get('KEYTURN_TEST_CACHE', '/var/cache/keyturn-tests')
+
+# No AVX: where the emulation knows it at all, it is new, and glibc would use it everywhere. Random numbers,
+# because otherwise a boot waits for the kernel's pool, which no machine with keyturn in it has to.
+CPU = 'Nehalem,+rdrand'
+DISK_SIZE = '1536M'
+
+# Whatever happens between the kernel's start and this second is over; idle time costs nothing.
+SCRIPT_AT_SECOND = 60
+
+PORT = '''
+for port in /sys/class/virtio-ports/*; do
+        if [ "$(cat "$port/name")" = report ]; then report=/dev/${port##*/}; fi
+done
+'''
+
+# Runs the scenario's script, then collects what any scenario may want to look at.
+MAIN = PORT + r'''
+mkdir -p /run/vm/report
+cd /run/vm/report
+bash -eu /etc/vm/script >out 2>err </dev/null
+echo $? >status
+journalctl --sync
+systemctl show --property=KernelTimestampMonotonic,UserspaceTimestampMonotonic,FinishTimestampMonotonic,\
+GeneratorsStartTimestampMonotonic,GeneratorsFinishTimestampMonotonic,UnitsLoadStartTimestampMonotonic,\
+UnitsLoadFinishTimestampMonotonic,SystemState,NFailedUnits >manager
+systemd-analyze time >analyze 2>&1
+systemd-analyze plot --no-legend --json=short >plot.json 2>plot.err
+systemctl --failed --plain --no-legend --no-pager >failed
+journalctl --quiet --no-pager --all --output=short-monotonic >journal
+for unit in $(cat /etc/vm/units); do systemctl show "$unit" >"unit.$unit"; done
+tar -c . >"$report"
+systemctl poweroff -ff
+'''
+
+UNIT = '''
+[Unit]
+Description=Scenario
+DefaultDependencies=no
+After=multi-user.target
+
+[Service]
+Type=exec
+ExecStart=/bin/bash /etc/vm/main
+StandardOutput=journal+console
+TimeoutStopSec=2
+'''
+
+TIMER = f'''
+[Unit]
+Description=When the boot is over
+DefaultDependencies=no
+
+[Timer]
+OnBootSec={SCRIPT_AT_SECOND}s
+AccuracySec=1us
+'''
+
+
+class HarnessError(Exception):
+    """The harness itself could not do its work; never a verdict on keyturn."""
+
+
+class Link(str):
+    """A file that is a symbolic link; the text is where to."""
+
+
+def host(*command, **kwargs):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, **kwargs)
+    except FileNotFoundError:
+        raise HarnessError(f"'{command[0]}' is not installed on this machine; see tests/vm/README.md") from None
+    if done.returncode != 0:
+        raise HarnessError(f'{" ".join(command)} failed with {done.returncode}')
+    return done.stdout
+
+
+def cpio_member(name, mode, content, number):
+    """One file of an archive that the kernel unpacks (format 'newc')."""
+    name = name.encode() + b'\0'
+    head = '070701' + ''.join(f'{field:08x}' for field in (
+        number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name), 0))
+    member = head.encode() + name
+    member += b'\0' * (-len(member) % 4) + content
+    return member + b'\0' * (-len(member) % 4)
+
+
+def archive(files):
+    """The scenario's files, as initrd-init expects them."""
+    members = [('scenario', stat.S_IFDIR | 0o755, b''), ('scenario/files', stat.S_IFDIR | 0o755, b'')]
+    # Also what is to be replaced: a file must not be written through a link that is there.
+    remove = ''.join(f'{path}\n' for path in sorted(files))
+    members.append(('scenario/remove', stat.S_IFREG | 0o644, remove.encode()))
+    made = set()
+    for path, text in sorted(files.items()):
+        parts = path.split('/')
+        for depth in range(1, len(parts)):
+            directory = '/'.join(parts[:depth])
+            if directory not in made and text is not None:
+                made.add(directory)
+                members.append(('scenario/files/' + directory, stat.S_IFDIR | 0o755, b''))
+        if isinstance(text, Link):
+            members.append(('scenario/files/' + path, stat.S_IFLNK | 0o777, text.encode()))
+        elif text is not None:
+            members.append(('scenario/files/' + path, stat.S_IFREG | 0o644, text.lstrip('\n').encode()))
+    whole = b''.join(cpio_member(*member, number) for number, member in enumerate(members, 1))
+    return whole + cpio_member('TRAILER!!!', 0, b'', 0)
+
+
+class Report:
+    """What a machine said about itself before it was switched off."""
+
+    def __init__(self, tar, console):
+        self.console = console
+        with tarfile.open(fileobj=io.BytesIO(tar)) as archive_file:
+            self.files = {member.name[2:]: archive_file.extractfile(member).read().decode(errors='backslashreplace')
+                          for member in archive_file if member.isfile()}
+        self.out = self.files['out']
+        self.status = int(self.files['status'])
+        self.journal = self.files['journal']
+        self.manager = dict(line.split('=', 1) for line in self.files['manager'].splitlines())
+
+    def __getitem__(self, name):
+        return self.files[name]
+
+    def microseconds(self, name):
+        return int(self.manager[name + 'TimestampMonotonic'])
+
+    def unit(self, name):
+        return dict(line.split('=', 1) for line in self.files['unit.' + name].splitlines() if '=' in line)
+
+    def trouble(self, lines=60):
+        journal = '\n'.join(line for line in self.journal.splitlines() if ' kernel: ' not in line)
+        return (f'script: {self.status}\nout:\n{self.out}\nerr:\n{self["err"]}\nfailed:\n{self["failed"]}\n'
+                f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
+
+
+class Vm:
+    def __init__(self, build=None, keep=None):
+        self.disk = host(os.path.join(HERE, 'disk'), *([build] if build else [])).strip()
+        self.has_keyturn = build is not None
+        self.keep = keep
+        self.results = []
+        self.boots = 0
+        self.work = tempfile.mkdtemp(prefix='keyturn-vm-')
+        self._lock = open(os.path.join(CACHE, '.lock-qemu'), 'w')
+
+    def close(self):
+        shutil.rmtree(self.work)
+
+    def measured(self, name, value, unit='us'):
+        self.results.append((name, value, unit))
+
+    # ---- one machine
+
+    def _files(self, files, script, exact, units):
+        all_files = {
+            'etc/vm/main': MAIN,
+            'etc/vm/script': script,
+            'etc/vm/units': '\n'.join(units) + '\n',
+            'etc/systemd/system/vm-script.service': UNIT,
+        }
+        if exact:
+            all_files['etc/systemd/system/vm-script.timer'] = TIMER
+            all_files['etc/systemd/system/timers.target.wants/vm-script.timer'] = Link('../vm-script.timer')
+        else:
+            all_files['etc/systemd/system/multi-user.target.wants/vm-script.service'] = Link('../vm-script.service')
+        all_files.update(files)
+        return all_files
+
+    def initrd(self, files, script='true', exact=False, units=()):
+        path = os.path.join(self.work, 'initrd')
+        with open(path, 'wb') as out, open(os.path.join(self.disk, 'initrd'), 'rb') as base:
+            out.write(base.read())
+            out.write(b'\0' * (-out.tell() % 4))
+            out.write(archive(self._files(files, script, exact, units)))
+        return path
+
+    def command(self, exact=False, cmdline='', disks=(), root_disk=None, more=()):
+        """QEMU's. root_disk: a qcow2 image to write to, in place of the disk that forgets all writes."""
+        console, report = (os.path.join(self.work, name) for name in ('console', 'report'))
+        command = [
+            'qemu-system-x86_64', '-accel', 'tcg', '-cpu', CPU, '-smp', '1', '-m', '1024,slots=2,maxmem=8G',
+            '-machine', 'q35,nvdimm=on', '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
+            '-rtc', 'base=2027-01-01,clock=vm',
+            '-kernel', os.path.join(self.disk, 'vmlinuz'), '-initrd', os.path.join(self.work, 'initrd'),
+            '-append', f'console=ttyS0 quiet systemd.show_status=0 panic=-1 rw '
+                       f'root={"/dev/vda" if root_disk else "/dev/pmem0"} {cmdline}',
+            '-serial', 'file:' + console,
+            '-device', 'virtio-serial-pci,id=serial',
+            '-chardev', 'file,id=report,path=' + report,
+            '-device', 'virtserialport,bus=serial.0,chardev=report,name=report',
+        ]
+        # A network card that leads nowhere, in QEMU itself: its answers take no time of this machine.
+        command += ['-netdev', 'hubport,hubid=0,id=net', '-device', 'virtio-net-pci,netdev=net,romfile=']
+        if exact:
+            command += ['-icount', 'shift=0,sleep=off']
+        if root_disk:
+            command += ['-drive', f'file={root_disk},format=qcow2,if=none,id=root',
+                        '-device', 'virtio-blk-pci,drive=root']
+        else:
+            # share=off: written to memory, not to the file
+            command += ['-object', f'memory-backend-file,id=root,share=off,size={DISK_SIZE},'
+                                   f'mem-path={self.disk}/disk.ext4',
+                        '-device', 'nvdimm,memdev=root,id=root-disk']
+        for number, path in enumerate(disks):
+            command += ['-drive', f'file={path},format=raw,if=none,id=disk{number}',
+                        '-device', f'virtio-blk-pci,drive=disk{number}']
+        return command + list(more)
+
+    @contextlib.contextmanager
+    def running(self, command):
+        """Starts QEMU, and makes sure that it has ended afterwards. Never two at once on this machine."""
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+        except FileNotFoundError:
+            raise HarnessError("'qemu-system-x86_64' is not installed; see tests/vm/README.md") from None
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            process.stdout.close()
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def console(self):
+        with contextlib.suppress(FileNotFoundError):
+            with open(os.path.join(self.work, 'console'), errors='replace') as file:
+                return file.read()
+        return ''
+
+    def read_report(self):
+        with open(os.path.join(self.work, 'report'), 'rb') as file:
+            tar = file.read()
+        if not tar:
+            raise AssertionError('the machine ended without a report; its console:\n' + self.console()[-4000:])
+        return Report(tar, self.console())
+
+    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None):
+        self.initrd(files, script, exact, units)
+        began = time.monotonic()
+        with self.running(self.command(exact, cmdline, disks, root_disk)) as process:
+            try:
+                said, _ = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise AssertionError(f'the machine was still running after {seconds} s; its console:\n'
+                                     + self.console()[-4000:]) from None
+        if process.returncode != 0:
+            raise HarnessError(f'QEMU ended with {process.returncode}: {said}')
+        report = self.read_report()
+        report.seconds = time.monotonic() - began
+        self.boots += 1
+        if self.keep:
+            directory = os.path.join(self.keep, f'boot-{self.boots}')
+            os.makedirs(directory, exist_ok=True)
+            for name, text in dict(report.files, console=report.console).items():
+                with open(os.path.join(directory, name), 'w') as file:
+                    file.write(text)
+        return report
+
+
+def dump_json(data, path):
+    with open(path + '.new', 'w') as file:
+        json.dump(data, file, indent=1, sort_keys=True)
+        file.write('\n')
+    os.rename(path + '.new', path)
