@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/run/filter.h"
 #include "libstart/base/journal.h"
 #include "libstart/base/log.h"
 #include "libstart/base/security-option.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/filter.h"
 #include "libstart/seccomp/seccomp.h"
 
 /* The container has its filter, and somebody should know what it cost. */

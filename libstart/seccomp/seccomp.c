@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/seccomp/seccomp.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
+#include "libstart/seccomp/seccomp.h"
 
 void seccomp_origin_clear(SeccompOrigin *origin) {
         g_clear_pointer(&origin->why, g_free);

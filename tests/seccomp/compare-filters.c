@@ -13,7 +13,7 @@
 
 #define CALLS 1024
 #define X32_BIT 0x40000000U
-#define RANDOM_ROUNDS 64
+#define RANDOM_ROUNDS 32
 #define MAX_REPORTS 20
 
 typedef struct Filter {
@@ -110,7 +110,7 @@ static bool depends_on_arguments(guint32 arch, guint32 call, GRand *random) {
 
         if (!bpf_simulate(arg_filters[0].program, arg_filters[0].length, &data, &first))
                 return true;
-        for (int i = 0; i < 500; i++) {
+        for (int i = 0; i < 100; i++) {
                 for (size_t k = 0; k < G_N_ELEMENTS(data.args); k++)
                         data.args[k] = pick(random);
                 if (!bpf_simulate(arg_filters[0].program, arg_filters[0].length, &data, &other) ||
