@@ -97,8 +97,8 @@ ListenFd *fd_store_received(const char *listen_pid, const char *listen_fds, cons
         ListenFd *received;
 
         if (!listen_pid || !g_ascii_string_to_unsigned(listen_pid, 10, 1, G_MAXINT, &pid, NULL) ||
-            pid != (guint64) getpid() ||
-            !listen_fds || !g_ascii_string_to_unsigned(listen_fds, 10, 1, G_MAXINT / 2, &n_fds, NULL))
+            pid != (guint64) getpid() || !listen_fds ||
+            !g_ascii_string_to_unsigned(listen_fds, 10, 1, G_MAXINT / 2, &n_fds, NULL))
                 n_fds = 0;
         received = g_new0(ListenFd, n_fds + 1);
         for (guint i = 0; i < n_fds; i++) {

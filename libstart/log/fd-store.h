@@ -4,17 +4,19 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=): what lies there outlives us and
- * comes back as $LISTEN_FDS of our next incarnation. The protocol is spoken directly, because the relay is static. */
+/* systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=): what lies there
+ * outlives us and comes back as $LISTEN_FDS of our next incarnation. The protocol is spoken directly,
+ * because the relay is static. */
 typedef struct FdStore FdStore;
 
-/* `address`: $NOTIFY_SOCKET; NULL makes a store that keeps nothing, for a relay that systemd does not run. */
+/* `address`: $NOTIFY_SOCKET; NULL makes a store that keeps nothing, for a relay that systemd does not
+ * run. */
 FdStore *fd_store_open(const char *address, GError **error);
 void fd_store_free(FdStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FdStore, fd_store_free)
 
-/* Keep copies of these, at most FD_STORE_GROUP_MAX, under one name (without ':'); more may be added to it later. When
- * this returns they lie in systemd's queue, which our death does not empty. */
+/* Keep copies of these, at most FD_STORE_GROUP_MAX, under one name (without ':'); more may be added to it
+ * later. When this returns they lie in systemd's queue, which our death does not empty. */
 #define FD_STORE_GROUP_MAX 8
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error);
 
@@ -26,7 +28,8 @@ typedef struct ListenFd {
         int fd;
 } ListenFd;
 
-/* What was given to us: from 3 on, with the names of $LISTEN_FDNAMES, the last element's fd being -1. The names belong
- * to *ret_names. The descriptors are made close-on-exec and become the caller's. Transfer full. */
+/* What was given to us: from 3 on, with the names of $LISTEN_FDNAMES, the last element's fd being -1. The
+ * names belong to *ret_names. The descriptors are made close-on-exec and become the caller's. Transfer
+ * full. */
 ListenFd *fd_store_received(const char *listen_pid, const char *listen_fds, const char *listen_fdnames,
                             char ***ret_names);

@@ -8,8 +8,8 @@
 
 #include "libstart/log/late-pid.h"
 
-/* A child that exits at once, with the id `wanted` unless that is 0. Returns its id or a negative errno. No signal is
- * sent to us when it exits; waitpid() needs __WALL for such children. */
+/* A child that exits at once, with the id `wanted` unless that is 0. Returns its id or a negative errno.
+ * No signal is sent to us when it exits; waitpid() needs __WALL for such children. */
 static pid_t fork_zombie(pid_t wanted) {
         struct clone_args args = {
                 .set_tid = wanted > 0 ? (uintptr_t) &wanted : 0,
@@ -54,12 +54,12 @@ int late_pid_open(LatePid *late, pid_t wanted) {
         }
         touch_pidfd(leader);
         reap(leader);
-        *late = (LatePid) { .pid = leader, .holder = holder };
+        *late = (LatePid){ .pid = leader, .holder = holder };
         return 0;
 }
 
 void late_pid_close(LatePid *late) {
         if (late->pid > 0)
                 reap(late->holder);
-        *late = (LatePid) { 0 };
+        *late = (LatePid){ 0 };
 }

@@ -33,7 +33,8 @@ void pump_clear(Pump *pump) {
         *pump = (Pump) PUMP_NULL;
 }
 
-/* Copy what is in front of the pipe into the buffer. Returns the number of bytes, 0 at its end, or a negative errno. */
+/* Copy what is in front of the pipe into the buffer. Returns the number of bytes, 0 at its end, or a
+ * negative errno. */
 static ssize_t peek(const Pump *pump, int pipe) {
         ssize_t size, n;
 
@@ -62,8 +63,8 @@ static void take(const Pump *pump, int pipe, size_t size) {
         }
 }
 
-/* Would a writer have to wait? Only a writing end can be asked, and a pipe may be full with few bytes in it: its slots
- * count (and the payload may change their number). */
+/* Would a writer have to wait? Only a writing end can be asked, and a pipe may be full with few bytes in
+ * it: its slots count (and the payload may change their number). */
 static bool is_full(int pipe) {
         char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         struct pollfd writable = { .events = POLLOUT };
@@ -83,9 +84,9 @@ static size_t whole_lines(const Pump *pump, ssize_t size) {
         return newline ? (size_t) (newline - pump->buffer) + 1 : 0;
 }
 
-/* There is the begin of a line and nothing else. Must its end be waited for? That there is more in the pipe than the
- * scratch pipe has slots for, or that the pipe is full, tells nothing if it was seen after we looked into the pipe: the
- * writer may have gone on meanwhile. So look again afterwards. */
+/* There is the begin of a line and nothing else. Must its end be waited for? That there is more in the
+ * pipe than the scratch pipe has slots for, or that the pipe is full, tells nothing if it was seen after
+ * we looked into the pipe: the writer may have gone on meanwhile. So look again afterwards. */
 static ssize_t peek_stuck(const Pump *pump, int pipe, size_t *ret_batch) {
         bool stuck = is_full(pipe);
         int waiting = 0;

@@ -5,19 +5,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Moves bytes from a payload's pipe to the journal so that being killed at any point loses none: they are copied out
- * of the pipe with tee(2), which leaves them there, then sent, and only what was sent is then taken from the pipe. A
- * kill between the last two steps sends them again.
+/* Moves bytes from a payload's pipe to the journal so that being killed at any point loses none: they are
+ * copied out of the pipe with tee(2), which leaves them there, then sent, and only what was sent is then
+ * taken from the pipe. A kill between the last two steps sends them again.
  *
- * Only whole lines are sent, so that it is whole lines that such a repetition repeats. The begin of a line waits in
- * the pipe for its end, unless it fills the pipe or is longer than a batch. (journald does not show it any earlier
- * either, and would lose it at a restart of its own.) */
+ * Only whole lines are sent, so that it is whole lines that such a repetition repeats. The begin of a
+ * line waits in the pipe for its end, unless it fills the pipe or is longer than a batch. (journald does
+ * not show it any earlier either, and would lose it at a restart of its own.) */
 typedef struct Pump {
         int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls */
         char *buffer;
 } Pump;
 
-#define PUMP_NULL { -1, -1, NULL }
+#define PUMP_NULL \
+ { -1, -1, NULL }
 
 bool pump_open(Pump *pump, GError **error);
 void pump_clear(Pump *pump);
@@ -34,6 +35,6 @@ typedef enum PumpResult {
 /* Returns how many bytes were taken, or a negative errno. */
 typedef ssize_t (*PumpSend)(const char *data, size_t size, void *context);
 
-/* Move one batch. `hung_up`: no writer is left (EPOLLHUP), so the begin of a line is all there will be of it. The pipe
- * must be watched edge-triggered: after PUMP_IDLE it may still be readable. */
+/* Move one batch. `hung_up`: no writer is left (EPOLLHUP), so the begin of a line is all there will be of
+ * it. The pipe must be watched edge-triggered: after PUMP_IDLE it may still be readable. */
 PumpResult pump_move(const Pump *pump, int pipe, bool hung_up, PumpSend send, void *context);

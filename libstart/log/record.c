@@ -26,7 +26,8 @@ char *relay_record_format(const RelayRecord *record, GError **error) {
         if (!check_name("UNIT", record->unit, error) || !check_name("TAG", record->tag, error) ||
             !check_name("JOURNAL", record->journal, error))
                 return NULL;
-        g_string_append_printf(text, "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\nINODES=",
+        g_string_append_printf(text,
+                               "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\nINODES=",
                                record->unit, record->tag, record->journal, (int) record->payload,
                                record->level_prefix, record->roles);
         for (guint i = 0; i < RELAY_ROLES; i++)
@@ -135,6 +136,6 @@ bool relay_record_parse(const char *text, RelayRecord *ret, GError **error) {
         if (record.payload <= 0)
                 return error_set(error, KT_ERROR_FAILED, "PID is missing");
         *ret = record;
-        record = (RelayRecord) { 0 };
+        record = (RelayRecord){ 0 };
         return true;
 }

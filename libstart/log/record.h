@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What the relay knows of one container's output. The same text travels in the registration that libstart sends and
- * lies in the memory file that systemd keeps for the relay: lines of KEY=VALUE, unknown keys ignored, so that a relay
- * and a libstart of different versions understand each other while an update is going on. */
+/* What the relay knows of one container's output. The same text travels in the registration that libstart
+ * sends and lies in the memory file that systemd keeps for the relay: lines of KEY=VALUE, unknown keys
+ * ignored, so that a relay and a libstart of different versions understand each other while an update is
+ * going on. */
 
 /* Roles of the descriptors that belong to a container, in the order in which they are sent. */
 typedef enum RelayRole {
@@ -31,7 +32,7 @@ typedef struct RelayRecord {
 void relay_record_clear(RelayRecord *record);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayRecord, relay_record_clear)
 
-/* Fails when a name does not fit on a line. The length of the text does not depend on the inode numbers, so that they
- * can be brought up to date in place with one write. Transfer full. */
+/* Fails when a name does not fit on a line. The length of the text does not depend on the inode numbers,
+ * so that they can be brought up to date in place with one write. Transfer full. */
 char *relay_record_format(const RelayRecord *record, GError **error);
 bool relay_record_parse(const char *text, RelayRecord *ret, GError **error);

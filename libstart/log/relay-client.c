@@ -28,8 +28,8 @@ void relay_pipes_clear(RelayPipes *pipes) {
         g_clear_pointer(&pipes->journal, g_free);
 }
 
-/* The name of the socket that `fd` is connected to, if it is one of the journal's: /run/systemd/journal/stdout, or
- * with LogNamespace=NAME /run/systemd/journal.NAME/stdout. */
+/* The name of the socket that `fd` is connected to, if it is one of the journal's:
+ * /run/systemd/journal/stdout, or with LogNamespace=NAME /run/systemd/journal.NAME/stdout. */
 static char *journal_of(int fd) {
         struct sockaddr_un peer = { 0 };
         socklen_t size = sizeof peer;
@@ -74,7 +74,8 @@ static int connect_relay(const char *path, GError **error) {
                 return -1;
         }
         if (connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
-                error_set_errno(error, errno, "Cannot reach the log relay at '%s' (is keyturn-relay.socket active?)",
+                error_set_errno(error, errno,
+                                "Cannot reach the log relay at '%s' (is keyturn-relay.socket active?)",
                                 path);
                 return -1;
         }
@@ -121,7 +122,8 @@ static bool send_registration(int socket, char *text, const int *fds, size_t n_f
 
         while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
                 if (errno != EAGAIN && errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot hand the payload's output to the log relay");
+                        return error_set_errno(error, errno,
+                                               "Cannot hand the payload's output to the log relay");
                 if (errno == EAGAIN && poll(&writable, 1, QUEUE_TIMEOUT_MSEC) == 0)
                         return error_set(error, KT_ERROR_FAILED,
                                          "The log relay does not read its socket (see 'systemctl status "
@@ -131,7 +133,8 @@ static bool send_registration(int socket, char *text, const int *fds, size_t n_f
 }
 
 bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *payload, GError **error) {
-        const int all[RELAY_ROLES] = { pipes->stdout_read, pipes->stderr_read, pipes->stdout_read < 0 ? -1 : out,
+        const int all[RELAY_ROLES] = { pipes->stdout_read, pipes->stderr_read,
+                                       pipes->stdout_read < 0 ? -1 : out,
                                        pipes->stderr_read < 0 ? -1 : err };
         RelayRecord record = {
                 .unit = (char *) payload->unit,

@@ -15,7 +15,8 @@
 #define EVENTS_MAX 64
 #define REGISTRATION_MAX 4096
 
-/* How long to wait before asking again where the journal does not take a connection: it is being restarted. */
+/* How long to wait before asking again where the journal does not take a connection: it is being
+ * restarted. */
 #define RETRY_USEC (100 * G_TIME_SPAN_MILLISECOND)
 
 struct Relay {
@@ -30,7 +31,8 @@ struct Relay {
         GPtrArray *ended;    /* sources to be forgotten at the end of this step */
 };
 
-/* What an event is about: a stream's pipe, or with this bit its connection to the journal; 0 is the socket. */
+/* What an event is about: a stream's pipe, or with this bit its connection to the journal; 0 is the
+ * socket. */
 #define ABOUT_JOURNAL ((uintptr_t) 1)
 
 static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
@@ -55,7 +57,8 @@ Relay *relay_new(int socket, FdStore *store, GError **error) {
         relay->socket = socket;
         relay->store = store;
         relay->pump = (Pump) PUMP_NULL;
-        relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) relay_source_free);
+        relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
+                                               (GDestroyNotify) relay_source_free);
         relay->ended = g_ptr_array_new();
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
         if (relay->epoll < 0) {
@@ -116,7 +119,8 @@ void relay_restore(Relay *relay, const char *name, const int *fds, gsize n_fds) 
 
         if (source && serve(relay, source, &error))
                 return;
-        log_error("Cannot go on with the output of a container ('%s' in the store): %s", name, error->message);
+        log_error("Cannot go on with the output of a container ('%s' in the store): %s", name,
+                  error->message);
         if (!source)
                 (void) fd_store_remove(relay->store, name, NULL);
 }
@@ -131,8 +135,8 @@ static void close_all(int *fds, guint n_fds) {
                         close(fds[i]);
 }
 
-/* Look at the first registration in the queue without taking it out; systemd holds the queue while we are dead.
- * Returns the length of the text, or a negative errno. The descriptors are ours. */
+/* Look at the first registration in the queue without taking it out; systemd holds the queue while we are
+ * dead. Returns the length of the text, or a negative errno. The descriptors are ours. */
 static ssize_t peek_registration(int socket, char *text, size_t size, int *fds, guint *ret_n_fds) {
         union {
                 struct cmsghdr header;
@@ -222,7 +226,8 @@ static void end_stream(Relay *relay, RelayStream *stream) {
 
 static void retry_later(Relay *relay, RelayStream *stream, const char *why) {
         if (!stream->complained)
-                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit, why);
+                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit,
+                            why);
         stream->complained = true;
         unwatch_and_close(relay, &stream->journal);
         if (g_queue_is_empty(&relay->retry))
@@ -239,8 +244,8 @@ static void wait_for_room(Relay *relay, RelayStream *stream) {
                 retry_later(relay, stream, "cannot watch the connection");
 }
 
-/* Either there was no need for a connection so far, or journald closed it: it crashed, or could not keep it over a
- * restart. */
+/* Either there was no need for a connection so far, or journald closed it: it crashed, or could not keep
+ * it over a restart. */
 static void open_journal(Relay *relay, RelayStream *stream) {
         g_autoptr(GError) error = NULL;
 

@@ -9,8 +9,8 @@
 /* The relay itself: takes registrations from its socket and moves lines until they end. */
 typedef struct Relay Relay;
 
-/* `socket`: the datagram socket that libstart registers at, taken over; -1 to serve only what is restored. `store`
- * must outlive the relay. */
+/* `socket`: the datagram socket that libstart registers at, taken over; -1 to serve only what is
+ * restored. `store` must outlive the relay. */
 Relay *relay_new(int socket, FdStore *store, GError **error);
 void relay_free(Relay *relay);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Relay, relay_free)

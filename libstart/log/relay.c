@@ -8,8 +8,8 @@
 #include "libstart/base/log.h"
 #include "libstart/log/relay-loop.h"
 
-/* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in systemd's store and in the
- * payloads' pipes, so it may be killed at any time, and needs no handler for any signal. */
+/* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in systemd's store
+ * and in the payloads' pipes, so it may be killed at any time, and needs no handler for any signal. */
 
 #define SOCKET_NAME "keyturn-relay.socket" /* systemd's name for what the socket unit listens on */
 
@@ -33,7 +33,8 @@ static void restore_all(Relay *relay, const ListenFd *received) {
                 if (g_str_equal(r->name, SOCKET_NAME))
                         continue;
                 if (!g_hash_table_contains(groups, r->name))
-                        g_hash_table_insert(groups, (gpointer) r->name, g_array_new(FALSE, FALSE, sizeof(int)));
+                        g_hash_table_insert(groups, (gpointer) r->name,
+                                            g_array_new(FALSE, FALSE, sizeof(int)));
                 g_array_append_val(g_hash_table_lookup(groups, r->name), r->fd);
         }
         g_hash_table_iter_init(&iter, groups);

@@ -48,7 +48,7 @@ static RelaySource *source_alloc(void) {
 
         source->memory = source->payload = -1;
         for (guint i = 0; i < SOURCE_STREAMS; i++)
-                source->streams[i] = (RelayStream) {
+                source->streams[i] = (RelayStream){
                         .source = source,
                         .is_stderr = i == SOURCE_STDERR,
                         .pipe = -1,
@@ -57,7 +57,8 @@ static RelaySource *source_alloc(void) {
         return source;
 }
 
-/* systemd gives a service one connection for both stdout and stderr, with one priority. stderr gets one of its own. */
+/* systemd gives a service one connection for both stdout and stderr, with one priority. stderr gets one
+ * of its own. */
 static void tell_apart(RelaySource *source) {
         guint64 *inodes = source->record.inodes;
 
@@ -84,17 +85,17 @@ static bool check_pipes(const RelaySource *source, GError **error) {
 
 static void name_source(RelaySource *source) {
         const guint64 *inodes = source->record.inodes;
+        RelayRole first = inodes[RELAY_STDOUT_PIPE] != 0 ? RELAY_STDOUT_PIPE : RELAY_STDERR_PIPE;
 
         /* Kept short: all names of the store together are one environment variable, of at most 128 KiB. */
-        source->name = g_strdup_printf("%" G_GUINT64_FORMAT, inodes[RELAY_STDOUT_PIPE] ? inodes[RELAY_STDOUT_PIPE]
-                                                                                       : inodes[RELAY_STDERR_PIPE]);
+        source->name = g_strdup_printf("%" G_GUINT64_FORMAT, inodes[first]);
 }
 
 RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
         g_autoptr(RelaySource) source = source_alloc();
 
         source->record = *record;
-        *record = (RelayRecord) { 0 };
+        *record = (RelayRecord){ 0 };
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].pipe = fd_steal(&fds[RELAY_STDOUT_PIPE + i]);
                 source->streams[i].journal = fd_steal(&fds[RELAY_STDOUT_STREAM + i]);
@@ -124,7 +125,8 @@ static bool load_record(RelaySource *source, GError **error) {
         return relay_record_parse(text, &source->record, error);
 }
 
-/* A connection that is not in the record is an old one, which journald had closed; so is one that has hung up. */
+/* A connection that is not in the record is an old one, which journald had closed; so is one that has
+ * hung up. */
 static void adopt(RelaySource *source, int *fd) {
         const guint64 *inodes = source->record.inodes;
         guint64 pipe = inode_of(*fd, S_IFIFO), journal = inode_of(*fd, S_IFSOCK);
@@ -224,12 +226,13 @@ static void find_owner(RelaySource *source, const RelayStream *stream) {
 
         if (source->owner.pid != 0 || fstat(stream->pipe, &st) < 0)
                 return;
-        source->owner = (struct ucred) { .pid = source->record.payload, .uid = st.st_uid, .gid = st.st_gid };
+        source->owner = (struct ucred){ .pid = source->record.payload, .uid = st.st_uid, .gid = st.st_gid };
 }
 
 /* Has it been reaped? (A zombie's id is still its own.) */
 static bool is_gone(RelaySource *source) {
-        if (source->payload >= 0 && syscall(SYS_pidfd_send_signal, source->payload, 0, NULL, 0) < 0 && errno == ESRCH)
+        if (source->payload >= 0 && syscall(SYS_pidfd_send_signal, source->payload, 0, NULL, 0) < 0 &&
+            errno == ESRCH)
                 close_fd(&source->payload);
         return source->payload < 0;
 }

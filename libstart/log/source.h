@@ -17,10 +17,10 @@ typedef struct RelaySource RelaySource;
 typedef struct RelayStream {
         RelaySource *source;
         bool is_stderr;
-        int pipe;     /* -1: no such stream, or it has ended */
-        int journal;  /* -1: to be opened when there is something to say */
-        bool hung_up; /* the pipe has no writer any more */
-        bool queued;  /* in one of the loop's queues */
+        int pipe;        /* -1: no such stream, or it has ended */
+        int journal;     /* -1: to be opened when there is something to say */
+        bool hung_up;    /* the pipe has no writer any more */
+        bool queued;     /* in one of the loop's queues */
         bool complained; /* said already that the journal does not take its lines */
 } RelayStream;
 
@@ -36,7 +36,8 @@ struct RelaySource {
         RelayStream streams[SOURCE_STREAMS];
 };
 
-/* From a registration: fds[RelayRole], -1 where there is none. Both `record` and `fds` are taken over, also on errors. */
+/* From a registration: fds[RelayRole], -1 where there is none. Both `record` and `fds` are taken over,
+ * also on errors. */
 RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error);
 
 /* From what systemd kept under `name`; takes over `fds`, also on errors. */
@@ -54,5 +55,6 @@ bool relay_source_ended(const RelaySource *source);
 /* Open the stream's connection to the journal, and leave it with systemd. Never waits. */
 bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 
-/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see relay_stream_connect(). */
+/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see
+ * relay_stream_connect(). */
 ssize_t relay_stream_send(const char *data, size_t size, void *context);

@@ -53,7 +53,8 @@ def end_of(machine, unit):
 
 
 def test_stdout_and_stderr_are_told_apart(machine):
-    container(machine, 'talker', 'echo to out; echo to err >&2; echo \'<4>warning\'; echo \'<7>debug\' >&2; sleep 1000')
+    container(machine, 'talker',
+              'echo to out; echo to err >&2; echo \'<4>warning\'; echo \'<7>debug\' >&2; sleep 1000')
     machine.run('systemctl start talker')
     machine.wait_for(lambda: len(entries(machine, 'talker')) == 4)
     main = machine.show('talker', 'MainPID')
@@ -88,14 +89,16 @@ def check_nginx(machine, name, image, port):
         Tmpfs=/var/www/html/empty
     ''')
     machine.run(f'systemctl start {name}')
-    machine.wait_for(lambda: machine.run(f'busybox wget -q -O - http://127.0.0.1:{port}/', check=False).status == 0)
-    assert machine.run(f'busybox wget -q -O - http://127.0.0.1:{port}/').out == 'hello from nginx\n'
-    assert machine.run(f'busybox wget -q -O - http://127.0.0.1:{port}/empty/', check=False).status != 0
+    get = f'busybox wget -q -O - http://127.0.0.1:{port}/'
+    machine.wait_for(lambda: machine.run(get, check=False).status == 0)
+    assert machine.run(get).out == 'hello from nginx\n'
+    assert machine.run(get + 'empty/', check=False).status != 0
 
-    access = machine.wait_for(lambda: [e for e in entries(machine, name) if 'GET /empty/ ' in e['MESSAGE'] and
-                                       '" 403 ' in e['MESSAGE']])
-    error = machine.wait_for(lambda: [e for e in entries(machine, name) if
-                                      'directory index of "/var/www/html/empty/" is forbidden' in e['MESSAGE']])
+    def with_text(text):
+        return [entry for entry in entries(machine, name) if text in entry['MESSAGE']]
+
+    access = machine.wait_for(lambda: with_text('GET /empty/ HTTP/1.1" 403 '))
+    error = machine.wait_for(lambda: with_text('directory index of "/var/www/html/empty/" is forbidden'))
     assert [e['PRIORITY'] for e in access] == ['6'], access
     assert [e['PRIORITY'] for e in error] == ['3'], error
     assert {e['_SYSTEMD_UNIT'] for e in access + error} == {f'{name}.service'}
@@ -118,7 +121,8 @@ def test_prints_and_exits_at_once(machine):
         machine.run(f'systemctl start {unit}')
         wait_for_message(machine, unit, 'last')
         wait_for_message(machine, unit, 'err of short')
-        found = {entry['MESSAGE']: (entry['_SYSTEMD_UNIT'], entry['PRIORITY']) for entry in entries(machine, unit)}
+        found = {entry['MESSAGE']: (entry['_SYSTEMD_UNIT'], entry['PRIORITY'])
+                 for entry in entries(machine, unit)}
         assert found == {
             'out of short': (f'{unit}.service', '6'),
             'err of short': (f'{unit}.service', '3'),
@@ -169,16 +173,16 @@ def test_oneshot(machine):
 def check_numbers(machine, unit, last):
     """Each number is there; some may be there twice. Nothing else is."""
     # Only the numbers: all of the journal's fields of such a flood would be half a gigabyte of JSON.
-    lines = machine.run(f'journalctl --quiet --no-pager --output=cat --identifier={unit} _SYSTEMD_UNIT={unit}.service | '
-                        'cut -d: -f1').out.splitlines()
+    lines = machine.run(f'journalctl --quiet --no-pager --output=cat --identifier={unit} '
+                        f'_SYSTEMD_UNIT={unit}.service | cut -d: -f1').out.splitlines()
     seen = [int(re.fullmatch(r'number (\d+)', line).group(1)) for line in lines]
     missing = sorted(set(range(1, last + 1)) - set(seen))
     assert not missing, f'{len(missing)} lines are lost: {missing[:10]}…'
     return len(seen) - last
 
 
-# Long lines, because journald is slower than the payload and has a buffer of 8 MiB: the kills shall come while the
-# payload still writes. They compress well, so the journal can keep them all.
+# Long lines, because journald is slower than the payload and has a buffer of 8 MiB: the kills shall come
+# while the payload still writes. They compress well, so the journal can keep them all.
 FLOOD = """
 pad=$(head -c 2000 /dev/zero | tr '\\0' x)
 seq 1 {last} | sed "s/.*/number &:$pad/"
@@ -267,11 +271,12 @@ def test_journald_restarts(machine):
 
 def test_journald_forgets_its_streams(machine):
     """Then the relay makes new ones, and says whose they are."""
-    container(machine, 'ticker', 'echo number 1; echo err 1 >&2; sleep 3; echo number 2; echo err 2 >&2; sleep 1000')
+    container(machine, 'ticker',
+              'echo number 1; echo err 1 >&2; sleep 3; echo number 2; echo err 2 >&2; sleep 1000')
     machine.run('systemctl start ticker')
     wait_for_message(machine, 'ticker', 'err 1')
-    machine.run('systemctl stop systemd-journald.socket systemd-journald-dev-log.socket systemd-journald.service; '
-                'systemctl start systemd-journald.socket systemd-journald-dev-log.socket systemd-journald.service')
+    units = 'systemd-journald.socket systemd-journald-dev-log.socket systemd-journald.service'
+    machine.run(f'systemctl stop {units}; systemctl start {units}')
     wait_for_message(machine, 'ticker', 'err 2')
     found = {entry['MESSAGE']: entry for entry in entries(machine, 'ticker')}
     for message, priority in (('number 2', '6'), ('err 2', '3')):
@@ -330,7 +335,7 @@ def test_idle_and_tidy(machine):
     time.sleep(0.3)
 
     def wake_ups():
-        return [line for line in machine.run(['cat', f'/proc/{relay}/status']).out.splitlines() if 'ctxt' in line]
+        return machine.run(['grep', 'ctxt', f'/proc/{relay}/status']).out
 
     before = wake_ups()
     time.sleep(2)

@@ -23,7 +23,8 @@ static void listen_at(const char *path, int *ret) {
 }
 
 START_TEST(test_not_needed) {
-        g_autofree char *directory = g_dir_make_tmp(NULL, NULL), *path = g_strconcat(directory, "/stdout", NULL);
+        g_autofree char *directory = g_dir_make_tmp(NULL, NULL),
+                        *path = g_strconcat(directory, "/stdout", NULL);
         struct sockaddr_un name = { .sun_family = AF_UNIX };
         int listener, other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ends[2], pair[2];
 
@@ -81,8 +82,9 @@ START_TEST(test_register) {
         } control;
         char text[1024];
         struct iovec data = { text, sizeof text - 1 };
-        struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
-                                  .msg_controllen = sizeof control };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
         RelayPayload payload = { .pid = 42, .unit = "a.service", .tag = "tag", .level_prefix = false };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         g_auto(RelayRecord) record = { 0 };

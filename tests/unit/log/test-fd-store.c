@@ -15,7 +15,8 @@ static int listen_as(const char *address) {
 
         memcpy(name.sun_path + 1, address + 1, strlen(address) - 1);
         ck_assert_int_eq(bind(fd, (struct sockaddr *) &name,
-                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(address))), 0);
+                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(address))),
+                         0);
         return fd;
 }
 
@@ -25,8 +26,9 @@ static gsize receive(int fd, char *text, size_t size, int *fds) {
                 char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int))];
         } control;
         struct iovec data = { text, size - 1 };
-        struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
-                                  .msg_controllen = sizeof control };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
         ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
         struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 
@@ -67,7 +69,8 @@ START_TEST(test_nobody_keeps) {
 }
 END_TEST
 
-static const char *const bad_addresses[] = { "", "run/notify", "vsock:2:3", "/nobody/listens/here", "@nobody-here" };
+static const char *const bad_addresses[] = { "", "run/notify", "vsock:2:3", "/nobody/listens/here",
+                                             "@nobody-here" };
 
 START_TEST(test_bad_address) {
         g_autoptr(GError) error = NULL;

@@ -51,8 +51,8 @@ START_TEST(test_id_in_use) {
 }
 END_TEST
 
-/* The point of it: the kernel takes the id for a sender, which it does not do with that of the dead. (As another user
- * than root it takes no id but our own.) */
+/* The point of it: the kernel takes the id for a sender, which it does not do with that of the dead. (As
+ * another user than root it takes no id but our own.) */
 START_TEST(test_can_send) {
         struct ucred sender = { .pid = dead_child(), .uid = geteuid(), .gid = getegid() };
         int expected = geteuid() == 0 ? -ESRCH : -EPERM;

@@ -34,7 +34,7 @@ static void setup(void) {
         pump = (Pump) PUMP_NULL;
         ck_assert(pump_open(&pump, NULL));
         ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
-        receiver = (Receiver) { .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
+        receiver = (Receiver){ .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
 }
 
 static void teardown(void) {

@@ -8,7 +8,7 @@
 #define NAMES "UNIT=a.service\nTAG=a\nJOURNAL=/j\n"
 
 static RelayRecord example(void) {
-        return (RelayRecord) {
+        return (RelayRecord){
                 .unit = (char *) "back@up\\x2dcam.service",
                 .tag = (char *) "rück=wärts kamera",
                 .journal = (char *) "/run/systemd/journal.x/stdout",
@@ -89,8 +89,8 @@ START_TEST(test_refused) {
 }
 END_TEST
 
-static const char *const bad_numbers[] = { "PID=x", "PID=-1", "PID=99999999999", "LEVEL_PREFIX=2", "ROLES=16",
-                                           "INODES=1 2 3 x" };
+static const char *const bad_numbers[] = { "PID=x",          "PID=-1",   "PID=99999999999",
+                                           "LEVEL_PREFIX=2", "ROLES=16", "INODES=1 2 3 x" };
 
 START_TEST(test_bad_numbers) {
         g_autofree char *text = g_strdup_printf(NAMES "PID=1\n%s\n", bad_numbers[_i]);

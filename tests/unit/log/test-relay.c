@@ -77,7 +77,8 @@ static void say(int fd, const char *text) {
         ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
 }
 
-/* Append what is there to be read; *ret_sender is the last sender. Returns false at the end of the stream. */
+/* Append what is there to be read; *ret_sender is the last sender. Returns false at the end of the
+ * stream. */
 static bool hear(int fd, GString *text, struct ucred *ret_sender) {
         char buffer[4096];
         union {
@@ -87,7 +88,9 @@ static bool hear(int fd, GString *text, struct ucred *ret_sender) {
         struct iovec data = { buffer, sizeof buffer };
 
         for (;;) {
-                struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+                struct msghdr message = { .msg_iov = &data,
+                                          .msg_iovlen = 1,
+                                          .msg_control = &control,
                                           .msg_controllen = sizeof control };
                 ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
 
@@ -168,8 +171,9 @@ START_TEST(test_registered_twice) {
         g_autoptr(GString) text = g_string_new(NULL);
         char datagram[4096], control[1024];
         struct iovec data = { datagram, sizeof datagram };
-        struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
-                                  .msg_controllen = sizeof control };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control
+        };
         int out, err;
 
         start_container(getpid(), &out, &err);
@@ -231,8 +235,8 @@ START_TEST(test_one_blocks) {
 }
 END_TEST
 
-/* journald closes a connection: the relay makes another, says again whose lines follow, and repeats what was not
- * taken. */
+/* journald closes a connection: the relay makes another, says again whose lines follow, and repeats what
+ * was not taken. */
 START_TEST(test_journal_hangs_up) {
         g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
         g_autoptr(Relay) relay = open_relay(store);
@@ -261,7 +265,8 @@ START_TEST(test_journal_hangs_up) {
 END_TEST
 
 /*
- * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it to the next.
+ * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it
+ * to the next.
  */
 
 #define LINES 200000
@@ -272,12 +277,21 @@ typedef struct Stored {
         GArray *fds;
 } Stored;
 
+static void stored_free(gpointer data) {
+        Stored *stored = data;
+
+        g_free(stored->name);
+        g_array_unref(stored->fds);
+        g_free(stored);
+}
+
 static Stored *find_stored(GPtrArray *all, const char *name) {
         for (guint i = 0; i < all->len; i++)
                 if (g_str_equal(((Stored *) all->pdata[i])->name, name))
                         return all->pdata[i];
         g_ptr_array_add(all, g_new0(Stored, 1));
-        *(Stored *) all->pdata[all->len - 1] = (Stored) { g_strdup(name), g_array_new(FALSE, FALSE, sizeof(int)) };
+        *(Stored *) all->pdata[all->len - 1] = (Stored){ g_strdup(name),
+                                                         g_array_new(FALSE, FALSE, sizeof(int)) };
         return all->pdata[all->len - 1];
 }
 
@@ -290,7 +304,9 @@ static void keep_stored(GPtrArray *all) {
         struct iovec data = { text, sizeof text - 1 };
 
         for (;;) {
-                struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control,
+                struct msghdr message = { .msg_iov = &data,
+                                          .msg_iovlen = 1,
+                                          .msg_control = &control,
                                           .msg_controllen = sizeof control };
                 ssize_t n = recvmsg(notify, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
                 Stored *stored;
@@ -349,8 +365,8 @@ static void check_lines(char *text) {
         for (char *line = strsep(&rest, "\n"); line && rest; line = strsep(&rest, "\n")) {
                 int number = -1, end = 0;
 
-                ck_assert_msg(sscanf(line, "line %d of the payload%n", &number, &end) == 1 && line[end] == '\0' &&
-                                      number >= 0 && number < LINES,
+                ck_assert_msg(sscanf(line, "line %d of the payload%n", &number, &end) == 1 &&
+                                      line[end] == '\0' && number >= 0 && number < LINES,
                               "garbled: '%s'", line);
                 seen[number] = true;
         }
@@ -359,7 +375,7 @@ static void check_lines(char *text) {
 }
 
 START_TEST(test_killed_at_any_moment) {
-        g_autoptr(GPtrArray) all = g_ptr_array_new();
+        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(stored_free);
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(GRand) random = g_rand_new_with_seed(4711);
         int out, err, kills = 0, kills_in_time = 0;
@@ -377,7 +393,8 @@ START_TEST(test_killed_at_any_moment) {
 
                 usleep((useconds_t) g_rand_int_range(random, 0, 3000));
                 if (kills < KILLS) {
-                        kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                        kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) ==
+                                                 0 &&
                                          info.si_pid == 0;
                         kill(relay, SIGKILL);
                         ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
