@@ -12,5 +12,5 @@
 #define MESSAGE_ID_SECCOMP_COMPILED "df612ccd2aff40da96b039c982543b00"
 
 /* Sends one entry. Fails, having said nothing, where no journal listens. */
-bool journal_send(const char *identifier, int priority, const char *message_id, const char *message,
-                  GError **error);
+bool journal_message_send(const char *identifier, int priority, const char *message_id, const char *message,
+                          GError **error);

@@ -6,7 +6,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/journal.h"
+#include "libstart/base/journal-message.h"
 
 /* A value with line breaks has its length before it, as 64 bits of little endian. */
 static void append_text(GString *entry, const char *field, const char *text) {
@@ -21,8 +21,8 @@ static void append_text(GString *entry, const char *field, const char *text) {
         g_string_append_printf(entry, "%s\n", text);
 }
 
-bool journal_send(const char *identifier, int priority, const char *message_id, const char *message,
-                  GError **error) {
+bool journal_message_send(const char *identifier, int priority, const char *message_id, const char *message,
+                          GError **error) {
         static const struct sockaddr_un journal = { AF_UNIX, "/run/systemd/journal/socket" };
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         g_autoptr(GString) entry = g_string_new(NULL);
