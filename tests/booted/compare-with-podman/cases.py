@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Containers that must look the same from inside, whoever starts them.
+
+Each case: the [Container] keys beside the ones all cases have; optionally whole other sections; further files.
+"""
+
+CASES = {
+    # Nothing but the network, which keyturn needs to be told.
+    'plain': '',
+    'no-network': 'Network=none',
+    'environment': '''
+        Environment=A=1 "B=two words" C=%n
+        Environment=EMPTY= HOME=/elsewhere
+        Environment=D=$$dollar E=100%%
+    ''',
+    'environment-file': '''
+        EnvironmentFile=/etc/compare.env
+        Environment=OVER=unit
+    ''',
+    'arguments': r'''
+        Exec=--hold "two words" 'single quotes' a\x20b $$HOME 100%% -- --flag=value "" after
+    ''',
+    'entrypoint': '''
+        Entrypoint=/bin/sh
+        Exec=-c "exec /usr/bin/dump --output /out/%N --hold from a shell"
+    ''',
+    'entrypoint-json': '''
+        Entrypoint=["/usr/bin/dump", "--output", "/out/entrypoint-json", "two words"]
+        Exec=--hold
+    ''',
+    'user-name': 'User=driver',
+    'user-id': 'User=1500',
+    'user-unknown': 'User=4242',
+    'user-and-group': '''
+        User=4242
+        Group=4343
+    ''',
+    'user-named-group': '''
+        User=driver
+        Group=cameras
+    ''',
+    'user-zero-group': '''
+        User=0
+        Group=1502
+    ''',
+    'working-directory': 'WorkingDir=/home/driver',
+    'host-name': 'HostName=head-unit',
+    'host-name-alone': '''
+        HostName=head-unit
+        Network=none
+    ''',
+    'add-capabilities': 'AddCapability=CAP_NET_ADMIN CAP_SYS_TIME',
+    'add-capabilities-user': '''
+        User=driver
+        AddCapability=CAP_NET_BIND_SERVICE CAP_SYS_NICE
+    ''',
+    'drop-capabilities': 'DropCapability=CAP_CHOWN CAP_KILL',
+    'drop-all-capabilities': 'DropCapability=all',
+    'drop-all-add-one': '''
+        DropCapability=all
+        AddCapability=CAP_SYS_ADMIN
+    ''',
+    'all-capabilities': 'AddCapability=all',
+    'no-new-privileges': 'NoNewPrivileges=true',
+    'read-only': 'ReadOnly=true',
+    'read-only-without-tmpfs': '''
+        ReadOnly=true
+        ReadOnlyTmpfs=false
+    ''',
+    'tmpfs': '''
+        Tmpfs=/cache
+        Tmpfs=/small:size=1M,mode=0700
+        Tmpfs=/etc/inside:ro,noexec
+        Tmpfs=/home/driver:notmpcopyup
+    ''',
+    'volumes': '''
+        Volume=/srv/compare:/data
+        Volume=/srv/compare/inner:/data/inner:ro
+        Volume=/srv/compare/file:/etc/file:ro
+        Volume=/srv/compare:/shared:rw,rshared,noexec
+        Volume=/srv/compare:/made/by/mount:nosuid,nodev
+    ''',
+    'mounts': '''
+        Mount=type=bind,source=/srv/compare,destination=/data,ro=true
+        Mount=type=bind,src=/srv/compare/file,target=/etc/file
+        Mount=type=tmpfs,destination=/scratch,tmpfs-size=2M,tmpfs-mode=0750
+        Mount=type=tmpfs,destination=/plain
+    ''',
+    'limits': '''
+        Ulimit=nofile=1000:2000
+        Ulimit=nproc=300
+        Ulimit=core=0
+        Ulimit=memlock=65536:65536
+    ''',
+    'sysctls': '''
+        Network=none
+        Sysctl=net.ipv4.ip_unprivileged_port_start=0
+        Sysctl=net.core.somaxconn=512
+    ''',
+    'shm-size': 'ShmSize=16m',
+    'labels': '''
+        Label=org.example.label=x
+        Annotation=org.example.annotation=y
+    ''',
+    'log-driver-none': 'LogDriver=none',
+    'unconfined': 'PodmanArgs=--security-opt seccomp=unconfined',
+    'service-settings': {'container': '', 'more': '''
+        [Service]
+        UMask=0077
+        Nice=5
+        OOMScoreAdjust=100
+        LimitNOFILE=5000:6000
+        LimitCORE=1000
+        CPUSchedulingPolicy=batch
+        IOSchedulingClass=idle
+        TimerSlackNSec=100000
+        LimitMEMLOCK=123456
+        Environment=http_proxy=http://proxy:3128 OTHER=unseen
+        Environment=EXPANDED=/srv/compare
+    '''},
+    'environment-of-the-host': {'container': '''
+        EnvironmentHost=true
+        Environment=PASSED
+        Environment=OWN=container
+    ''', 'more': '''
+        [Service]
+        Environment=PASSED=by-service OWN=service MORE=from-service
+    '''},
+    'expansion': {'container': '''
+        Environment=WHERE=${EXPANDED} NAME=%p
+        Volume=${EXPANDED}:/data
+        WorkingDir=%h
+    ''', 'more': '''
+        [Service]
+        Environment=EXPANDED=/srv/compare
+    '''},
+    'instance@one': {'container': '''
+        Environment=INSTANCE=%i
+        HostName=%p-%i
+    '''},
+    'layers': {'image': 'localhost/test/layers:4', 'container': '''
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+    '''},
+    'layers-as-root': {'image': 'localhost/test/layers:4', 'container': '''
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+        User=0
+        WorkingDir=/data
+    '''},
+    'debian': {'image': 'localhost/test/debian', 'container': '''
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+        User=www-data
+    '''},
+    'busybox': {'image': 'localhost/test/busybox', 'container': '''
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+        User=nobody
+    '''},
+    'rootfs': {'rootfs': '/srv/rootfs', 'container': 'Entrypoint=/usr/bin/dump'},
+    'rootfs-overlay': {'rootfs': '/srv/rootfs:O', 'container': 'Entrypoint=/usr/bin/dump'},
+    'rootfs-user': {'rootfs': '/srv/rootfs:O', 'container': '''
+        Entrypoint=/usr/bin/dump
+        User=4242
+    '''},
+    'socket': {'container': '', 'socket': '''
+        [Socket]
+        ListenStream=/run/compare-socket
+        ListenDatagram=/run/compare-datagram
+        FileDescriptorName=doorbell
+    '''},
+    'notify': {'container': '''
+        Notify=true
+        Exec=--output /out/%N --ready --hold
+    '''},
+}

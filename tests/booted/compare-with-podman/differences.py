@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a payload may see differently, and why.
+
+(pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
+"""
+
+DIFFERENCES = [
+    (r'[-+]keyring .*', '',
+     "the session keyring is named after the container's id: with Podman a random one, here its name"),
+    (r'[-+]env-order\[\d+\] .*', '', 'the order of variables changes from one start to the next with Podman'),
+    (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
+     "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "
+     "container outlives it, so there is nothing to sync"),
+    (r'-mount (/etc/hosts|/etc/hostname|/etc/resolv.conf|/run/.containerenv) tmpfs bound .*', '',
+     'files of the container itself are written into its layer, not mounted over it'),
+    (r'\+(mount /proc/interrupts|masked /proc/interrupts char 0666 0:0 1,3 empty ro).*', '',
+     "the list of masked paths is Podman 6's"),
+    (r'-masked /proc/interrupts file 0444 0:0 full rw', '', "the list of masked paths is Podman 6's"),
+    (r'[-+]size /(run|run/lock|tmp|var/tmp) \d+', r'(?!read-only$).*',
+     'the writable layer is on /run, not on the disk'),
+    (r'[-+](hostname|sysctl kernel/hostname\[0\]|env HOSTNAME=|content /etc/host(s|name)\[\d\]) ?'
+     r'(127.0.0.1\t)?[0-9a-f]{12}( systemd-[a-z-]+)?', 'no-network|sysctls', 'both make a random name up'),
+    (r'-path / directory 0555 4242:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
+    (r'\+path / directory 0555 0:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
+    (r'-path /etc/mtab link -> /proc/mounts', 'rootfs', 'nothing is written into the directory of Rootfs='),
+    (r'\+path /etc/mtab ENOENT', 'rootfs', 'nothing is written into the directory of Rootfs='),
+    (r'-mount /run/notify tmpfs bound .*', 'notify', "the socket is systemd's own; Podman mounts a directory"),
+    (r'\+mount /run/notify/notify.sock tmpfs bound .*', 'notify',
+     "the socket is systemd's own; Podman mounts a directory with one of its own"),
+    (r'[-+]fd [12] .*', 'log-driver-none', 'LogDriver=none is /dev/null; with Podman conmon reads and forgets'),
+    (r'-env (TMPDIR|PODMAN_SYSTEMD_UNIT|NOTIFY_SOCKET)=.*', 'environment-of-the-host',
+     'variables that Podman itself was given or sets for itself'),
+    (r'[-+]env (SYSTEMD_EXEC_PID|INVOCATION_ID|JOURNAL_STREAM|MEMORY_PRESSURE_\w+)=.*', 'environment-of-the-host',
+     'these differ with each start of a service'),
+    (r'-mount /volume tmpfs bound .*', 'layers.*',
+     'a VOLUME of the image is a directory of the writable layer; Podman makes an anonymous volume, and removes it'),
+    (r'\+argv\[1[12]\] (after)?', 'arguments', "Podman's Quadlet loses an empty word and all that follow it"),
+    (r'-content /etc/group\[5\] 1500:x:1500:1500', 'user-id',
+     'Podman adds a group of the number of User=, though the user is in passwd with another group'),
+    (r'\+env RUNTIME_DIRECTORY=/run/keyturn/.*', 'environment-of-the-host',
+     "the container's own state is in the unit's RuntimeDirectory="),
+    (r'[-+]content /etc/passwd\[3\] 4242:\*:4242:(0|4343):(container user|4242):/:/bin/sh', '',
+     "the full name of a user that nobody knows is Podman 6's"),
+]

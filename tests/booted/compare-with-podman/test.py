@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The same .container file under Podman's Quadlet and under keyturn, with a payload that tells all it sees.
+
+Every line that differs must be in DIFFERENCES (differences.py), with the reason.
+"""
+
+import difflib
+import importlib.util
+import os
+import re
+import textwrap
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+QUADLET = '/usr/libexec/podman/quadlet'
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location('compare_' + name, os.path.join(HERE, name + '.py'))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CASES = load('cases').CASES
+DIFFERENCES = load('differences').DIFFERENCES
+
+ENVIRONMENT_FILE = """\
+# a comment
+OVER=file
+PLAIN=a value with blanks
+QUOTED="kept"
+  LEADING=blank
+EQUALS=a=b
+LANG
+EMPTY_IN_FILE=
+"""
+
+outputs = {}
+
+
+def case(name):
+    value = CASES[name]
+    return value if isinstance(value, dict) else {'container': value}
+
+
+def container_file(name):
+    """The text of NAME.container, the same for both."""
+    this = case(name)
+    what = f'Rootfs={this["rootfs"]}' if 'rootfs' in this else f'Image={this.get("image", "localhost/test/dump")}'
+    keys = textwrap.dedent(this['container']).strip('\n')
+    text = f'[Container]\n{what}\nVolume=/run/compare:/out\nVolume=/etc/compare.reference:/dump.reference:ro\n'
+    if 'Network=' not in keys:
+        text += 'Network=host\n'
+    if 'Exec=' not in keys:
+        text += f'Exec=--output /out/{name} --hold\n'
+    elif name == 'arguments':
+        keys = keys.replace('Exec=', f'Exec=--output /out/{name} ')
+    text += keys + '\nStopSignal=SIGKILL\n'
+    return text + textwrap.dedent(this.get('more', ''))
+
+
+def prepare(machine):
+    machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
+    machine.write('/etc/compare.env', ENVIRONMENT_FILE)
+    machine.write('/etc/compare.reference', machine.run('ls -l /proc/1/ns').out)
+    # A root directory, and the payload for images that have none: what the image of the payload holds.
+    machine.run('''
+        mounted=$(podman image mount localhost/test/dump)
+        cp -a $mounted/usr/bin/dump /usr/local/bin/dump
+        rm -rf /srv/rootfs; cp -a $mounted /srv/rootfs
+        podman image unmount localhost/test/dump
+    ''')
+
+
+def write_sockets(machine, names):
+    for name in names:
+        if 'socket' in case(name):
+            machine.unit(f'{name}.socket', case(name)['socket'], reload=False)
+
+
+def start_and_collect(machine, names):
+    """Starts all services, a few at once, and returns what their payloads have written."""
+    found = {}
+    for name in names:
+        machine.run(f'rm -f /run/compare/{name}; systemctl start --no-block '
+                    f'{name}.{"socket" if "socket" in case(name) else "service"}')
+        if 'socket' in case(name):
+            machine.run(f'systemctl start --no-block {name}.service')
+    # The payload closes its file before it holds on; a process that still writes it has it open.
+    for name in names:
+        def ended(name=name):
+            if machine.show(name, 'ActiveState') == 'failed':
+                raise AssertionError(f'{name} failed:\n' + machine.journal(f'{name}.service'))
+            text = machine.run(f'cat /run/compare/{name}', check=False).out
+            return text if '\ncall userfaultfd' in text else None
+        try:
+            found[name] = machine.wait_for(ended, 60)
+        except AssertionError as error:
+            found[name] = f'no output: {error}\n' + machine.journal(f'{name}.service')
+    for name in names:
+        if 'socket' in case(name):
+            machine.run(f'systemctl stop {name}.socket')
+    machine.run('systemctl stop ' + ' '.join(f'{name}.service' for name in names), timeout=100)
+    return found
+
+
+def collect_podman(machine, names):
+    for name in names:
+        file = re.sub('@.*', '@', name)
+        machine.write(f'/etc/compare/{file}.container', container_file(name))
+    write_sockets(machine, names)
+    machine.run(f'rm -rf /run/compare-units; mkdir -p /run/compare-units /run/systemd/system; '
+                f'QUADLET_UNIT_DIRS=/etc/compare {QUADLET} /run/compare-units && '
+                f'cp /run/compare-units/*.service /run/systemd/system/')
+    machine.reload()
+    try:
+        return start_and_collect(machine, names)
+    finally:
+        machine.run('cd /run/compare-units && for i in *; do rm -f /run/systemd/system/$i; done')
+        machine.tidy()
+
+
+def collect_keyturn(machine, names):
+    for name in names:
+        machine.container(re.sub('@.*', '@', name), container_file(name), reload=False)
+    write_sockets(machine, names)
+    machine.reload()
+    return start_and_collect(machine, names)
+
+
+def collect(machine):
+    if not outputs:
+        names = list(CASES)
+        prepare(machine)
+        podman = collect_podman(machine, names)
+        prepare(machine)
+        keyturn = collect_keyturn(machine, names)
+        for name in names:
+            outputs[name] = podman[name], keyturn[name]
+    return outputs
+
+
+def differences(podman, keyturn):
+    """Lines with '-' that only Podman's has and with '+' that only keyturn's has."""
+    lines = difflib.unified_diff(podman.splitlines(), keyturn.splitlines(), n=0, lineterm='')
+    return [line for line in list(lines)[2:] if not line.startswith('@@')]
+
+
+def justified(line, name):
+    return any(re.fullmatch(pattern, line) and (not cases or re.fullmatch(cases, name))
+               for pattern, cases, _ in DIFFERENCES)
+
+
+def compare(machine, name):
+    podman, keyturn = collect(machine)[name]
+    for who, output in (('Podman', podman), ('keyturn', keyturn)):
+        assert not output.startswith('no output'), f'{who}: {output}'
+    found = [line for line in differences(podman, keyturn) if not justified(line, name)]
+    assert not found, 'not as under Podman (-), but with keyturn (+):\n' + '\n'.join(found)
+
+
+def test_this_podman_has_quadlet(machine):
+    """Debian 12's Podman 4.3 has none, and then there is nothing to compare with: this says so."""
+    version = machine.run('podman --version').out.split()[2]
+    has_quadlet = machine.run(['test', '-x', QUADLET], check=False).status == 0
+    assert has_quadlet == (int(version.split('.')[0]) >= 5), f'Podman {version}, Quadlet: {has_quadlet}'
+
+
+def make_test(name):
+    def test(machine):
+        if machine.run(['test', '-x', QUADLET], check=False).status == 0:
+            compare(machine, name)
+    return test
+
+
+for _name in CASES:
+    globals()['test_' + re.sub('[-@]', '_', _name)] = make_test(_name)
