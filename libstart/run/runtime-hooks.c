@@ -64,13 +64,33 @@ pid_t runtime_hooks_end(void) {
 }
 
 /* The container's new mount namespace still shares its mounts with the host's: cut the way back first, or the host
- * would get the mount as well. MS_SLAVE and not MS_PRIVATE, so that volumes that ask for it still see what the host
- * mounts later. */
+ * would get the mount as well. Only for the mount that holds rootfs: libcrun makes all of them what the spec's
+ * rootfsPropagation says, and a volume that asks for "rshared" is to go on sharing. MS_SLAVE and not MS_PRIVATE, so
+ * that volumes from the same mount still see what the host mounts later. */
+static int separate_from_host(const char *rootfs, libcrun_error_t *err) {
+        g_autofree char *path = g_strdup(rootfs);
+
+        for (;;) {
+                if (mount(NULL, path, NULL, MS_SLAVE, NULL) == 0)
+                        return 0;
+                /* EINVAL: no mount point, so it is on the mount of a directory above */
+                if (errno != EINVAL || g_str_equal(path, "/"))
+                        return libcrun_make_error(err, errno, "Cannot separate the container's mounts from the host's");
+                char *parent = g_path_get_dirname(path);
+
+                g_free(path);
+                path = parent;
+        }
+}
+
 static int attach_root(int root_mount, const char *rootfs, libcrun_error_t *err) {
+        int result;
+
         if (root_mount < 0)
                 return 0;
-        if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-                return libcrun_make_error(err, errno, "Cannot separate the container's mounts from the host's");
+        result = separate_from_host(rootfs, err);
+        if (result < 0)
+                return result;
         if (syscall(SYS_move_mount, root_mount, "", AT_FDCWD, rootfs, MOVE_MOUNT_F_EMPTY_PATH) < 0)
                 return libcrun_make_error(err, errno, "Cannot mount the container's root on '%s'", rootfs);
         return 0;
