@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A container is a service like any other: it starts, ends, fails, restarts, and leaves nothing."""
+
+import re
+
+BUSYBOX = 'localhost/test/busybox'
+
+
+def container(machine, name, command, container='', service='', image=BUSYBOX):
+    machine.container(name, f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image={image}
+        Exec={command}
+        {container}
+
+        [Service]
+        {service}
+    ''')
+
+
+def result(machine, unit):
+    """How the service ended, once it has. (systemd forgets a service that has ended well; all is 0 then.)"""
+    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 20)
+    shown = machine.show(unit, 'Result', 'ExecMainStatus')
+    return shown['Result'], int(shown['ExecMainStatus'])
+
+
+def test_payload_is_the_main_process(machine):
+    container(machine, 'sleepy', 'sleep 1000')
+    machine.run('systemctl start sleepy')
+    pid = machine.show('sleepy', 'MainPID')
+    assert machine.read(f'/proc/{pid}/cmdline').split('\0')[:2] == ['sleep', '1000']
+    assert re.search(r'^PPid:\s*1$', machine.read(f'/proc/{pid}/status'), re.M)
+    assert machine.show('sleepy', 'ActiveState') == 'active'
+    # The payload is alone in the unit's own cgroup: nothing of ours is left.
+    cgroup = machine.show('sleepy', 'ControlGroup')
+    machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{cgroup}/cgroup.procs').out.split() == [pid])
+
+
+def test_a_start_says_nothing_unusual(machine):
+    container(machine, 'quiet', 'sleep 1000')
+    machine.run('systemctl start quiet')
+    lines = machine.journal('quiet').splitlines()
+    assert len(lines) == 2 and lines[0].startswith('Starting ') and lines[1].startswith('Started '), lines
+    assert 'not our child' not in machine.journal()
+
+
+def test_stop_and_restart(machine):
+    container(machine, 'sleepy', '''sh -c "trap 'exit 0' TERM; while :; do sleep 0.1; done"''')
+    machine.run('systemctl start sleepy')
+    first = machine.show('sleepy', 'MainPID')
+    machine.run('systemctl restart sleepy')
+    second = machine.show('sleepy', 'MainPID')
+    assert first != second and second != '0'
+    machine.run('systemctl stop sleepy')
+    assert result(machine, 'sleepy') == ('success', 0)
+
+
+def test_payload_that_ignores_sigterm_is_killed_after_stop_timeout(machine):
+    container(machine, 'stubborn', 'sleep 1000', container='StopTimeout=1')
+    machine.run('systemctl start stubborn')
+    machine.run('systemctl stop stubborn')
+    assert result(machine, 'stubborn') == ('timeout', 9)
+
+
+def test_stop_signal(machine):
+    container(machine, 'intr', '''sh -c "trap 'exit 7' INT; while :; do sleep 0.1; done"''', container='StopSignal=INT')
+    machine.run('systemctl start intr')
+    machine.run('systemctl stop intr')
+    assert result(machine, 'intr') == ('exit-code', 7)
+
+
+def test_exit_status_of_a_payload_that_ends_at_once_is_never_lost(machine):
+    cases = [('sh -c "exit 0"', ('success', 0)),
+             ('sh -c "exit 3"', ('exit-code', 3)),
+             ('true', ('success', 0)),
+             ('false', ('exit-code', 1))]
+    for i, (command, expected) in enumerate(cases):
+        container(machine, f'brief{i}', command)
+    for _ in range(20):
+        for i, (command, expected) in enumerate(cases):
+            machine.run(f'systemctl start brief{i}', check=False)
+            assert result(machine, f'brief{i}') == expected, (command, result(machine, f'brief{i}'))
+            machine.run('systemctl reset-failed', check=False)
+
+
+def test_exit_status_of_many_at_once(machine):
+    for i in range(30):
+        container(machine, f'many{i}', f'sh -c "exit {i}"')
+    machine.run('systemctl start ' + ' '.join(f'many{i}' for i in range(30)), check=False)
+    for i in range(30):
+        assert result(machine, f'many{i}') == ('exit-code' if i else 'success', i), i
+
+
+def test_killing_signal_is_seen(machine):
+    container(machine, 'victim', 'sleep 1000')
+    machine.run('systemctl start victim')
+    machine.run('kill -KILL ' + machine.show('victim', 'MainPID'))
+    assert result(machine, 'victim') == ('signal', 9)
+
+
+def test_payload_that_is_killed_at_once(machine):
+    """As pid 1 of its namespace it cannot kill itself; the kernel's out-of-memory killer could."""
+    container(machine, 'shortlived', 'sleep 1000')
+    for i in range(20):
+        machine.run(f'systemctl start --no-block shortlived; sleep 0.0{10 + i}; '
+                    'systemctl kill --kill-whom=all --signal=KILL shortlived', check=False)
+        assert result(machine, 'shortlived') == ('signal', 9)
+        machine.run('systemctl reset-failed shortlived', check=False)
+
+
+def test_restart_on_failure(machine):
+    container(machine, 'phoenix', 'sh -c "sleep 0.2; exit 5"', service='Restart=on-failure\nRestartSec=0')
+    machine.run('systemctl start phoenix')
+    machine.wait_for(lambda: int(machine.show('phoenix', 'NRestarts')) >= 2)
+
+
+def failing(machine, name, status, reason):
+    started = machine.run(f'systemctl start {name}', check=False)
+    assert started.status != 0
+    assert result(machine, name) == ('exit-code', status)
+    assert reason in machine.journal(name), machine.journal(name)
+
+
+def test_failing_exec_fails_the_unit_with_the_reason(machine):
+    container(machine, 'missing', '/no/such/program')
+    failing(machine, 'missing', 127, "Cannot execute '/no/such/program' in the container")
+    container(machine, 'nowhere', 'no-such-program')
+    failing(machine, 'nowhere', 127, "Cannot execute 'no-such-program' in the container")
+    container(machine, 'passwd', '/etc/passwd')
+    failing(machine, 'passwd', 126, "Cannot execute '/etc/passwd' in the container: Permission denied")
+
+
+def test_missing_image_fails_the_unit_with_the_reason(machine):
+    container(machine, 'noimage', 'true', image='localhost/not/here:1')
+    failing(machine, 'noimage', 125, 'localhost/not/here:1')
+
+
+def test_oneshot(machine):
+    container(machine, 'once', 'sh -c "echo done; exit 0"', service='Type=oneshot')
+    machine.run('systemctl start once')
+    assert result(machine, 'once') == ('success', 0)
+    machine.wait_for(lambda: 'done' in machine.journal('once').splitlines())
+    container(machine, 'onefail', 'sh -c "exit 3"', service='Type=oneshot')
+    assert machine.run('systemctl start onefail', check=False).status != 0
+    assert result(machine, 'onefail') == ('exit-code', 3)
+
+
+def test_oneshot_is_stopped_like_its_payload(machine):
+    container(machine, 'slow', '''sh -c "trap 'exit 0' TERM; while :; do sleep 0.1; done"''', service='Type=oneshot')
+    machine.run('systemctl start --no-block slow')
+    machine.wait_for(lambda: machine.run('ps ax -o args', check=False).out.count('while :; do sleep 0.1') > 0)
+    machine.run('systemctl stop slow')
+    assert machine.show('slow', 'ActiveState') in ('inactive', 'failed')
+    assert 'while :; do sleep 0.1' not in machine.run('ps ax -o args').out
+
+
+def test_template_instance(machine):
+    container(machine, 'tpl@', 'sh -c "echo I am %i; exec sleep 1000"')
+    machine.run('systemctl start tpl@left tpl@right')
+    for side in ('left', 'right'):
+        machine.wait_for(lambda: f'I am {side}' in machine.journal(f'tpl@{side}').splitlines())
+        assert machine.show(f'tpl@{side}', 'ActiveState') == 'active'
+    assert machine.show('tpl@left', 'MainPID') != machine.show('tpl@right', 'MainPID')
+
+
+def test_drop_in(machine):
+    container(machine, 'dropped', 'sh -c "echo $COLOUR; exec sleep 1000"', container='Environment=COLOUR=red')
+    machine.container('dropped.container.d/10-blue.conf', '''
+        [Container]
+        Exec=sh -c "echo blue is $$COLOUR; exec sleep 1000"
+        Environment=COLOUR=blue
+    ''')
+    machine.run('systemctl start dropped')
+    machine.wait_for(lambda: 'blue is blue' in machine.journal('dropped').splitlines())
+
+
+def test_systemd_limits_apply(machine):
+    container(machine, 'limited', 'sleep 1000', service='Nice=5\nLimitNOFILE=1000')
+    machine.run('systemctl start limited')
+    pid = machine.show('limited', 'MainPID')
+    assert machine.run(f'ps -o ni= -p {pid}').out.strip() == '5'
+    assert machine.show('limited', 'TasksMax') == '2048'
+    assert machine.show('limited', 'DevicePolicy') == 'closed'
+
+
+def test_crun_can_look_in(machine):
+    container(machine, 'seen', 'sleep 1000', container='Environment=INSIDE=yes')
+    machine.run('systemctl start seen')
+    assert 'systemd-seen' in machine.run('crun --root /run/keyturn/seen list').out
+    inside = machine.run(['crun', '--root', '/run/keyturn/seen', 'exec', 'systemd-seen', 'sh', '-c',
+                          'echo $INSIDE; grep Seccomp: /proc/self/status']).out
+    assert inside.split() == ['yes', 'Seccomp:', '2'], inside
+
+
+def test_own_binary_cannot_be_the_payload(machine):
+    """CVE-2019-5736, see libstart/run/own-binary.c."""
+    before = machine.run('sha256sum /usr/lib/keyturn/libstart').out
+    container(machine, 'evil', '/proc/self/exe run --rootfs /')
+    machine.run('systemctl start evil', check=False)
+    assert result(machine, 'evil') == ('exit-code', 125)
+    assert machine.run('sha256sum /usr/lib/keyturn/libstart').out == before
+
+
+def test_twenty_rounds_leave_nothing(machine):
+    container(machine, 'one', 'sleep 1000', container='StopSignal=KILL')
+    container(machine, 'two', 'sleep 1000', container='StopSignal=KILL')
+    machine.run('systemctl start one two; systemctl stop one two')
+    before = machine.footprint()
+    for _ in range(20):
+        machine.run('systemctl start one two')
+        machine.run('systemctl stop one two')
+    machine.wait_for(lambda: machine.footprint() == before)
+
+
+def test_stop_in_the_middle_of_a_start_leaves_nothing(machine):
+    container(machine, 'aborted', 'sleep 1000', container='StopSignal=KILL')
+    machine.run('systemctl start aborted; systemctl stop aborted')
+    before = machine.footprint()
+    for i in range(40):
+        machine.run(f'systemctl start --no-block aborted; sleep 0.0{i:02}; systemctl stop aborted')
+    machine.wait_for(lambda: machine.footprint() == before)
