@@ -64,8 +64,8 @@ static const char *newline_after(const char *text) {
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir) {
         if (user->in_passwd || user->uid == 0)
                 return NULL;
-        return g_strdup_printf("%s%s%u:*:%u:%u:%u:%s:/bin/sh\n", text ?: "", newline_after(text), user->uid,
-                               user->uid, user->gid, user->uid, workdir);
+        return g_strdup_printf("%s%s%u:*:%u:%u:container user:%s:/bin/sh\n", text ?: "", newline_after(text),
+                               user->uid, user->uid, user->gid, workdir);
 }
 
 static bool has_group(const char *text, gid_t gid) {

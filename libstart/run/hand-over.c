@@ -173,8 +173,11 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         if (ret->exec_errno != 0)
                 return true;
 
-        message = g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
-        if (!started(ret->payload, data, error) || !notify_send(notify, message, error)) {
+        if (traced)
+                pass_on_signals(ret);
+        /* systemd would only complain about the pid of a payload that is gone; our own end tells of it. */
+        message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
+        if (!started(ret->payload, data, error) || (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);
                 return false;
         }

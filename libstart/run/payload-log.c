@@ -43,13 +43,13 @@ static bool open_null(PayloadLog *log, GError **error) {
 static bool open_relay(PayloadLog *log, GError **error) {
         g_autoptr(GError) failure = NULL;
 
-        if (!relay_needed(STDOUT_FILENO) && !relay_needed(STDERR_FILENO))
-                return true;
         if (!relay_pipes_open(PATH_RELAY, STDOUT_FILENO, STDERR_FILENO, &log->pipes, &failure)) {
                 log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout",
                             failure->message);
                 return true;
         }
+        if (log->pipes.socket < 0) /* neither is the journal's */
+                return true;
         return replace(log, log->pipes.stdout_write, log->pipes.stderr_write, error);
 }
 
