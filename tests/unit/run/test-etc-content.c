@@ -49,7 +49,7 @@ START_TEST(test_passwd) {
         g_autofree char *passwd = etc_passwd("root:x:0:0::/root:/bin/sh", &unknown, "/app");
         g_autofree char *group = etc_group(NULL, &unknown);
 
-        ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:1234:/app:/bin/sh\n");
+        ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:container user:/app:/bin/sh\n");
         ck_assert_str_eq(group, "5678:x:5678:1234\n");
         g_free(group);
         group = etc_group("root:x:0:\n", &no_group);
