@@ -98,3 +98,12 @@ bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gi
                 return error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
         return true;
 }
+
+bool root_file_check_directory(int root_fd, const char *path, GError **error) {
+        _cleanup_close_ int at = open_in_root(root_fd, path, O_PATH | O_DIRECTORY, 0);
+
+        if (at >= 0)
+                return true;
+        return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot use the container's working directory '%s': %s", path,
+                         g_strerror(errno));
+}

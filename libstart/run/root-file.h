@@ -16,3 +16,6 @@ bool root_file_write(int root_fd, const char *path, const char *content, GError 
 
 /* Make a directory with its parents (0755, root), the last one owned by uid:gid; one that exists is left alone. */
 bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gid, GError **error);
+
+/* Whether there is such a directory; KT_ERROR_NOT_EXECUTABLE if not, because then no payload can begin in it. */
+bool root_file_check_directory(int root_fd, const char *path, GError **error);

@@ -126,10 +126,31 @@ static bool build_spec(Start *start, bool for_running, GError **error) {
 static bool make_workdir(const Start *start, GError **error) {
         const char *workdir = start->args->workdir ?: start->root.config->working_dir;
 
-        /* The image's is made if it is missing; one that the user names must exist (both as Podman). */
+        /* The image's is made if it is missing; one that the user names must exist: see require_workdir(). */
         if (start->args->workdir || !workdir || start->root.directory)
                 return true;
         return root_file_make_directory(start->root.fd, workdir, start->user.uid, start->user.gid, error);
+}
+
+static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
+        for (size_t i = 0; i < spec->mounts_len; i++) {
+                size_t length = strlen(spec->mounts[i]->destination);
+
+                if (strncmp(path, spec->mounts[i]->destination, length) == 0 &&
+                    (!path[length] || path[length] == '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* A working directory that the user names and that is not there is a mistake in the file, as with Podman; libcrun
+ * would make it. What a mount will bring cannot be looked at yet. */
+static bool require_workdir(const Start *start, GError **error) {
+        const char *workdir = start->args->workdir;
+
+        if (!workdir || is_below_mount(start->spec, workdir))
+                return true;
+        return root_file_check_directory(start->root.fd, workdir, error);
 }
 
 static bool make_volumes(const Start *start, GError **error) {
@@ -191,7 +212,8 @@ static bool prepare_root(Start *start, GError **error) {
 
 static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
-        if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, true, error))
+        if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, true, error) ||
+            !require_workdir(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))
@@ -272,7 +294,8 @@ int start_container(const LaunchArgs *args, GError **error) {
                 return EXIT_KEYTURN;
         start.notify = notify_open(error);
         if (*error || !prepare(&start, error))
-                return EXIT_KEYTURN;
+                return g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
+                                                                                    EXIT_KEYTURN;
 
         RuntimeContainer container = {
                 .state_root = start.state_dir,

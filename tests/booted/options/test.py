@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What single options promise, beyond what the comparison with Podman sees."""
+
+BUSYBOX = 'localhost/test/busybox'
+
+
+def once(machine, script, container='', service='', image=BUSYBOX, expect=0):
+    """What a container of Type=oneshot says, which runs a shell script without double quotes."""
+    assert '"' not in script
+    machine.container('once', f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        {image if '=' in image else f'Image={image}'}
+        Exec=sh -c "{script}; echo :end"
+        {container}
+
+        [Service]
+        Type=oneshot
+        {service}
+    ''')
+    machine.mark()
+    started = machine.run('systemctl start once', check=False)
+    if expect == 0:
+        assert started.status == 0, machine.journal('once')
+        machine.wait_for(lambda: ':end' in machine.journal('once').splitlines())
+    else:
+        assert machine.show('once', 'ExecMainStatus') == str(expect), container + machine.journal('once')
+    return [line for line in machine.journal('once').splitlines()]
+
+
+def refused(machine, reason, container, image=BUSYBOX, status=125):
+    said = '\n'.join(once(machine, 'true', container, image=image, expect=status))
+    assert reason in said, said
+
+
+def test_network_none_has_only_lo(machine):
+    said = once(machine, 'ls /sys/class/net | tr \'\\n\' .; cat /proc/net/dev | wc -l', 'Network=none')
+    assert 'lo.3' in said, said
+
+
+def test_read_only(machine):
+    probe = 'for i in / /tmp /run /var/tmp /dev/shm; do touch $$i/x 2>/dev/null && echo can $$i; done'
+    can = [line for line in once(machine, probe, 'ReadOnly=true') if line.startswith('can')]
+    assert can == ['can /tmp', 'can /run', 'can /var/tmp', 'can /dev/shm'], can
+    can = [line for line in once(machine, probe, 'ReadOnly=true\nReadOnlyTmpfs=false'.replace('\n', '\n        '))
+           if line.startswith('can')]
+    assert can == [], can
+
+
+def test_rshared_volume_shares_mounts_made_inside(machine):
+    machine.run('mkdir -p /srv/shared /srv/slave')
+    try:
+        machine.container('mounter', '''
+            [Container]
+            Image=localhost/test/busybox
+            AddCapability=CAP_SYS_ADMIN
+            Volume=/srv/shared:/shared:rshared
+            Volume=/srv/slave:/slave
+            Exec=sh -c "mkdir -p /shared/in /slave/in; mount -t tmpfs x /shared/in && mount -t tmpfs x /slave/in && echo :done; exec sleep 1000"
+            StopSignal=SIGKILL
+        ''')
+        machine.run('systemctl start mounter')
+        machine.wait_for(lambda: ':done' in machine.journal('mounter').splitlines())
+        mounts = machine.read('/proc/1/mountinfo')
+        assert ' /srv/shared/in ' in mounts
+        assert ' /srv/slave/in ' not in mounts
+        assert '/run/keyturn/mounter' not in mounts, mounts
+    finally:
+        machine.run('systemctl stop mounter; umount /srv/shared/in', check=False)
+
+
+def test_slave_volume_sees_later_mounts_of_the_host(machine):
+    machine.run('mkdir -p /srv/late/in')
+    machine.container('watcher', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/late:/late:rslave
+        Volume=/srv/late:/apart
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    machine.run('systemctl start watcher')
+    machine.run('mount -t tmpfs late /srv/late/in')
+    try:
+        mounts = machine.read(f'/proc/{machine.show("watcher", "MainPID")}/mountinfo')
+        assert ' /late/in ' in mounts
+        assert ' /apart/in ' not in mounts
+    finally:
+        machine.run('systemctl stop watcher; umount /srv/late/in')
+
+
+def test_credentials_by_the_specifier(machine):
+    machine.write('/etc/secret', 'the secret\n', 0o600)
+    said = once(machine, 'cat /credentials/key', 'Volume=%d:/credentials:ro', 'LoadCredential=key:/etc/secret')
+    assert 'the secret' in said, said
+
+
+def test_rootfs_by_a_variable_of_the_service(machine):
+    machine.run('mkdir -p /srv/root/bin /srv/root/etc /srv/root/proc /srv/root/sys /srv/root/dev /srv/root/run && '
+                'cp /bin/busybox /srv/root/bin/sh')
+    for overlay in ('', ':O'):
+        said = once(machine, 'echo from the directory', image='Rootfs=${TREE}' + overlay,
+                    service='Environment=TREE=/srv/root')
+        assert 'from the directory' in said, said
+
+
+def test_images_by_id_digest_and_short_name(machine):
+    inspect = 'podman image inspect --format'
+    identity = machine.run(f'{inspect} "{{{{.Id}}}}" localhost/test/busybox').out.strip()
+    digest = machine.run(f'{inspect} "{{{{.Digest}}}}" localhost/test/busybox').out.strip()
+    for image in (identity, identity[:12], f'localhost/test/busybox@{digest}', 'localhost/test/busybox:latest'):
+        assert 'found' in once(machine, 'echo found', image=image), image
+
+
+def test_additional_image_store(machine):
+    machine.run('mkdir -p /srv/extra /srv/empty && mount --bind /var/lib/containers/storage /srv/extra')
+    machine.write('/etc/containers/storage.conf', '''
+[storage]
+driver = "overlay"
+graphroot = "/srv/empty"
+runroot = "/run/empty"
+[storage.options]
+additionalimagestores = ["/srv/extra"]
+''')
+    try:
+        assert 'found' in once(machine, 'echo found')
+    finally:
+        machine.run('umount /srv/extra')
+
+
+def test_mistakes_have_reasons(machine):
+    refused(machine, '/srv/nowhere', '', image='Rootfs=/srv/nowhere')
+    refused(machine, '/etc/no.env', 'EnvironmentFile=/etc/no.env')
+    refused(machine, '/srv/none', 'Mount=type=bind,source=/srv/none,destination=/x')
+    refused(machine, 'nobody-knows', 'User=nobody-knows')
+    refused(machine, "'/not/there'", 'WorkingDir=/not/there', status=126)
+    refused(machine, "'/bin/busybox'", 'WorkingDir=/bin/busybox', status=126)
+
+
+def test_working_directory_in_a_volume_or_behind_a_link(machine):
+    machine.run('mkdir -p /srv/work/deep')
+    assert '/work/deep' in once(machine, 'pwd', 'Volume=/srv/work:/work\n        WorkingDir=/work/deep')
+    assert '/tmp' in once(machine, 'pwd', 'WorkingDir=/root/../tmp')
+
+
+def test_debian_shell(machine):
+    said = once(machine, 'apt-get --version | head -1; ls / | wc -l', image='localhost/test/debian')
+    assert any(line.startswith('apt ') for line in said), said
+
+
+def test_redis_serves(machine):
+    machine.container('redis', '''
+        [Container]
+        Image=localhost/test/redis
+    ''')
+    machine.run('systemctl start redis')
+    ping = r"printf 'SET camera on\r\nGET camera\r\nQUIT\r\n' | busybox nc 127.0.0.1 6379"
+    machine.wait_for(lambda: '\non' in machine.run(ping, check=False).out.replace('\r', ''))
+    machine.run('systemctl stop redis')
+    assert machine.show('redis', 'Result') == 'success', machine.journal('redis')

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a start does not do, seen from the kernel's side: every system call up to the payload's execution."""
+
+import re
+
+FORBIDDEN = {'fsync', 'fdatasync', 'sync', 'syncfs', 'sync_file_range', 'msync', 'nanosleep', 'clock_nanosleep',
+             'pause', 'bind', 'listen', 'accept', 'accept4'}
+MAKERS = {'mkdir', 'mkdirat', 'symlink', 'symlinkat', 'rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink',
+          'unlinkat', 'rmdir', 'mknod', 'mknodat', 'creat', 'truncate'}
+SOCKETS = {'/run/systemd/notify', '/run/keyturn/relay'}
+
+
+def trace(machine, name):
+    """The calls of libstart and of all it starts, up to the payload: (call, arguments, result)."""
+    machine.reload()
+    text = machine.run(f'systemctl cat {name}').out.replace('\\\n', ' ')
+    command = re.search(r'^ExecStart=(.*)$', text, re.M)[1]
+    # -D: libstart itself stays the service's main process.
+    machine.unit(f'{name}.service.d/strace.conf', f'''
+        [Service]
+        ExecStart=
+        ExecStart=/usr/bin/strace -D -f -y -s 200 -o /run/trace {command}
+    ''')
+    # So that no filter is missing, as after a boot with this file.
+    machine.run(f'systemctl start keyturn-seccomp && systemctl reload keyturn-seccomp && systemctl start {name}')
+    payload = machine.show(name, 'MainPID')
+    machine.run(f'systemctl stop {name}')
+    calls, pending = [], {}
+    for line in machine.read('/run/trace').splitlines():
+        pid, _, rest = line.partition(' ')
+        rest = rest.strip()
+        if rest.endswith('<unfinished ...>'):
+            pending[pid] = rest[:-len('<unfinished ...>')].rstrip()
+            continue
+        resumed = re.match(r'<\.\.\. \w+ resumed>(.*)', rest)
+        if resumed:
+            rest = pending.pop(pid, '') + resumed[1]
+        call = re.match(r'(\w+)\((.*)\)\s+= (.*)', rest)
+        if not call:
+            continue
+        # The payload is its own master from here on.
+        if pid == payload and any(p == pid and c == 'execve' and r == '0' for p, c, _, r in calls):
+            continue
+        calls.append((pid, *call.groups()))
+    assert len(calls) > 100, calls
+    return calls
+
+
+def written_path(call, arguments):
+    """The absolute path of the file that a call makes, changes or opens for writing; or None."""
+    if call in ('open', 'openat', 'openat2'):
+        if not re.search(r'O_WRONLY|O_RDWR|O_CREAT|O_TRUNC', arguments):
+            return None
+    elif call not in MAKERS:
+        return None
+    directory = re.match(r'(?:AT_FDCWD|\d+)<([^>]*)>', arguments)
+    path = re.search(r'"([^"]*)"', arguments)[1]
+    if call in ('symlink', 'symlinkat'):
+        directory = re.search(r'", (?:AT_FDCWD|\d+)<([^>]*)>', arguments)
+        path = re.findall(r'"([^"]*)"', arguments)[1]
+    return path if path.startswith('/') or not directory else directory[1].rstrip('/') + '/' + path
+
+
+def check(machine, name):
+    calls = trace(machine, name)
+    for _, call, arguments, result in calls:
+        what = f'{call}({arguments}) = {result}'
+        assert call not in FORBIDDEN, what
+        if call == 'socket':
+            assert arguments.startswith('AF_UNIX'), what
+        if call in ('connect', 'sendto', 'sendmsg'):
+            path = re.search(r'sun_path=@?"([^"]*)"', arguments)
+            assert not path or path[1] in SOCKETS, what
+        if call == 'poll' or call == 'ppoll':
+            assert not re.search(r'\(?NULL, 0', arguments), what
+        path = written_path(call, arguments)
+        if path and not result.startswith('-1'):
+            assert re.match(r'/run/|/proc/|/dev/(null|pts|shm|mqueue|full|zero|random|urandom|tty|console)', path), what
+    executed = [arguments for _, call, arguments, result in calls if call == 'execve' and result == '0']
+    assert len(executed) == 2, executed
+    assert '/libstart"' in executed[0], executed
+    assert 'sleep' in executed[1], executed
+    return calls
+
+
+def test_a_start_of_an_image(machine):
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    check(machine, 'traced')
+
+
+def test_a_start_with_everything(machine):
+    machine.write('/etc/traced.env', 'A=1\n')
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/debian
+        Exec=sleep 1000
+        User=www-data
+        Volume=/etc:/host:ro
+        Tmpfs=/cache
+        ReadOnly=true
+        EnvironmentFile=/etc/traced.env
+        HostName=traced
+        ShmSize=8m
+        AddCapability=CAP_NET_ADMIN
+        Ulimit=nofile=100:200
+        StopSignal=SIGKILL
+    ''')
+    check(machine, 'traced')
+
+
+def test_a_start_of_a_directory(machine):
+    machine.run('mkdir -p /srv/traced/bin /srv/traced/dev /srv/traced/proc /srv/traced/sys /srv/traced/etc '
+                '/srv/traced/run && cp /bin/busybox /srv/traced/bin/sleep')
+    machine.container('traced', '''
+        [Container]
+        Rootfs=/srv/traced
+        Exec=/bin/sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    check(machine, 'traced')
