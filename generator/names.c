@@ -52,7 +52,7 @@ bool name_is_unit(const char *name) {
 
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = {
-                NAME_SECCOMP ".service",   NAME_RELAY ".service",   NAME_IMAGES ".service",
+                NAME_SECCOMP ".service",   NAME_RELAY ".service",
                 "keyturn-seccomp.service", "keyturn-relay.service", NULL,
         };
 
