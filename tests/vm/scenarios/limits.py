@@ -17,7 +17,6 @@ TASKS = '''
 [Container]
 Image=localhost/test/busybox
 Network=none
-PidsLimit=0
 Exec=sh -c "n=0; while [ $$n -lt 40 ]; do n=$$((n+1)); (sleep 1000 &) ; done; echo all were made; sleep 1000"
 
 [Service]
@@ -48,18 +47,18 @@ sleep 1
 echo "tasks $(cat "$(group tasks)/pids.max") $(cat "$(group tasks)/pids.current")" \
      "$(awk '$1 == "max" { print ($2 > 0 ? "refused" : "none refused") }' "$(group tasks)/pids.events")"
 
-systemctl start cpu.service
+systemctl start busy.service
 sleep 1
-before=$(awk '$1 == "usage_usec" { print $2 }' "$(group cpu)/cpu.stat")
+before=$(awk '$1 == "usage_usec" { print $2 }' "$(group busy)/cpu.stat")
 at=$(cut -d' ' -f1 /proc/uptime)
 sleep 5
-after=$(awk '$1 == "usage_usec" { print $2 }' "$(group cpu)/cpu.stat")
+after=$(awk '$1 == "usage_usec" { print $2 }' "$(group busy)/cpu.stat")
 echo "cpu $before $after $at $(cut -d' ' -f1 /proc/uptime)" \
-     "$(awk '$1 == "nr_throttled" { print $2 }' "$(group cpu)/cpu.stat")"
+     "$(awk '$1 == "nr_throttled" { print $2 }' "$(group busy)/cpu.stat")"
 
-echo "procs $(grep -cx "$(value cpu MainPID)" "$(group cpu)/cgroup.procs")"
-systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 | awk '$1 ~ "cpu.service" { print "cgtop", $1; exit }'
-systemctl stop tasks.service cpu.service
+echo "procs $(grep -cx "$(value busy MainPID)" "$(group busy)/cgroup.procs")"
+systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 | awk '$1 ~ "busy.service" { print "cgtop", $1; exit }'
+systemctl stop tasks.service busy.service
 '''
 
 
@@ -67,7 +66,7 @@ def run(vm):
     report = vm.boot({
         'etc/containers/systemd/memory.container': MEMORY,
         'etc/containers/systemd/tasks.container': TASKS,
-        'etc/containers/systemd/cpu.container': CPU,
+        'etc/containers/systemd/busy.container': CPU,
     }, SCRIPT)
     assert report.status == 0, report.trouble()
     said = {line.split(' ', 1)[0]: line.split()[1:] for line in report.out.splitlines()}
@@ -82,4 +81,4 @@ def run(vm):
     assert 0.05 < share < 0.15 and throttled > 0, f'CPUQuota=10%: used {share:.2f} of a CPU\n{report.trouble()}'
 
     assert said['procs'] == ['1'], 'the payload is not in its unit\'s own cgroup'
-    assert said.get('cgtop') == ['system.slice/cpu.service'], f'systemd-cgtop: {said.get("cgtop")}'
+    assert said.get('cgtop') == ['system.slice/busy.service'], f'systemd-cgtop: {said.get("cgtop")}'

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Power is cut fifty times in the middle of ten containers' starts; then the machine boots as if nothing had been.
+
+A boot takes 20 s here, fifty would take the whole day's patience. So the machine boots once, up to the moment
+before the containers start, and is frozen there with its memory and its disk. From that moment it is thawed
+fifty times and killed, each time a little later, until well after the last start. After each cut the file
+system's journal is replayed and the disk looked at from outside. Some of the cut disks are then booted
+(--all-cuts: all of them).
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import lanes
+from vm import PORT, Link, host
+
+COUNT = 10
+CUTS = 50
+BOOTED = (15, 30, 49)
+
+# The cameras wait for this, so that the moment before their start is known outside.
+GATE = PORT + r'''
+echo ready >"$report"
+# Frozen somewhere in these seconds, thawed in the same place.
+sleep 2
+'''
+GATE_SERVICE = '''
+[Unit]
+Description=The moment before
+After=basic.target systemd-logind.service systemd-networkd.service
+
+[Service]
+Type=oneshot
+ExecStart=/bin/bash /etc/vm/gate
+'''
+CAMERAS_TARGET = '''
+[Unit]
+Description=Cameras
+After=gate.service
+Wants={wants}
+'''
+# What keyturn could have left is on the disk only: files named after it, and whatever lies in the image store.
+CLEAN = r'''
+systemctl is-system-running --wait
+systemctl is-active 'camera*.service' | grep -c '^active'
+find /var /etc /opt /home /root /srv -xdev -path '*keyturn*' ! -path '/etc/systemd/*' -print
+find /usr/share/containers/storage -newer /etc/machine-id -type f -print
+'''
+
+
+# What the cameras say, for us to count while the machine lives.
+CONSOLE = 'systemd.journald.forward_to_console=1'
+
+
+class Monitor:
+    """QEMU's control socket."""
+
+    def __init__(self, path):
+        deadline = time.monotonic() + 10
+        self.socket = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.socket.connect(path)
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        self.lines = self.socket.makefile('r')
+        self.lines.readline()
+        self.command('qmp_capabilities')
+
+    def command(self, name, **arguments):
+        self.socket.sendall(json.dumps({'execute': name, 'arguments': arguments}).encode() + b'\n')
+        while True:
+            answer = json.loads(self.lines.readline())
+            if 'error' in answer:
+                raise AssertionError(f'QEMU: {answer["error"]["desc"]}')
+            if 'return' in answer:
+                return answer['return']
+
+    def human(self, line):
+        said = self.command('human-monitor-command', **{'command-line': line})
+        if said.strip():
+            raise AssertionError(f'QEMU: {line}: {said.strip()}')
+
+
+def files():
+    made = {}
+    for name, text in lanes.keyturn(COUNT).items():
+        made[name] = text.replace('WantedBy=multi-user.target', 'WantedBy=cameras.target').replace(
+            'Description=Camera', 'Description=Camera\nAfter=gate.service')
+    wants = ' '.join(f'{name}.service' for name in lanes.names(COUNT))
+    made['etc/vm/gate'] = GATE
+    made['etc/systemd/system/gate.service'] = GATE_SERVICE
+    made['etc/systemd/system/cameras.target'] = CAMERAS_TARGET.format(wants='gate.service ' + wants)
+    made['etc/systemd/system/multi-user.target.wants/cameras.target'] = Link('../cameras.target')
+    return made
+
+
+def freeze(vm, disk):
+    """Boots up to the gate and saves that moment in the disk's image. Returns nothing that lives."""
+    qmp = os.path.join(vm.work, 'qmp')
+    command = vm.command(root_disk=disk, cmdline=CONSOLE, more=['-qmp', f'unix:{qmp},server=on,wait=off'])
+    with vm.running(command) as process:
+        monitor = Monitor(qmp)
+        deadline = time.monotonic() + 120
+        while 'ready' not in read(vm, 'report'):
+            assert process.poll() is None and time.monotonic() < deadline, 'no gate:\n' + vm.console()[-4000:]
+            time.sleep(0.02)
+        monitor.command('stop')
+        monitor.human('savevm gate')
+
+
+def read(vm, name):
+    if not os.path.exists(os.path.join(vm.work, name)):
+        return ''
+    with open(os.path.join(vm.work, name), errors='replace') as file:
+        return file.read()
+
+
+def cut(vm, disk, seconds=None):
+    """Thaws the machine and kills it that much later, or after the last camera's start.
+
+    Returns how many cameras had been started, and how many seconds that took.
+    """
+    qmp = os.path.join(vm.work, 'qmp')
+    command = vm.command(root_disk=disk, cmdline=CONSOLE, more=['-qmp', f'unix:{qmp},server=on,wait=off', '-loadvm', 'gate', '-S'])
+    with vm.running(command) as process:
+        monitor = Monitor(qmp)
+        monitor.command('cont')
+        began = time.monotonic()
+        if seconds:
+            time.sleep(seconds)
+        while not seconds and vm.console().count('first frame') < COUNT:
+            assert time.monotonic() - began < 120, 'the cameras do not start: ' + vm.console()[-4000:]
+            time.sleep(0.02)
+        took = time.monotonic() - began
+        assert process.poll() is None, 'the machine ended by itself: ' + vm.console()[-2000:]
+        process.kill()
+    return vm.console().count('first frame'), took
+
+
+def damage(vm, disk):
+    """What is wrong with the file system after its journal was replayed, as by the next mount; '' if nothing."""
+    raw = os.path.join(vm.work, 'cut.ext4')
+    host('qemu-img', 'convert', '-O', 'raw', disk, raw)
+    try:
+        replay = subprocess.run(['e2fsck', '-y', '-E', 'journal_only', raw], capture_output=True, text=True)
+        if replay.returncode > 1:
+            return replay.stdout + replay.stderr
+        check = subprocess.run(['e2fsck', '-fn', raw], capture_output=True, text=True)
+        return '' if check.returncode == 0 else check.stdout + check.stderr
+    finally:
+        os.unlink(raw)
+
+
+def boot_after(vm, disk, name):
+    report = vm.boot(files_after(), CLEAN, root_disk=disk)
+    assert report.status == 0, f'{name}: {report.trouble()}'
+    state, active, *left = report.out.splitlines()
+    assert (state, active) == ('running', str(COUNT)), f'{name}: {report.trouble()}'
+    assert not left, f'{name}: left over: {left}'
+    return report.microseconds('Finish') - report.microseconds('Userspace')
+
+
+def files_after():
+    """The same machine without the gate."""
+    return dict(lanes.keyturn(COUNT), **{
+        path: None for path in files() if path not in lanes.keyturn(COUNT)})
+
+
+def run(vm):
+    frozen, disk = (os.path.join(vm.work, name) for name in ('frozen.qcow2', 'cut.qcow2'))
+    base = os.path.join(vm.disk, 'disk.ext4')
+    host('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'raw', '-b', base, frozen)
+    vm.initrd(files())
+    freeze(vm, frozen)
+
+    shutil.copyfile(frozen, disk)
+    _, longest = cut(vm, disk)
+    longest *= 1.2
+
+    started = []
+    times = []
+    for number in range(CUTS):
+        shutil.copyfile(frozen, disk)
+        started.append(cut(vm, disk, longest * (number + 1) / CUTS)[0])
+        trouble = damage(vm, disk)
+        assert not trouble, f'cut {number + 1}: {trouble}'
+        if vm.all_cuts or number in BOOTED:
+            times.append(boot_after(vm, disk, f'after cut {number + 1}'))
+            # The next cut needs the gate again.
+            vm.initrd(files())
+    vm.measured('cameras started when power was cut', ' '.join(str(count) for count in started), '')
+    vm.measured('user space until all is started, after cuts (this machine\'s time)',
+                ' '.join(str(value) for value in times))
+    middle = sum(0 < count < COUNT for count in started)
+    assert middle >= 5, f'only {middle} of {CUTS} cuts hit the middle of the starts: {started}'
