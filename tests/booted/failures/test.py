@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Starts that cannot succeed say why; starts that are cut off anywhere leave nothing."""
+
+import random
+
+
+def fails(machine, name, status, reason):
+    assert machine.run(f'systemctl start {name}', check=False).status != 0
+    shown = machine.show(name, 'Result', 'ExecMainStatus')
+    assert shown == {'Result': 'exit-code', 'ExecMainStatus': str(status)}, machine.journal(name)
+    assert reason in machine.journal(name), machine.journal(name)
+
+
+def script(machine, name, first_line, mode):
+    machine.write(f'/srv/{name}', f'{first_line}\necho unreachable\n', mode)
+    machine.container(name, f'''
+        [Container]
+        Image=localhost/test/debian
+        Volume=/srv/{name}:/script
+        Exec=/script
+    ''')
+
+
+def test_missing_interpreter(machine):
+    script(machine, 'nointerpreter', '#!/no/such/shell', 0o755)
+    fails(machine, 'nointerpreter', 127, 'interpreter or loader')
+
+
+def test_not_executable(machine):
+    script(machine, 'noexec', '#!/bin/sh', 0o644)
+    fails(machine, 'noexec', 126, 'Permission denied')
+
+
+def test_not_a_program(machine):
+    script(machine, 'garbage', '\x7fnothing', 0o755)
+    fails(machine, 'garbage', 126, 'Exec format error')
+
+
+def test_missing_loader(machine):
+    """A dynamic program in an image without any library."""
+    machine.container('noloader', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/usr/bin/ls:/dynamic:ro
+        Exec=/dynamic
+    ''')
+    fails(machine, 'noloader', 127, 'interpreter or loader')
+
+
+def test_oneshot_fails_in_the_same_way(machine):
+    machine.container('nothing', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=/no/such/program
+
+        [Service]
+        Type=oneshot
+    ''')
+    fails(machine, 'nothing', 127, "Cannot execute '/no/such/program'")
+
+
+def test_oneshot_that_remains(machine):
+    machine.container('done', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=true
+
+        [Service]
+        Type=oneshot
+        RemainAfterExit=yes
+    ''')
+    machine.run('systemctl start done')
+    assert machine.show('done', 'ActiveState', 'SubState') == {'ActiveState': 'active', 'SubState': 'exited'}
+    machine.run('systemctl stop done')
+    assert machine.show('done', 'Result') == 'success'
+
+
+def test_segmentation_fault_is_seen(machine):
+    """A real one: signals that are only sent do not reach the first process of a PID namespace."""
+    machine.write('/srv/fault.pl', 'print unpack("p", pack("Q", 8));')
+    machine.container('crash', '''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image=localhost/test/debian
+        Volume=/srv/fault.pl:/fault.pl:ro
+        Exec=perl /fault.pl
+    ''')
+    for _ in range(20):
+        machine.run('systemctl start crash', check=False)
+        machine.wait_for(lambda: machine.show('crash', 'ActiveState') == 'failed')
+        # CLD_KILLED, or CLD_DUMPED where the machine keeps cores
+        shown = machine.show('crash', 'ExecMainCode', 'ExecMainStatus')
+        assert shown['ExecMainCode'] in ('2', '3') and shown['ExecMainStatus'] == '11', shown
+        machine.run('systemctl reset-failed crash')
+
+
+def test_killed_at_any_moment_of_the_start(machine):
+    """libstart, its helpers and the payload: the whole service, as the kernel out of memory would."""
+    machine.container('cut', '''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    machine.run('systemctl start cut; systemctl stop cut')
+    before = machine.footprint()
+    random.seed(1)
+    for i in range(50):
+        whom = ('all', 'main')[i % 2]
+        machine.run(f'systemctl start --no-block cut; sleep 0.0{random.randrange(40):02}; '
+                    f'systemctl kill --kill-who={whom} --signal=KILL cut; systemctl stop cut; '
+                    'systemctl reset-failed cut', check=False)
+    machine.wait_for(lambda: machine.footprint() == before)
+
+
+def test_default_instance(machine):
+    machine.container('seat@', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "echo seat of %i; exec sleep 1000"
+        StopSignal=SIGKILL
+
+        [Install]
+        DefaultInstance=driver
+        WantedBy=multi-user.target
+    ''')
+    machine.run('systemctl start multi-user.target')
+    machine.wait_for(lambda: 'seat of driver' in machine.journal('seat@driver').splitlines())
