@@ -19,7 +19,7 @@
  * same. */
 const Key keys_container[] = {
         { "AddCapability", READ_WORDS, set_option, "cap-add" },
-        { "AddDevice", READ_WORDS, NULL, NOT_YET "devices of the host cannot be added" },
+        { "AddDevice", READ_WORDS, NULL, NOT_YET "instead Volume=/dev/x:/dev/x, and DeviceAllow=/dev/x rw in [Service]" },
         { "AddHost", READ_LINES, NULL, NOT_YET "bind-mount a hosts file: Volume=/path/hosts:/etc/hosts:ro" },
         { "Annotation", READ_PAIRS, set_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
