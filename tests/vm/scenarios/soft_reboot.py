@@ -5,7 +5,7 @@ import lanes
 
 # /run survives, so the first life can tell the second.
 SCRIPT = r'''
-systemctl is-system-running --wait || true
+systemctl is-system-running --wait >/dev/null || true
 if [ ! -e /run/vm/first-life ]; then
         systemctl is-active camera.service >/run/vm/first-life
         grep -c keyturn /proc/1/mountinfo >>/run/vm/first-life || true

@@ -6,7 +6,7 @@ import lanes
 GENERATORS = '/etc/systemd/system-generators'
 
 SCRIPT = rf'''
-systemctl is-system-running --wait || true
+systemctl is-system-running --wait >/dev/null || true
 store() {{ (cd /usr/share/containers/storage && find . -type f ! -name '*.lock' -print0 | sort -z |
         xargs -0 sha256sum | sha256sum); }}
 main() {{ cat "/proc/$(systemctl show --property=MainPID --value camera.service)/comm"; }}
