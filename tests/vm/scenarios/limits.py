@@ -57,7 +57,8 @@ echo "cpu $before $after $at $(cut -d' ' -f1 /proc/uptime)" \
      "$(awk '$1 == "nr_throttled" { print $2 }' "$(group busy)/cpu.stat")"
 
 echo "procs $(grep -cx "$(value busy MainPID)" "$(group busy)/cgroup.procs")"
-systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 | awk '$1 ~ "busy.service" { print "cgtop", $1; exit }'
+systemd-cgtop --batch --iterations=2 --delay=1 --raw --depth=3 |
+        awk '$1 ~ "busy.service" && !seen { print "cgtop", $1; seen = 1 }'
 systemctl stop tasks.service busy.service
 '''
 

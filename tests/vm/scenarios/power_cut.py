@@ -129,7 +129,8 @@ def cut(vm, disk, seconds=None):
     Returns how many cameras had been started, and how many seconds that took.
     """
     qmp = os.path.join(vm.work, 'qmp')
-    command = vm.command(root_disk=disk, cmdline=CONSOLE, more=['-qmp', f'unix:{qmp},server=on,wait=off', '-loadvm', 'gate', '-S'])
+    command = vm.command(root_disk=disk, cmdline=CONSOLE,
+                         more=['-qmp', f'unix:{qmp},server=on,wait=off', '-loadvm', 'gate', '-S'])
     with vm.running(command) as process:
         monitor = Monitor(qmp)
         monitor.command('cont')
