@@ -73,6 +73,9 @@ UNIT = '''
 Description=Scenario
 DefaultDependencies=no
 After=multi-user.target
+# So that a soft reboot stops it, and starts it again.
+Conflicts=shutdown.target
+Before=shutdown.target
 
 [Service]
 Type=exec
