@@ -279,7 +279,10 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
                 return EXIT_KEYTURN;
-        return errnum != 0 ? exec_failure(start, errnum, error) : status;
+        if (errnum != 0)
+                return exec_failure(start, errnum, error);
+        save_timing(start);
+        return status;
 }
 
 int start_container(const LaunchArgs *args, GError **error) {

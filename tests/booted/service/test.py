@@ -223,3 +223,11 @@ def test_stop_in_the_middle_of_a_start_leaves_nothing(machine):
     for i in range(40):
         machine.run(f'systemctl start --no-block aborted; sleep 0.0{i:02}; systemctl stop aborted')
     machine.wait_for(lambda: machine.footprint() == before)
+
+
+def test_timing_is_told_whoever_waits(machine):
+    for waits, words in (('no', '--detach'), ('yes', '')):
+        name = f'timed-{waits}'
+        out = machine.run(f'/usr/lib/keyturn/libstart run --name {name} --timing {words} {BUSYBOX} true '
+                          f'2>&1 </dev/null; sleep 0.2; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
+        assert len(re.findall(r'^total [1-9]\d*$', out, re.M)) == 2, (waits, out)
