@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
 #include <sys/statvfs.h>
 
 #include "libstart/base/error.h"
@@ -31,9 +32,11 @@ static const struct {
 
 #define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
 
-/* The mounts being collected, in the order in which they were asked for. */
+/* The mounts being collected: the defaults that nothing else lies on or below, then the others in the order in which
+ * they were asked for. */
 typedef struct MountList {
         GPtrArray *mounts;        /* of Mount* */
+        guint n_first;            /* those defaults */
         GHashTable *destinations; /* of those: destination -> Mount*, neither owned */
 } MountList;
 
@@ -226,6 +229,27 @@ static bool add_shm_size(Mount *mount, const char *size, GError **error) {
         return true;
 }
 
+/* A default below a mount that was asked for: without the latter there is nothing to mount it on. */
+static bool is_below_request(const MountList *list, const char *destination) {
+        for (guint i = list->n_first; i < list->mounts->len; i++) {
+                const char *above = ((const Mount *) list->mounts->pdata[i])->destination;
+
+                if (g_str_has_prefix(destination, above) && destination[strlen(above)] == '/')
+                        return true;
+        }
+        return false;
+}
+
+/* First, where that is possible: libstart makes them itself, up to the first mount that is none of them. */
+static void add_default(MountList *list, Mount *mount) {
+        if (is_below_request(list, mount->destination)) {
+                add_mount(list, mount);
+                return;
+        }
+        g_ptr_array_insert(list->mounts, (int) list->n_first++, mount);
+        g_hash_table_insert(list->destinations, mount->destination, mount);
+}
+
 /* --read-only-tmpfs=false takes away what is writable by default: /dev and /dev/shm too. */
 static bool add_defaults(MountList *list, const SpecInput *input, GError **error) {
         bool read_only = input->args->read_only == FLAG_TRUE && input->args->read_only_tmpfs == FLAG_FALSE;
@@ -239,7 +263,7 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
 
                 Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source,
                                           defaults[i].options);
-                add_mount(list, mount);
+                add_default(list, mount);
                 if (shm && !add_shm_size(mount, input->args->shm_size, error))
                         return false;
                 if (read_only && (shm || g_str_equal(destination, "/dev")))
@@ -273,7 +297,7 @@ static guint count_slashes(const char *path) {
 }
 
 /* What is deeper is mounted later, so that it is not hidden. */
-static int compare_depth(const void *a, const void *b) {
+static int compare_depth(const void *a, const void *b, void *data) {
         const Mount *const *first = a, *const *second = b;
 
         return (int) count_slashes((*first)->destination) - (int) count_slashes((*second)->destination);
@@ -294,7 +318,8 @@ bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error) {
         if (!add_notify_socket(&list, input, error) || !add_defaults(&list, input, error))
                 return false;
 
-        g_ptr_array_sort(list.mounts, compare_depth); /* stable */
+        g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
+                          compare_depth, NULL); /* stable */
         spec->mounts_len = list.mounts->len;
         spec->mounts = (Mount **) g_ptr_array_steal(list.mounts, NULL);
         return true;

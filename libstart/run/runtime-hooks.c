@@ -3,20 +3,24 @@
 #include <fcntl.h>
 #include <libcrun/container.h>
 #include <libcrun/custom-handler.h>
+#include <libcrun/linux.h>
 #include <libcrun/seccomp.h>
 #include <libcrun/status.h>
 #include <linux/filter.h>
-#include <linux/mount.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/exit-codes.h"
+#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/masks.h"
+#include "libstart/run/mount-tree.h"
 #include "libstart/run/runtime-hooks.h"
+#include "libstart/run/standard-mounts.h"
 
 /* Where keyturn steps into libcrun's course of things. libcrun has one door for that, handlers, made for programs that
  * run something else than a plain executable in the container; but it keeps the list of handlers to itself. So the
@@ -24,8 +28,12 @@
  *
  *   libcrun_configure_handler       we are the handler
  *   libcrun_copy_seccomp            nothing to copy: the container's process has our memory, and the filter in it
- *     configure(), before mounts    the overlay is attached, in the container's mount namespace and nowhere else
- *     configure(), after mounts     no devices but those in /dev
+ *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
+ *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
+ *                                   every container has mounted is mounted, while libcrun still works in the parent
+ *     libcrun_initialize_selinux    not looked for
+ *     libcrun_set_mounts            libcrun makes the mounts that this container has besides; masks
+ *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
  *     libcrun_apply_seccomp         the filter is installed from memory
  *     execute()                     the payload, with an environment made beforehand, or the errno
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
@@ -33,6 +41,17 @@
  *
  * Indented: in the container's first process, a fork of the one that runs libcrun. */
 
+pid_t __real_libcrun_run_linux_container(libcrun_container_t *crun, container_entrypoint_t entrypoint, void *args,
+                                         int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err);
+pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_entrypoint_t entrypoint, void *args,
+                                         int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err);
+int __wrap_libcrun_initialize_selinux(libcrun_error_t *err);
+int __real_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
+                              set_mounts_cb_t synchronise, void *data, libcrun_error_t *err);
+int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
+                              set_mounts_cb_t synchronise, void *data, libcrun_error_t *err);
+int __real_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const char *rootfs, libcrun_error_t *err);
+int __wrap_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const char *rootfs, libcrun_error_t *err);
 int __wrap_libcrun_configure_handler(struct custom_handler_manager_s *manager, libcrun_context_t *context,
                                      libcrun_container_t *container, struct custom_handler_instance_s **out,
                                      libcrun_error_t *err);
@@ -48,14 +67,19 @@ char *__wrap_get_user_name(uid_t uid);
 /* libcrun's calls carry nothing of ours. */
 static struct {
         const RuntimeContainer *container;
-        bool filtered; /* the filter is in force; in the container's process only */
+        size_t n_standard;
+        container_entrypoint_t entrypoint; /* libcrun's */
         pid_t payload;
+        /* In the container's process only: */
+        int root; /* descriptor of its root */
+        GError *error; /* of begin(), for the parent when it can be told */
+        bool filtered; /* the filter is in force */
 } current;
 
-void runtime_hooks_begin(const RuntimeContainer *container) {
+void runtime_hooks_begin(const RuntimeContainer *container, size_t n_standard) {
+        memset(&current, 0, sizeof current);
         current.container = container;
-        current.filtered = false;
-        current.payload = 0;
+        current.n_standard = n_standard;
 }
 
 pid_t runtime_hooks_end(void) {
@@ -63,61 +87,78 @@ pid_t runtime_hooks_end(void) {
         return current.payload;
 }
 
-/* The container's new mount namespace still shares its mounts with the host's: cut the way back first, or the host
- * would get the mount as well. Only for the mount that holds rootfs: libcrun makes all of them what the spec's
- * rootfsPropagation says, and a volume that asks for "rshared" is to go on sharing. MS_SLAVE and not MS_PRIVATE, so
- * that volumes from the same mount still see what the host mounts later. */
-static int separate_from_host(const char *rootfs, libcrun_error_t *err) {
-        g_autofree char *path = g_strdup(rootfs);
-
-        for (;;) {
-                if (mount(NULL, path, NULL, MS_SLAVE, NULL) == 0)
-                        return 0;
-                /* EINVAL: no mount point, so it is on the mount of a directory above */
-                if (errno != EINVAL || g_str_equal(path, "/"))
-                        return libcrun_make_error(err, errno, "Cannot separate the container's mounts from the host's");
-                char *parent = g_path_get_dirname(path);
-
-                g_free(path);
-                path = parent;
-        }
+static int fail(GError *error, libcrun_error_t *err) {
+        return libcrun_make_error(err, 0, "%s", error->message);
 }
 
-static int attach_root(int root_mount, const char *rootfs, libcrun_error_t *err) {
-        int result;
+/* Mounts that libcrun has to make: it then prepares the root in its own way, for propagation too. */
+static bool has_further_mounts(void) {
+        return current.container->spec->mounts_len > current.n_standard;
+}
 
-        if (root_mount < 0)
-                return 0;
-        result = separate_from_host(rootfs, err);
-        if (result < 0)
-                return result;
-        if (syscall(SYS_move_mount, root_mount, "", AT_FDCWD, rootfs, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-                return libcrun_make_error(err, errno, "Cannot mount the container's root on '%s'", rootfs);
+/* In the container, its namespaces exist and nothing else is done. The parent goes through libcrun's preparations at
+ * the same time, and waits for nobody. */
+static bool prepare_mounts(GError **error) {
+        const RuntimeContainer *container = current.container;
+        runtime_spec_schema_defs_mount **mounts = container->spec->mounts;
+
+        timing_mark(container->timing, TIMING_NAMESPACE);
+        if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun does that later, but /sys/fs/cgroup is to show it */
+                return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
+        current.root = mount_tree_begin(container->spec->root->path, container->root_mount, has_further_mounts(), error);
+        return current.root >= 0 && standard_mounts_make(current.root, mounts, current.n_standard, error);
+}
+
+static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {
+        (void) !prepare_mounts(&current.error);
+        return current.entrypoint(args, notify_socket, sync_socket, err);
+}
+
+pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_entrypoint_t entrypoint, void *args,
+                                         int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err) {
+        current.entrypoint = entrypoint;
+        return __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
+}
+
+/* It would read all of the host's mounts to find out whether SELinux is there; our spec has no labels. */
+int __wrap_libcrun_initialize_selinux(libcrun_error_t *err) {
         return 0;
 }
 
-/* No device node of an image, or of a root directory, is usable: Podman forbids them by the cgroup's device rules,
- * which libcrun does not make for us. The nodes that the container is to have are in /dev, another mount. Set last,
- * because libcrun clears it when it binds the root onto itself. */
-static int forbid_devices(const char *rootfs, libcrun_error_t *err) {
-        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV };
+/* libcrun binds the root onto itself for its mounts: from then on that is the root. */
+static int make_further_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
+                               set_mounts_cb_t synchronise, void *data, libcrun_error_t *err) {
+        int r = __real_libcrun_set_mounts(args, crun, rootfs, synchronise, data, err);
 
-        if (syscall(SYS_mount_setattr, AT_FDCWD, rootfs, 0, &attributes, sizeof attributes) < 0)
-                return libcrun_make_error(err, errno, "Cannot forbid the device files of the container's root");
+        if (r < 0)
+                return r;
+        close(current.root);
+        current.root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return current.root < 0 ? libcrun_make_error(err, errno, "Cannot open the container's root, '%s'", rootfs) : 0;
+}
+
+int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
+                              set_mounts_cb_t synchronise, void *data, libcrun_error_t *err) {
+        const runtime_spec_schema_config_schema *spec = current.container->spec;
+        int r;
+
+        if (current.error)
+                return fail(current.error, err);
+        r = has_further_mounts() ? make_further_mounts(args, crun, rootfs, synchronise, data, err) :
+                                   synchronise(data, err);
+        if (r < 0)
+                return r;
+        if (!masks_make(current.root, spec->linux, &current.error) ||
+            !mount_tree_end(current.root, spec->root->readonly, &current.error))
+                return fail(current.error, err);
+        timing_mark(current.container->timing, TIMING_MOUNTS);
         return 0;
 }
 
-static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
-                     libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
-        if (phase == HANDLER_CONFIGURE_BEFORE_MOUNTS) {
-                timing_mark(current.container->timing, TIMING_NAMESPACE);
-                return attach_root(current.container->root_mount, rootfs, err);
-        }
-        if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS) {
-                timing_mark(current.container->timing, TIMING_MOUNTS);
-                return forbid_devices(rootfs, err);
-        }
-        return 0;
+int __wrap_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const char *rootfs, libcrun_error_t *err) {
+        if (has_further_mounts())
+                return __real_libcrun_do_pivot_root(crun, no_pivot, rootfs, err);
+        return mount_tree_enter(current.root, &current.error) ? 0 : fail(current.error, err);
 }
 
 /* The last instructions of ours in the container: nothing may fail here without the parent's knowing it. `path` is
@@ -141,7 +182,6 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
 static struct custom_handler_s handler = {
         .name = "keyturn",
         .run_func = execute,
-        .configure_container = configure,
 };
 
 /* In the parent, once libcrun_container_run() has decided how to run the container. With context->detach set before
@@ -190,11 +230,13 @@ static int write_state_file(const char *state_root, const char *id, const char *
 /* config.json and seccomp.bpf are for `crun exec`, which must give the same filter to what it executes: both are there
  * before the status file, without which crun knows no container. */
 static int write_state(const char *state_root, const char *id, libcrun_error_t *err) {
-        runtime_spec_schema_config_schema_process *process = current.container->spec->process;
+        runtime_spec_schema_config_schema spec = *current.container->spec;
+        runtime_spec_schema_config_schema_process process = *spec.process;
 
-        process->env = current.container->environment; /* the container's process has made its copy of the short one */
-        process->env_len = g_strv_length(process->env);
-        g_autofree char *json = spec_to_json(current.container->spec, NULL);
+        spec.process = &process;
+        process.env = current.container->environment;
+        process.env_len = g_strv_length(process.env);
+        g_autofree char *json = spec_to_json(&spec, NULL);
         gsize size = 0;
         const void *filter =
                 current.container->filter ? g_bytes_get_data(current.container->filter, &size) : NULL;

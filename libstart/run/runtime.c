@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <libcrun/cgroup-utils.h>
 #include <libcrun/container.h>
 #include <libcrun/string_map.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "libstart/base/log.h"
 #include "libstart/run/runtime-hooks.h"
 #include "libstart/run/runtime.h"
+#include "libstart/run/standard-mounts.h"
 
 static void set_error(libcrun_error_t *err, GError **error) {
         int status = *err ? (*err)->status : 0;
@@ -59,21 +61,53 @@ static string_map *make_annotations(const RuntimeContainer *container) {
         return map;
 }
 
+/* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed. */
+typedef struct Remainder {
+        runtime_spec_schema_config_schema spec;
+        runtime_spec_schema_config_linux linux_;
+        runtime_spec_schema_config_schema_process process;
+} Remainder;
+
+static void take_remainder(const RuntimeContainer *container, size_t n_standard, char **environment, Remainder *ret) {
+        *ret = (Remainder) {
+                .spec = *container->spec,
+                .linux_ = *container->spec->linux,
+                .process = *container->spec->process,
+        };
+        ret->spec.linux = &ret->linux_;
+        ret->spec.process = &ret->process;
+        ret->spec.mounts += n_standard;
+        ret->spec.mounts_len -= n_standard;
+        ret->linux_.masked_paths_len = 0;
+        ret->linux_.readonly_paths_len = 0;
+        ret->process.env = environment;
+        ret->process.env_len = g_strv_length(environment);
+}
+
+static size_t count_standard_mounts(const RuntimeContainer *container) {
+        libcrun_error_t err = NULL;
+        bool cgroup2 = libcrun_get_cgroup_mode(&err) == CGROUP_MODE_UNIFIED;
+
+        if (err)
+                libcrun_error_release(&err); /* and libcrun will say it again */
+        return standard_mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
+}
+
 /* Not libcrun_container_load_from_memory(): that would parse what we would have to print first. */
-static libcrun_container_t make_container(const RuntimeContainer *container) {
+static libcrun_container_t make_container(const RuntimeContainer *container, Remainder *remainder) {
         if (!container->spec->annotations) /* where there are none libcrun does not look for any */
                 container->spec->annotations = g_new0(json_map_string_string, 1);
         return (libcrun_container_t) {
-                .container_def = container->spec,
+                .container_def = &remainder->spec,
                 .annotations = make_annotations(container),
                 .config_file_content = (char *) "", /* written with the status */
         };
 }
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
-        runtime_spec_schema_config_schema_process *process = container->spec->process;
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
-        libcrun_container_t crun = make_container(container);
+        size_t n_standard = count_standard_mounts(container);
+        Remainder remainder;
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
                 .state_root = container->state_root,
@@ -84,20 +118,16 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .preserve_fds = container->preserve_fds + 1, /* the report's writer stays open until the exec */
                 .force_no_cgroup = true,                     /* systemd has made the cgroup, with the unit's limits */
         };
-        char **environment = process->env;
-        size_t environment_length = process->env_len;
         pid_t payload;
         int result;
 
-        process->env = short_environment;
-        process->env_len = g_strv_length(short_environment);
+        take_remainder(container, n_standard, short_environment, &remainder);
+        libcrun_container_t crun = make_container(container, &remainder);
         crun_set_output_handler(log_output, NULL);
-        runtime_hooks_begin(container);
+        runtime_hooks_begin(container, n_standard);
         timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, &crun, container->detach ? LIBCRUN_RUN_OPTIONS_KEEP : 0, &err);
         payload = runtime_hooks_end();
-        process->env = environment;
-        process->env_len = environment_length;
 
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);

@@ -11,6 +11,8 @@ DIFFERENCES = [
     (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
      "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "
      "container outlives it, so there is nothing to sync"),
+    (r'[-+]mount /sys sysfs whole ro,nosuid,nodev,noexec,relatime private (rw|ro)', '',
+     'read-only from the first moment on: where the network namespace is new, that makes the file system read-only too'),
     (r'-mount (/etc/hosts|/etc/hostname|/etc/resolv.conf|/run/.containerenv) tmpfs bound .*', '',
      'files of the container itself are written into its layer, not mounted over it'),
     (r'\+(mount /proc/interrupts|masked /proc/interrupts char 0666 0:0 1,3 empty ro).*', '',

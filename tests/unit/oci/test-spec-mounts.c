@@ -40,25 +40,27 @@ static const struct {
         { WORDS("--network=none", "i"), TOP REST },
         { WORDS("-v", "/src:/vol", "--mount", "type=bind,src=/src,dst=/m,ro,bind-propagation=rslave",
                 "--tmpfs=/t", "i"),
-          "/vol bind /src rw,rprivate,rbind\n/m bind /src ro,rslave,rbind\n" TMPFS("/t") TOP REST },
+          TOP REST "/vol bind /src rw,rprivate,rbind\n/m bind /src ro,rslave,rbind\n" TMPFS("/t") },
         { WORDS("-v", "/src:/dev/shm", "-v", "/src:/proc/acpi", "--tmpfs=/dev/mqueue", "-v", "/src:/tmp/x",
                 "--tmpfs=/tmp", "i"),
-          TMPFS("/tmp") TOP "/dev/shm bind /src rw,rprivate,rbind\n/proc/acpi bind /src rw,rprivate,rbind\n"
-                            "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") PTS CGROUP },
+          TOP PTS CGROUP TMPFS("/tmp") "/dev/shm bind /src rw,rprivate,rbind\n/proc/acpi bind /src rw,rprivate,rbind\n"
+                                       "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") },
+        { WORDS("-v", "/src:/dev", "-v", "/src:/sys", "i"),
+          PROC "/dev bind /src rw,rprivate,rbind\n/sys bind /src rw,rprivate,rbind\n" REST },
         { WORDS("-v", "/src:/a", "-v", "/src:/a:rw", "-v", "/src/:/a/", "i"),
-          "/a bind /src rw,rprivate,rbind\n" TOP REST },
+          TOP REST "/a bind /src rw,rprivate,rbind\n" },
         { WORDS("--shm-size=1m", "i"),
           TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=1048576\n" CGROUP },
         { WORDS("--shm-size=0", "i"),
           TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=0\n" CGROUP },
-        { WORDS("--read-only", "i"), TMPFS("/run") TMPFS("/tmp") TOP TMPFS("/var/tmp") REST },
+        { WORDS("--read-only", "i"), TOP REST TMPFS("/run") TMPFS("/tmp") TMPFS("/var/tmp") },
         { WORDS("--read-only", "--read-only-tmpfs=false", "i"),
           PROC "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k,ro\n" SYS PTS MQUEUE
                "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=65536000,ro\n" CGROUP },
         { WORDS("--read-only-tmpfs=false", "i"), TOP REST },
         { WORDS("--read-only", "-v", "/src:/tmp", "--tmpfs=/run:size=1k", "i"),
-          "/tmp bind /src rw,rprivate,rbind\n"
-          "/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TOP TMPFS("/var/tmp") REST },
+          TOP REST "/tmp bind /src rw,rprivate,rbind\n"
+                   "/run tmpfs tmpfs size=1k,rw,rprivate,nosuid,nodev,tmpcopyup\n" TMPFS("/var/tmp") },
 };
 
 START_TEST(test_rows) {
@@ -81,8 +83,8 @@ START_TEST(test_volumes) {
 
         g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/src:/db/x", "i"));
         g_autofree char *second = describe(read_only);
-        ck_assert_str_eq(second, TMPFS("/data") TMPFS("/run") TMPFS("/tmp") TOP
-                         "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp") REST);
+        ck_assert_str_eq(second, TOP REST TMPFS("/data") TMPFS("/run") TMPFS("/tmp")
+                         "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp"));
 }
 END_TEST
 
@@ -97,8 +99,8 @@ START_TEST(test_files) {
         c.file_mounts = files;
         g_autoptr(Spec) writable = expect_spec(&c, WORDS("-v/mine:/etc/hosts", "i"));
         g_autofree char *first = describe(writable);
-        ck_assert_str_eq(first, TOP "/etc/hosts bind /mine rw,rprivate,rbind\n"
-                                    "/etc/hostname bind /s/hostname bind,rw,private\n" REST);
+        ck_assert_str_eq(first, TOP REST "/etc/hosts bind /mine rw,rprivate,rbind\n"
+                                         "/etc/hostname bind /s/hostname bind,rw,private\n");
 
         g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/mine:/etc/hosts", "i"));
         g_autofree char *second = describe(read_only);
@@ -119,8 +121,7 @@ START_TEST(test_notify) {
 
         g_autoptr(Spec) container = expect_spec(&c, WORDS("--sdnotify=container", "i"));
         g_autofree char *second = describe(container);
-        ck_assert_str_eq(second, TOP PTS MQUEUE SHM
-                         "/run/notify/notify.sock bind /run/systemd/notify bind,rprivate\n" CGROUP);
+        ck_assert_str_eq(second, TOP REST "/run/notify/notify.sock bind /run/systemd/notify bind,rprivate\n");
 
         c.host.notify_socket = "@abstract";
         ck_assert_ptr_null(build_spec(&c, WORDS("--sdnotify=container", "i"), &error));
@@ -155,7 +156,7 @@ START_TEST(test_source_flags) {
         c.host.source_flags = fake_flags;
         g_autoptr(Spec) spec = expect_spec(&c, WORDS("-v", flags[_i].volume, "--tmpfs=/b", "i"));
         g_autofree char *text = describe(spec);
-        g_autofree char *expected = g_strconcat(flags[_i].expected, TMPFS("/b") TOP REST, NULL);
+        g_autofree char *expected = g_strconcat(TOP REST, flags[_i].expected, TMPFS("/b"), NULL);
         ck_assert_str_eq(text, expected);
 }
 END_TEST
@@ -190,7 +191,7 @@ START_TEST(test_relabel) {
         g_autoptr(Spec) spec = expect_spec(&c, WORDS("-v/a:/x:Z", "i"));
         g_autofree char *text = describe(spec);
 
-        ck_assert_str_eq(text, "/x bind /a rw,rprivate,rbind\n" TOP REST);
+        ck_assert_str_eq(text, TOP REST "/x bind /a rw,rprivate,rbind\n");
 }
 END_TEST
 

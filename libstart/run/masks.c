@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/run/masks.h"
+
+/* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
+ * be another file than what was looked at. Mounts are made read-only before they are attached. */
+
+/* What lies on masked paths. One empty directory for all: a tmpfs each would be a super block and a shrinker each, for
+ * every container (a fourth of a start's mounts). */
+typedef struct Covers {
+        int null;      /* the host's: an image may have another idea of /dev/null */
+        int directory; /* on the first of the masked directories, -1 before */
+} Covers;
+
+static void covers_close(Covers *covers) {
+        fd_closep(&covers->null);
+        fd_closep(&covers->directory);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Covers, covers_close)
+
+/* -1 with ENOENT where there is nothing to hide. */
+static int open_path(int root_fd, const char *path) {
+        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+}
+
+static int clone_mount(int source, unsigned int flags) {
+        return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+}
+
+static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int flags) {
+        struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
+
+        return syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attr, sizeof attr) == 0;
+}
+
+static bool attach(int mount, int target) {
+        return mount >= 0 && syscall(SYS_move_mount, mount, "", target, "",
+                                     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
+
+static int make_empty_directory(void) {
+        _cleanup_close_ int fs = (int) syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+
+        if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "size", "0k", 0) < 0 ||
+            syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return -1;
+        return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
+}
+
+/* Its flags go along when it is cloned. */
+static bool cover_directory(Covers *covers, int target) {
+        if (covers->directory < 0) {
+                covers->directory = make_empty_directory();
+                return attach(covers->directory, target);
+        }
+
+        _cleanup_close_ int mount = clone_mount(covers->directory, 0);
+        return attach(mount, target);
+}
+
+/* Whoever may read the file finds nothing in it, instead of an error. Read-only, so that nobody changes the mode of
+ * the host's device. */
+static bool cover_file(Covers *covers, int target) {
+        _cleanup_close_ int mount = -1;
+
+        if (covers->null < 0)
+                covers->null = open("/dev/null", O_PATH | O_CLOEXEC);
+        mount = covers->null < 0 ? -1 : clone_mount(covers->null, 0);
+        return mount >= 0 && set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0) &&
+               attach(mount, target);
+}
+
+static bool mask(int root_fd, const char *path, Covers *covers, GError **error) {
+        _cleanup_close_ int target = open_path(root_fd, path);
+        struct stat st;
+
+        if (target < 0 && errno == ENOENT)
+                return true;
+        if (target < 0 || fstat(target, &st) < 0 ||
+            !(S_ISDIR(st.st_mode) ? cover_directory : cover_file)(covers, target))
+                return error_set_errno(error, errno, "Cannot mask the container's '%s'", path);
+        return true;
+}
+
+static bool make_read_only(int root_fd, const char *path, GError **error) {
+        _cleanup_close_ int target = open_path(root_fd, path);
+        _cleanup_close_ int mount = -1;
+
+        if (target < 0 && errno == ENOENT)
+                return true;
+        mount = target < 0 ? -1 : clone_mount(target, AT_RECURSIVE);
+        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) || !attach(mount, target))
+                return error_set_errno(error, errno, "Cannot make the container's '%s' read-only", path);
+        return true;
+}
+
+bool masks_make(int root_fd, const runtime_spec_schema_config_linux *linux_, GError **error) {
+        g_auto(Covers) covers = { -1, -1 };
+
+        for (size_t i = 0; i < linux_->masked_paths_len; i++)
+                if (!mask(root_fd, linux_->masked_paths[i], &covers, error))
+                        return false;
+        for (size_t i = 0; i < linux_->readonly_paths_len; i++)
+                if (!make_read_only(root_fd, linux_->readonly_paths[i], error))
+                        return false;
+        return true;
+}

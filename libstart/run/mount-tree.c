@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/run/mount-tree.h"
+
+/* The container's new mount namespace still shares its mounts with the host's: cut the way back first, or the host
+ * would get the root as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing.
+ * MS_SLAVE and not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
+static bool separate_one(const char *path, GError **error) {
+        g_autofree char *directory = g_strdup(path);
+
+        for (;;) {
+                if (mount(NULL, directory, NULL, MS_SLAVE, NULL) == 0)
+                        return true;
+                /* EINVAL: no mount point, so it is on the mount of a directory above */
+                if (errno != EINVAL || g_str_equal(directory, "/"))
+                        return error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+                char *parent = g_path_get_dirname(directory);
+
+                g_free(directory);
+                directory = parent;
+        }
+}
+
+static bool separate_all(GError **error) {
+        return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ||
+               error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+}
+
+int mount_tree_begin(const char *path, int root_mount, bool share_rest, GError **error) {
+        int fd;
+
+        if (!(share_rest ? separate_one(path, error) : separate_all(error)))
+                return -1;
+        if (root_mount >= 0 &&
+            syscall(SYS_move_mount, root_mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+                error_set_errno(error, errno, "Cannot mount the container's root on '%s'", path);
+                return -1;
+        }
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);
+        return fd;
+}
+
+/* No device node of an image, or of a root directory, is usable: Podman forbids them by the cgroup's device rules,
+ * which libcrun does not make for us. The nodes that the container is to have are in /dev, another mount. */
+bool mount_tree_end(int root_fd, bool read_only, GError **error) {
+        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) };
+
+        return syscall(SYS_mount_setattr, root_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 ||
+               error_set_errno(error, errno, "Cannot forbid the device files of the container's root");
+}
+
+/* pivot_root(2) says why the second "." is the old root, which now lies on top of the new one. */
+bool mount_tree_enter(int root_fd, GError **error) {
+        return (fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
+                chdir("/") == 0) ||
+               error_set_errno(error, errno, "Cannot make the container's root its '/'");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* The container's root in its mount namespace: from the host's tree, seen by one process more, to the only one that is
+ * there. All in the container's process, before it is confined. */
+
+/* Put root_mount, which is detached (or -1: it is there already), on path. share_rest: the other mounts of the
+ * namespace go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a
+ * descriptor of the root. */
+int mount_tree_begin(const char *path, int root_mount, bool share_rest, GError **error);
+
+/* After all mounts: the root is read-only if it is to be, and has no usable device nodes. */
+bool mount_tree_end(int root_fd, bool read_only, GError **error);
+
+/* Make it "/" and the working directory, and forget the host's. Not with share_rest: the host would lose its mounts. */
+bool mount_tree_enter(int root_fd, GError **error);

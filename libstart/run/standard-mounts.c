@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/run/standard-mounts.h"
+
+typedef runtime_spec_schema_defs_mount Mount;
+
+/* Parents come first: below one of these mounts everything is the kernel's, and no link of the image's in the way. */
+static const struct {
+        const char *destination, *type;
+        const char *fs_type; /* what mount(2) calls it */
+} standard[] = {
+        { "/proc", "proc", "proc" },
+        { "/dev", "tmpfs", "tmpfs" },
+        { "/sys", "sysfs", "sysfs" },
+        { "/dev/pts", "devpts", "devpts" },
+        { "/dev/mqueue", "mqueue", "mqueue" },
+        { "/dev/shm", "tmpfs", "tmpfs" },
+        { "/sys/fs/cgroup", "cgroup", "cgroup2" },
+};
+
+/* rprivate: all of the container's mounts are, where nobody asks for anything else. */
+static const struct {
+        const char *name;
+        unsigned long flag;
+} flags[] = {
+        { "nosuid", MS_NOSUID },     { "noexec", MS_NOEXEC },           { "nodev", MS_NODEV }, { "ro", MS_RDONLY },
+        { "relatime", MS_RELATIME }, { "strictatime", MS_STRICTATIME }, { "rprivate", 0 },
+};
+
+static bool find_flag(const char *option, unsigned long *ret) {
+        for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
+                if (g_str_equal(option, flags[i].name)) {
+                        *ret = flags[i].flag;
+                        return true;
+                }
+        return false;
+}
+
+/* An option of the file system's own. */
+static bool is_data(const char *option) {
+        return strchr(option, '=') || g_str_equal(option, "newinstance");
+}
+
+static bool has_mode(const Mount *mount) {
+        for (size_t i = 0; i < mount->options_len; i++)
+                if (g_str_has_prefix(mount->options[i], "mode="))
+                        return true;
+        return false;
+}
+
+/* Not a tmpfs that is to be read-only, as something must be put into it first, nor one that takes its mode from the
+ * directory below it. */
+static bool is_makeable(const Mount *mount) {
+        bool tmpfs = g_str_equal(mount->type, "tmpfs");
+        unsigned long flag = 0;
+
+        for (size_t i = 0; i < mount->options_len; i++)
+                if (!is_data(mount->options[i]) &&
+                    (!find_flag(mount->options[i], &flag) || (tmpfs && flag == MS_RDONLY)))
+                        return false;
+        return !tmpfs || has_mode(mount);
+}
+
+/* The file system's name, or NULL. */
+static const char *find_standard(const Mount *mount) {
+        for (size_t i = 0; i < G_N_ELEMENTS(standard); i++)
+                if (g_str_equal(mount->destination, standard[i].destination) && mount->type &&
+                    g_str_equal(mount->type, standard[i].type))
+                        return standard[i].fs_type;
+        return NULL;
+}
+
+size_t standard_mounts_count(Mount *const *mounts, size_t length, bool cgroup2) {
+        size_t n = 0;
+
+        while (n < length && find_standard(mounts[n]) && is_makeable(mounts[n]) &&
+               (cgroup2 || !g_str_equal(mounts[n]->type, "cgroup")))
+                n++;
+        return n;
+}
+
+/* Without following any link: an image in which /proc is one gets none, and does not start. */
+static int open_directory(int root_fd, const char *path) {
+        struct open_how how = {
+                .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+        };
+
+        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+}
+
+/* The mount point becomes the working directory: mount(2) then has no path to resolve, and nobody can exchange it. */
+static bool enter_mount_point(int root_fd, const char *destination, GError **error) {
+        const char *path = destination + 1;
+        _cleanup_close_ int fd = open_directory(root_fd, path);
+
+        if (fd < 0 && errno == ENOENT && mkdirat(root_fd, path, 0755) == 0)
+                fd = open_directory(root_fd, path);
+        if (fd < 0 || fchdir(fd) < 0)
+                return error_set_errno(error, errno, "Cannot mount on the container's '%s'", destination);
+        return true;
+}
+
+static bool make_mount(int root_fd, const Mount *wanted, GError **error) {
+        g_autoptr(GString) data = g_string_new(NULL);
+        unsigned long all = 0, flag = 0;
+
+        for (size_t i = 0; i < wanted->options_len; i++) {
+                const char *option = wanted->options[i];
+
+                if (find_flag(option, &flag))
+                        all |= flag;
+                else
+                        g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", option);
+        }
+        if (!enter_mount_point(root_fd, wanted->destination, error))
+                return false;
+        if (mount(wanted->source, ".", find_standard(wanted), all, data->str) < 0)
+                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
+        return true;
+}
+
+/* What the runtime spec wants in every /dev, and the links that the C library and shells expect. The umask is 0. */
+static bool fill_dev(int root_fd, GError **error) {
+        static const struct {
+                const char *name;
+                unsigned int major, minor;
+        } nodes[] = {
+                { "null", 1, 3 }, { "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 },
+        };
+        static const char *const links[][2] = {
+                { "fd", "/proc/self/fd" },       { "stdin", "/proc/self/fd/0" }, { "stdout", "/proc/self/fd/1" },
+                { "stderr", "/proc/self/fd/2" }, { "core", "/proc/kcore" },      { "ptmx", "pts/ptmx" },
+        };
+        _cleanup_close_ int dev = open_directory(root_fd, "dev");
+
+        if (dev < 0)
+                return error_set_errno(error, errno, "Cannot open the container's '/dev'");
+        for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++)
+                if (mknodat(dev, nodes[i].name, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)) < 0)
+                        return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", nodes[i].name);
+        for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
+                if (symlinkat(links[i][1], dev, links[i][0]) < 0)
+                        return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", links[i][0]);
+        return true;
+}
+
+bool standard_mounts_make(int root_fd, Mount *const *mounts, size_t n, GError **error) {
+        for (size_t i = 0; i < n; i++)
+                if (!make_mount(root_fd, mounts[i], error) ||
+                    (g_str_equal(mounts[i]->destination, "/dev") && !fill_dev(root_fd, error)))
+                        return false;
+        return true;
+}
