@@ -204,19 +204,21 @@ class Machine:
     private_mounts = False
     numbers = itertools.count()
 
-    def __init__(self, suite, tree=None, store=None, prepare=None, name=None, own_clock=False):
+    def __init__(self, suite, tree=None, store=None, prepare=None, name=None, own_clock=False, packages=()):
         """
         suite    'trixie' or 'bookworm'
         tree     a directory with keyturn installed in it (as from install-tree), copied into the machine
         store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage
         prepare  called with the root directory before the boot
         own_clock  boot time and monotonic time begin with this boot, not with the host's
+        packages what to have installed beside what every machine has
         """
         self.suite = suite
         self.tree = tree
         self.store = store
         self.prepare = prepare
         self.own_clock = own_clock
+        self.packages = packages
         self.name = name or f'keyturn-{suite}-{os.getpid()}-{next(Machine.numbers):x}'
         self.pid1 = None
         self.boot_seconds = None
@@ -249,7 +251,8 @@ class Machine:
             raise
 
     def _make_root(self):
-        lower = host(os.path.join(HERE, 'root'), self.suite).strip()
+        more = ['boot', *self.packages] if self.packages else []
+        lower = host(os.path.join(HERE, 'root'), self.suite, *more).strip()
         self._work = tempfile.mkdtemp(prefix='keyturn-test-')
         host('mount', '-t', 'tmpfs', '-o', 'mode=0755', 'keyturn-test', self._work)
         for directory in ('upper', 'work', 'root'):
@@ -365,7 +368,7 @@ class Machine:
 
     @contextlib.contextmanager
     def another(self, prepare=None):
-        machine = Machine(self.suite, tree=self.tree, store=self.store, prepare=prepare)
+        machine = Machine(self.suite, tree=self.tree, store=self.store, prepare=prepare, packages=self.packages)
         with machine:
             yield machine
 
