@@ -22,7 +22,7 @@ static void append_text(GString *entry, const char *field, const char *text) {
 }
 
 bool journal_message_send(const char *identifier, int priority, const char *message_id, const char *message,
-                          GError **error) {
+                          const char *fields, GError **error) {
         static const struct sockaddr_un journal = { AF_UNIX, "/run/systemd/journal/socket" };
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         g_autoptr(GString) entry = g_string_new(NULL);
@@ -30,6 +30,7 @@ bool journal_message_send(const char *identifier, int priority, const char *mess
         append_text(entry, "SYSLOG_IDENTIFIER", identifier);
         g_string_append_printf(entry, "PRIORITY=%d\nMESSAGE_ID=%s\n", priority, message_id);
         append_text(entry, "MESSAGE", message);
+        g_string_append(entry, fields);
         /* Never wait for a journal that has fallen behind: a container is being started. */
         if (fd < 0 || sendto(fd, entry->str, entry->len, MSG_NOSIGNAL | MSG_DONTWAIT,
                              (const struct sockaddr *) &journal, sizeof journal) < 0)

@@ -11,6 +11,10 @@
 /* A container's seccomp filter was compiled while it was being started. */
 #define MESSAGE_ID_SECCOMP_COMPILED "df612ccd2aff40da96b039c982543b00"
 
-/* Sends one entry. Fails, having said nothing, where no journal listens. */
+/* How long the phases of a start took, with a field for each (libstart --timing). */
+#define MESSAGE_ID_TIMING "2f1f01f285c14551a29bd8eb772f993c"
+
+/* Sends one entry. fields: further ones, "NAME=value" lines, or "". Fails, having said nothing, where no journal
+ * listens. */
 bool journal_message_send(const char *identifier, int priority, const char *message_id, const char *message,
-                          GError **error);
+                          const char *fields, GError **error);

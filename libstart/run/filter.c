@@ -15,7 +15,7 @@ static void tell_origin(const SeccompOrigin *origin) {
 
         if (!origin->compiled && !origin->damaged)
                 log_debug("%s", message);
-        else if (!journal_message_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message,
+        else if (!journal_message_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message, "",
                                        &error))
                 log_warning("%s", message);
 }

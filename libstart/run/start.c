@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
 #include "libstart/base/notify-mode.h"
 #include "libstart/base/paths.h"
@@ -236,15 +237,23 @@ static char *unit_name(const Start *start) {
 }
 
 /* For `keyturnctl analyze`; after the start, so that it costs the start nothing. */
-static void save_timing(const Start *start) {
+static void report_timing(const Start *start) {
         g_autofree char *path = g_build_filename(start->state_dir, ".timing", NULL);
         g_autofree char *text = timing_format(start->timing);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
         if (fd >= 0)
                 (void) !write(fd, text, strlen(text));
-        if (start->args->timing == FLAG_TRUE)
-                log_info("Timing, in microseconds:\n%s", text);
+        if (start->args->timing != FLAG_TRUE)
+                return;
+
+        g_autofree char *message = g_strconcat("Timing, in microseconds:\n", text, NULL);
+        g_autofree char *fields = timing_format_fields(start->timing);
+
+        /* Whoever calls libstart by hand reads it, not the journal. */
+        if (!getenv("JOURNAL_STREAM") ||
+            !journal_message_send("libstart", LOG_INFO, MESSAGE_ID_TIMING, message, fields, NULL))
+                log_info("%s", message);
 }
 
 static bool payload_started(pid_t payload, void *data, GError **error) {
@@ -265,7 +274,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return EXIT_KEYTURN;
         if (result.exec_errno != 0)
                 return exec_failure(start, result.exec_errno, error);
-        save_timing(start);
+        report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
         return EXIT_SUCCESS;
@@ -281,7 +290,7 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
                 return EXIT_KEYTURN;
         if (errnum != 0)
                 return exec_failure(start, errnum, error);
-        save_timing(start);
+        report_timing(start);
         return status;
 }
 
@@ -291,7 +300,6 @@ int start_container(const LaunchArgs *args, GError **error) {
 
         start.args = args;
         start.timing = timing_new();
-        timing_mark(start.timing, TIMING_MAIN);
         /* First of all, while its place behind the activated sockets is free. */
         if (!exec_report_open(&start.report, 3 + listen_fds, error))
                 return EXIT_KEYTURN;

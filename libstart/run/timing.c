@@ -5,23 +5,38 @@
 #include "libstart/run/timing.h"
 
 struct Timing {
+        gint64 launch;               /* CLOCK_PROCESS_CPUTIME_ID when main() began, in ns */
         gint64 nsec[N_TIMING_MARKS]; /* CLOCK_MONOTONIC; 0: not reached */
 };
 
 /* The phase that ends with each mark. */
 static const char *const names[N_TIMING_MARKS] = {
-        [TIMING_IMAGE] = "image",         [TIMING_ROOT] = "root",     [TIMING_SPEC] = "spec",
-        [TIMING_FILTER] = "filter",       [TIMING_RUNTIME] = "state", [TIMING_NAMESPACE] = "namespaces",
-        [TIMING_MOUNTS] = "mounts",       [TIMING_EXEC] = "confine",  [TIMING_STARTED] = "exec",
-        [TIMING_TOLD] = "hand-over",
+        [TIMING_MAIN] = "launch",   [TIMING_IMAGE] = "image",           [TIMING_ROOT] = "root",
+        [TIMING_SPEC] = "spec",     [TIMING_FILTER] = "filter",         [TIMING_RUNTIME] = "state",
+        [TIMING_MOUNTS] = "mounts", [TIMING_NAMESPACE] = "namespaces",  [TIMING_EXEC] = "confine",
+        [TIMING_STARTED] = "exec",  [TIMING_TOLD] = "hand-over",
 };
+
+static gint64 read_clock(clockid_t clock) {
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 Timing *timing_new(void) {
         void *memory = mmap(NULL, sizeof(Timing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+        Timing *timing;
+
         if (memory == MAP_FAILED)
                 memory = mmap(NULL, sizeof(Timing), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return memory == MAP_FAILED ? NULL : memory;
+        if (memory == MAP_FAILED)
+                return NULL;
+        timing = memory;
+        timing->launch = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+        timing_mark(timing, TIMING_MAIN);
+        return timing;
 }
 
 void timing_free(Timing *timing) {
@@ -30,27 +45,41 @@ void timing_free(Timing *timing) {
 }
 
 void timing_mark(Timing *timing, TimingMark mark) {
-        struct timespec now;
-
-        if (!timing)
-                return;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        timing->nsec[mark] = (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
+        if (timing)
+                timing->nsec[mark] = read_clock(CLOCK_MONOTONIC);
 }
 
-char *timing_format(const Timing *timing) {
-        GString *text = g_string_new(NULL);
-        gint64 last = timing ? timing->nsec[TIMING_MAIN] : 0;
+static void append_phase(const char *name, gint64 nsec, bool for_journal, GString *text) {
+        gint64 usec = nsec / 1000;
 
-        for (int mark = TIMING_IMAGE; timing && mark < N_TIMING_MARKS; mark++) {
+        if (!for_journal) {
+                g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", name, usec);
+                return;
+        }
+        g_autofree char *upper = g_ascii_strup(name, -1);
+        g_strdelimit(upper, "-", '_');
+        g_string_append_printf(text, "KEYTURN_%s_USEC=%" G_GINT64_FORMAT "\n", upper, usec);
+}
+
+static char *format(const Timing *timing, bool for_journal) {
+        GString *text = g_string_new(NULL);
+        gint64 last = timing ? timing->nsec[TIMING_MAIN] - timing->launch : 0, first = last;
+
+        for (int mark = TIMING_MAIN; timing && mark < N_TIMING_MARKS; mark++) {
                 if (timing->nsec[mark] == 0)
                         continue;
-                g_string_append_printf(text, "%s %" G_GINT64_FORMAT "\n", names[mark],
-                                       (timing->nsec[mark] - last) / 1000);
+                append_phase(names[mark], timing->nsec[mark] - last, for_journal, text);
                 last = timing->nsec[mark];
         }
         if (timing && timing->nsec[TIMING_EXEC] != 0)
-                g_string_append_printf(text, "total %" G_GINT64_FORMAT "\n",
-                                       (timing->nsec[TIMING_EXEC] - timing->nsec[TIMING_MAIN]) / 1000);
+                append_phase("total", timing->nsec[TIMING_EXEC] - first, for_journal, text);
         return g_string_free(text, FALSE);
+}
+
+char *timing_format(const Timing *timing) {
+        return format(timing, false);
+}
+
+char *timing_format_fields(const Timing *timing) {
+        return format(timing, true);
 }

@@ -7,7 +7,7 @@
 /* Where the time of a start goes. A mark is one clock_gettime(2), which needs no system call, into memory that the
  * container's first process shares; so it is always on. In the order in which they come: */
 typedef enum TimingMark {
-        TIMING_MAIN,      /* libstart was executed and main() begins */
+        TIMING_MAIN,      /* main() begins */
         TIMING_IMAGE,     /* the image was found */
         TIMING_ROOT,      /* its root is prepared and mounted */
         TIMING_SPEC,      /* the OCI spec is built */
@@ -23,12 +23,18 @@ typedef enum TimingMark {
 
 typedef struct Timing Timing;
 
-Timing *timing_new(void); /* never fails: without shared memory the marks of the container are missing */
+/* To be called first of all: what this process has computed until then, since systemd forked it, is the first phase.
+ * Never fails: without shared memory the marks of the container are missing. */
+Timing *timing_new(void);
 void timing_free(Timing *timing);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Timing, timing_free)
 
 void timing_mark(Timing *timing, TimingMark mark);
 
 /* One line a phase, "NAME MICROSECONDS": the time since the mark before it; then "total", up to the payload's
- * execution. Transfer full. */
+ * execution. The first phase, "launch", is processor time: what systemd's child did before it executed libstart, and
+ * the loading of that; when the fork was, nobody tells. Transfer full. */
 char *timing_format(const Timing *timing);
+
+/* The same for the journal: "KEYTURN_NAME_USEC=MICROSECONDS". Transfer full. */
+char *timing_format_fields(const Timing *timing);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A container is a service like any other: it starts, ends, fails, restarts, and leaves nothing."""
 
+import json
 import re
 
 BUSYBOX = 'localhost/test/busybox'
@@ -231,3 +232,18 @@ def test_timing_is_told_whoever_waits(machine):
         out = machine.run(f'/usr/lib/keyturn/libstart run --name {name} --timing {words} {BUSYBOX} true '
                           f'2>&1 </dev/null; sleep 0.2; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
         assert len(re.findall(r'^total [1-9]\d*$', out, re.M)) == 2, (waits, out)
+
+
+def test_timing_is_in_the_journal_with_fields(machine):
+    machine.container('timed', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nPodmanArgs=--timing\n')
+    machine.run('systemctl start timed')
+
+    def entry():
+        lines = machine.journal('timed', output='json').splitlines()
+        return next((e for e in map(json.loads, lines) if 'KEYTURN_TOTAL_USEC' in e), None)
+    found = machine.wait_for(entry)
+    phases = [found[f'KEYTURN_{phase}_USEC'] for phase in
+              ('LAUNCH', 'IMAGE', 'ROOT', 'SPEC', 'FILTER', 'STATE', 'NAMESPACES', 'MOUNTS', 'CONFINE')]
+    assert abs(sum(map(int, phases)) - int(found['KEYTURN_TOTAL_USEC'])) < 10, found
+    assert f"total {found['KEYTURN_TOTAL_USEC']}" in found['MESSAGE'], found
+    machine.run('systemctl stop timed')
