@@ -236,6 +236,15 @@ static char *unit_name(const Start *start) {
         return g_strconcat(base, ".service", NULL);
 }
 
+/* The journal is told the unit, as this process may be gone before journald looks where it came from. */
+static bool tell_journal(const Start *start, const char *message) {
+        g_autofree char *unit = unit_name(start);
+        g_autofree char *phases = timing_format_fields(start->timing);
+        g_autofree char *fields = g_strdup_printf("%sOBJECT_SYSTEMD_UNIT=%s\n", phases, unit);
+
+        return journal_message_send("libstart", LOG_INFO, MESSAGE_ID_TIMING, message, fields, NULL);
+}
+
 /* For `keyturnctl analyze`; after the start, so that it costs the start nothing. */
 static void report_timing(const Start *start) {
         g_autofree char *path = g_build_filename(start->state_dir, ".timing", NULL);
@@ -248,11 +257,9 @@ static void report_timing(const Start *start) {
                 return;
 
         g_autofree char *message = g_strconcat("Timing, in microseconds:\n", text, NULL);
-        g_autofree char *fields = timing_format_fields(start->timing);
 
         /* Whoever calls libstart by hand reads it, not the journal. */
-        if (!getenv("JOURNAL_STREAM") ||
-            !journal_message_send("libstart", LOG_INFO, MESSAGE_ID_TIMING, message, fields, NULL))
+        if (!getenv("JOURNAL_STREAM") || !tell_journal(start, message))
                 log_info("%s", message);
 }
 
