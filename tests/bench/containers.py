@@ -5,8 +5,7 @@ import json
 
 from bench import IMAGE, LIBSTART
 
-# A container that only lives to be looked at: its filter and its specification serve the others.
-MODEL = '/run/keyturn/bench-model'
+ROOT = '/run/bench/rootfs'
 
 
 def libstart(*command, name='bench-@@', options=()):
@@ -22,47 +21,50 @@ def layers(machine):
 
 def raw_filter(machine):
     """A file with the filter that the default profile becomes, as raw BPF, compiled by libstart."""
-    machine.run(libstart('true', name='bench-model', options=['--detach']))
-    return machine.run('ls /run/keyturn/bench-model/*/seccomp.bpf').out.strip()
+    machine.run(libstart('true', name='model-bench', options=['--detach']))
+    return machine.run('ls /run/keyturn/model-bench/*/seccomp.bpf').out.strip()
 
 
 def podman_filter(machine):
     """The default profile as Podman resolves it for a runtime: section linux.seccomp of a specification."""
-    machine.run(['podman', 'create', '--name', 'bench-model', '--network', 'host', IMAGE, 'true'])
-    machine.run(['podman', 'init', 'bench-model'])
-    path = machine.run(['podman', 'inspect', '--format', '{{.OCIConfigPath}}', 'bench-model']).out.strip()
+    machine.run(['podman', 'create', '--name', 'model-bench', '--network', 'host', IMAGE, 'true'])
+    machine.run(['podman', 'init', 'model-bench'])
+    path = machine.run(['podman', 'inspect', '--format', '{{.OCIConfigPath}}', 'model-bench']).out.strip()
     spec = json.loads(machine.read(path))
-    machine.run(['podman', 'rm', '--force', 'bench-model'])
+    machine.run(['podman', 'rm', '--force', 'model-bench'])
     return spec['linux']['seccomp']
 
 
-class Bundle:
+def mount_root(machine):
+    """Mounts the image at ROOT, for those who do not do that themselves."""
+    if machine.run(['mountpoint', '-q', ROOT], check=False).status == 0:
+        return
+    machine.run(f'mkdir -p /run/bench/rw {ROOT} && mount -t tmpfs bench /run/bench/rw && '
+                'mkdir /run/bench/rw/upper /run/bench/rw/work')
+    machine.run(['mount', '-t', 'overlay', 'bench', ROOT, '-o',
+                 f'lowerdir={":".join(layers(machine))},upperdir=/run/bench/rw/upper,'
+                 'workdir=/run/bench/rw/work'],
+                env={'LIBMOUNT_FORCE_MOUNT2': 'always'})  # fsconfig(2) takes no string beyond 255 bytes
+
+
+class Bundles:
     """What crun and runc run: libstart's own specification, with its root mounted beforehand."""
 
     def __init__(self, machine):
         self.machine = machine
-        self.mount_root()
+        mount_root(machine)
         spec = json.loads(machine.run(libstart('true', name='bench', options=['--print-spec'])).out)
-        spec['root']['path'] = '/run/bundle/rootfs'
+        spec['root']['path'] = ROOT
         spec['linux']['seccomp'] = podman_filter(machine)
         self.spec = spec
-
-    def mount_root(self):
-        lower = ':'.join(layers(self.machine))
-        self.machine.run('mkdir -p /run/bundle/rw /run/bundle/rootfs && mount -t tmpfs bench /run/bundle/rw && '
-                         'mkdir /run/bundle/rw/upper /run/bundle/rw/work')
-        self.machine.run(['mount', '-t', 'overlay', 'bench', '/run/bundle/rootfs', '-o',
-                          f'lowerdir={lower},upperdir=/run/bundle/rw/upper,workdir=/run/bundle/rw/work'],
-                         # fsconfig(2) takes no string of more than 255 bytes
-                         env={'LIBMOUNT_FORCE_MOUNT2': 'always'})
 
     def write(self, name, args, env=None):
         """A directory with the specification of one command."""
         spec = dict(self.spec, process=dict(self.spec['process'], args=args))
         if env is not None:
             spec['process']['env'] = env
-        self.machine.write(f'/run/bundle/{name}/config.json', json.dumps(spec))
-        return f'/run/bundle/{name}'
+        self.machine.write(f'/run/bench/{name}/config.json', json.dumps(spec))
+        return f'/run/bench/{name}'
 
 
 def crun(bundle):

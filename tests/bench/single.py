@@ -12,7 +12,7 @@ def plan(bench):
     layers = containers.layers(machine)
     filter_ = containers.raw_filter(machine)
     check_floor(machine, floor, layers, filter_)
-    bundle = containers.Bundle(machine).write('single', ['true'])
+    bundle = containers.Bundles(machine).write('single', ['true'])
     commands = [
         ('exec', [f'{layers[-1]}/bin/busybox', 'true']),
         ('floor', [floor, ':'.join(layers), '-', '/bin/true']),

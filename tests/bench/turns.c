@@ -24,7 +24,7 @@ enum { LINES = 1024, WORDS = 256 };
 typedef struct Command {
         char *name;
         char *words[WORDS];
-        char *environment[WORDS];
+        char **environment;
 } Command;
 
 static Command plan[LINES];
@@ -35,18 +35,28 @@ static void *must(void *memory) {
         return memory;
 }
 
+static void add_variable(Command *command, char *variable) {
+        size_t count = 0;
+
+        while (command->environment && command->environment[count])
+                count++;
+        command->environment = must(realloc(command->environment, (count + 2) * sizeof(char *)));
+        command->environment[count] = variable;
+        command->environment[count + 1] = NULL;
+}
+
 static void parse(char *line, Command *command) {
-        size_t words = 0, variables = 0;
+        size_t words = 0;
 
         line[strcspn(line, "\n")] = '\0';
         command->name = strsep(&line, "\t");
-        for (char **variable = environ; *variable && variables < WORDS / 2; variable++)
-                command->environment[variables++] = *variable;
+        for (char **variable = environ; *variable; variable++)
+                add_variable(command, *variable);
         for (char *word; (word = strsep(&line, "\t"));) {
-                if (words == WORDS - 1 || variables == WORDS - 1)
+                if (words == WORDS - 1)
                         errx(125, "too many words in '%s'", command->name);
                 if (words == 0 && strchr(word, '='))
-                        command->environment[variables++] = word;
+                        add_variable(command, word);
                 else
                         command->words[words++] = word;
         }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The same payload as a service in each of the ways that are compared."""
+
+import containers
+from bench import IMAGE, TOOLS
+
+QUADLET = '/usr/lib/systemd/system-generators/podman-system-generator'
+
+# Stopping is measured, too, without the patience of a payload that must be asked: SIGKILL on request is no
+# failure.
+UNIT = '''
+[Unit]
+StartLimitIntervalSec=0
+
+{section}
+
+[Service]
+SuccessExitStatus=SIGKILL 137
+{service}
+'''
+
+NATIVE = f'''Type=exec
+ExecStart={TOOLS}/busybox sleep infinity
+KillSignal=SIGKILL
+'''
+
+# No more of systemd's sandbox than its own root directory with its /proc, /sys and /dev.
+ROOT_DIRECTORY = f'''Type=exec
+RootDirectory={containers.ROOT}
+MountAPIVFS=yes
+ExecStart=/bin/busybox sleep infinity
+KillSignal=SIGKILL
+'''
+
+CONTAINER = f'''[Container]
+Image={IMAGE}
+Network=host
+Exec=sleep infinity
+StopSignal=SIGKILL
+{{more}}
+'''
+
+# As fast as Quadlet can be told to be: no waiting for the network.
+NO_NETWORK_ONLINE = '''[Quadlet]
+DefaultDependencies=false
+'''
+
+
+def native(machine, names):
+    machine.run(['cp', f'{containers.layers(machine)[-1]}/bin/busybox', f'{TOOLS}/busybox'])
+    for name in names:
+        machine.unit(name, UNIT.format(section='', service=NATIVE), reload=False)
+
+
+def root_directory(machine, names):
+    containers.mount_root(machine)
+    for name in names:
+        machine.unit(name, UNIT.format(section='', service=ROOT_DIRECTORY), reload=False)
+
+
+def keyturn(machine, names, more='', service=''):
+    text = UNIT.format(section=CONTAINER.format(more=more), service=service)
+    for name in names:
+        machine.container(name, text, reload=False)
+
+
+def podman(machine, names, more='', service=''):
+    """Quadlet's generator is masked in the machine, so that keyturn's takes all files: it is run by hand."""
+    text = UNIT.format(section=CONTAINER.format(more=more) + NO_NETWORK_ONLINE, service=service)
+    for name in names:
+        machine.write(f'/run/bench/quadlet/{name}.container', text)
+    machine.run([QUADLET, '/run/systemd/system'], env={'QUADLET_UNIT_DIRS': '/run/bench/quadlet'})
+
+
+KINDS = {'native': native, 'root-directory': root_directory, 'keyturn': keyturn, 'podman': podman}
+
+
+def install(bench, group, count):
+    """Units KIND-1 to KIND-COUNT of each kind; returns the kinds that there are."""
+    kinds = [kind for kind in KINDS if kind != 'podman' or bench.has(f'{group}/podman', QUADLET)]
+    for kind in kinds:
+        KINDS[kind](bench.machine, [f'{kind}-{number}' for number in range(1, count + 1)])
+    bench.machine.reload()
+    return kinds
