@@ -34,18 +34,23 @@ static int print_spec(const LaunchArgs *args, GError **error) {
         return EXIT_SUCCESS;
 }
 
-static int run(const char *const *words) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = launch_args_parse(words, &error);
+/* Exits while it has the arguments and the start: the process ends, and to free the pieces that they are made of
+ * before would only take time (40 us). */
+static void run(const char *const *words) G_GNUC_NORETURN;
+static void run(const char *const *words) {
+        GError *error = NULL;
+        LaunchArgs *args = launch_args_parse(words, &error);
+        Start *start = NULL;
         int status = EXIT_KEYTURN;
 
         if (args && !args->name) /* Podman would make one up */
                 args->name = g_strdup_printf("keyturn-%d", (int) getpid());
         if (args)
-                status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) : start_container(args, &error);
+                status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) :
+                                                         start_container(args, &start, &error);
         if (error)
                 log_error("%s", error->message);
-        return status;
+        exit(status);
 }
 
 int main(int argc, char *argv[]) {
@@ -62,5 +67,5 @@ int main(int argc, char *argv[]) {
                 log_error("The first word must be 'run'; see libstart --help");
                 return EXIT_KEYTURN;
         }
-        return run((const char *const *) argv + 2);
+        run((const char *const *) argv + 2);
 }

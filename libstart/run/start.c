@@ -31,7 +31,7 @@
 
 /* A start, in the order in which it goes. Until the payload is executed anything may fail, and then nothing is left
  * but files below the state directory, which systemd removes. After that nothing may fail: the container runs. */
-typedef struct Start {
+struct Start {
         const LaunchArgs *args;
         char *state_dir;
         ExecReport report;
@@ -46,9 +46,11 @@ typedef struct Start {
         GBytes *filter;
         PayloadLog log;
         Timing *timing;
-} Start;
+};
 
-static void start_clear(Start *start) {
+void start_free(Start *start) {
+        if (!start)
+                return;
         g_free(start->state_dir);
         exec_report_close(&start->report);
         notify_free(start->notify);
@@ -63,10 +65,20 @@ static void start_clear(Start *start) {
         g_clear_pointer(&start->filter, g_bytes_unref);
         payload_log_close(&start->log);
         timing_free(start->timing);
+        g_free(start);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Start, start_clear)
 
-#define START_NULL { .report = EXEC_REPORT_NULL, .root = { .fd = -1, .mount = -1 }, .log = PAYLOAD_LOG_NULL }
+static Start *start_new(const LaunchArgs *args) {
+        static const Start empty = {
+                .report = EXEC_REPORT_NULL,
+                .root = { .fd = -1, .mount = -1 },
+                .log = PAYLOAD_LOG_NULL,
+        };
+        Start *start = g_memdup2(&empty, sizeof empty);
+
+        start->args = args;
+        return start;
+}
 
 /* systemd has made the directory (RuntimeDirectory=), empty; who calls libstart by hand gets one made, and what an
  * earlier container of the same name left there is in the way. */
@@ -301,41 +313,46 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
         return status;
 }
 
-int start_container(const LaunchArgs *args, GError **error) {
-        g_auto(Start) start = START_NULL;
+static int run_container(Start *start, GError **error) {
         int listen_fds = host_listen_fds();
 
-        start.args = args;
-        start.timing = timing_new();
+        start->timing = timing_new();
         /* First of all, while its place behind the activated sockets is free. */
-        if (!exec_report_open(&start.report, 3 + listen_fds, error))
+        if (!exec_report_open(&start->report, 3 + listen_fds, error))
                 return EXIT_KEYTURN;
-        start.notify = notify_open(error);
-        if (*error || !prepare(&start, error))
+        start->notify = notify_open(error);
+        if (*error || !prepare(start, error))
                 return g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
                                                                                     EXIT_KEYTURN;
 
         RuntimeContainer container = {
-                .state_root = start.state_dir,
-                .id = args->name,
-                .spec = start.spec,
-                .environment = start.environment,
-                .filter = start.filter,
-                .root_mount = start.root.mount,
+                .state_root = start->state_dir,
+                .id = start->args->name,
+                .spec = start->spec,
+                .environment = start->environment,
+                .filter = start->filter,
+                .root_mount = start->root.mount,
                 .preserve_fds = listen_fds,
-                .report = &start.report,
-                .timing = start.timing,
-                .detach = args->detach == FLAG_TRUE,
+                .report = &start->report,
+                .timing = start->timing,
+                .detach = start->args->detach == FLAG_TRUE,
         };
-        return container.detach ? run_detached(&start, &container, error) : run_attached(&start, &container, error);
+        return container.detach ? run_detached(start, &container, error) : run_attached(start, &container, error);
+}
+
+int start_container(const LaunchArgs *args, Start **ret, GError **error) {
+        Start *start = *ret = start_new(args);
+        int status = run_container(start, error);
+
+        payload_log_close(&start->log); /* what the caller may have to say is not the payload's */
+        return status;
 }
 
 char *start_print_spec(const LaunchArgs *args, GError **error) {
-        g_auto(Start) start = START_NULL;
+        g_autoptr(Start) start = start_new(args);
 
-        start.args = args;
-        if (!host_gather(&start.host, error) || !root_find(args, &start.root, error) ||
-            !root_peek(&start.root, error) || !read_identity(&start, error) || !build_spec(&start, false, error))
+        if (!host_gather(&start->host, error) || !root_find(args, &start->root, error) ||
+            !root_peek(&start->root, error) || !read_identity(start, error) || !build_spec(start, false, error))
                 return NULL;
-        return spec_to_json(start.spec, error);
+        return spec_to_json(start->spec, error);
 }

@@ -5,10 +5,18 @@
 
 #include "libstart/base/launch-args.h"
 
+/* One start with all that it holds. It uses the arguments that it was given as long as it lives. */
+typedef struct Start Start;
+
+void start_free(Start *start);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Start, start_free)
+
 /* `libstart run`: find the image, prepare the root, start the payload, hand it over to systemd or wait for it.
  * Returns the exit status for this process; with *error set it is one of exit-codes.h. Does not return if the
- * payload was killed by a signal: this process then dies of the same one. */
-int start_container(const LaunchArgs *args, GError **error);
+ * payload was killed by a signal: this process then dies of the same one.
+ *
+ * *ret is set in any case and the caller's: who is about to exit may leave it to that. */
+int start_container(const LaunchArgs *args, Start **ret, GError **error);
 
 /* `libstart run --print-spec`: the OCI config.json of the same, transfer full. Starts and changes nothing. */
 char *start_print_spec(const LaunchArgs *args, GError **error);
