@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -54,15 +55,16 @@ static int compare_names(gconstpointer a, gconstpointer b) {
 /* Names of the drop-ins, in the order in which they count. */
 static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
         g_autofree char *path = g_strconcat(root, CONF_DROPINS, NULL);
-        g_autoptr(GError) problem = NULL;
-        g_autoptr(GDir) dir = g_dir_open(path, 0, &problem);
-        const char *name;
+        DIR *stream = opendir(path); /* GDir's error would load the locale's character set, in every start */
+        const struct dirent *entry;
 
-        if (!dir)
-                return is_missing(problem) || error_set(error, KT_ERROR_FAILED, "%s", problem->message);
-        while ((name = g_dir_read_name(dir)))
-                if (g_str_has_suffix(name, ".conf"))
-                        g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", name, NULL));
+        if (!stream)
+                return errno == ENOENT || errno == ENOTDIR ||
+                       error_set_errno(error, errno, "Cannot open '%s'", path);
+        while ((entry = readdir(stream)))
+                if (g_str_has_suffix(entry->d_name, ".conf"))
+                        g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", entry->d_name, NULL));
+        closedir(stream);
         g_ptr_array_sort(names, compare_names);
         return true;
 }
