@@ -43,7 +43,7 @@ static void apply_sections(Container *container) {
                 keys_apply(container, section, keys_quadlet, n_keys_quadlet);
         section = unit_file_section(unit, "Keyturn");
         if (section)
-                keys_apply(container, section, keys_quadlet, 0);
+                keys_apply(container, section, keys_keyturn, n_keys_keyturn);
 }
 
 static void finish_image(Container *container) {

@@ -27,6 +27,7 @@ typedef struct Container {
         const UnitLine *extra_line;
         char *stop_timeout;
         bool has_network; /* the file itself says which */
+        bool is_early;    /* [Keyturn] Early= */
 } Container;
 
 /* Convert everything but what needs other files to be known, which `names` has, and the system's settings.

@@ -23,6 +23,9 @@ bool handle_seccomp_profile(Container *container, const Key *key, const Value *v
 bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_user(Container *container, const Key *key, const Value *value, GError **error);
 
+/* early.c */
+bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
+
 /* handlers-paths.c: values that hold a path of the host, perhaps relative to the file */
 bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/early.h"
 #include "generator/install.h"
 #include "generator/names.h"
 #include "generator/values.h"
@@ -121,10 +122,16 @@ static char *find_instance(Container *container, const UnitSection *section) {
 GPtrArray *install_links(Container *container, const UnitNames *names) {
         const UnitSection *section = unit_file_section(container->source->unit, "Install");
         GPtrArray *links = g_ptr_array_new_with_free_func(link_free);
-        g_autofree char *instance = section ? find_instance(container, section) : NULL;
+        const char *early = early_wanted_by(container);
+        g_autofree char *instance = section || early ? find_instance(container, section) : NULL;
         Install install = { container, names, instance, links };
 
         for (size_t i = 0; section && i < G_N_ELEMENTS(keys); i++)
                 apply_key(&install, section, i);
+        if (early && instance) {
+                add_link(&install, g_strdup_printf("%s.wants/%s", early, instance));
+                service_comment(container->service,
+                                "Wanted by %s, for Early=yes: [Install] does not say by what.", early);
+        }
         return links;
 }

@@ -134,3 +134,10 @@ const Key keys_quadlet[] = {
 };
 
 const size_t n_keys_quadlet = G_N_ELEMENTS(keys_quadlet);
+
+/* keyturn's own. Podman copies the section and does not read it. */
+const Key keys_keyturn[] = {
+        { "Early", READ_LAST, handle_early, NULL },
+};
+
+const size_t n_keys_keyturn = G_N_ELEMENTS(keys_keyturn);

@@ -25,9 +25,11 @@ struct Key {
 extern const Key keys_container[];
 extern const size_t n_keys_container;
 
-/* The keys of [Quadlet]. [Keyturn] has none yet: that the section is there is what counts. */
+/* The keys of [Quadlet] and of [Keyturn], sorted in the same way. */
 extern const Key keys_quadlet[];
 extern const size_t n_keys_quadlet;
+extern const Key keys_keyturn[];
+extern const size_t n_keys_keyturn;
 
 /* Give every assignment of the section to its key, in the table's order. Problems go to the container. */
 void keys_apply(Container *container, const UnitSection *section, const Key *keys, size_t n_keys);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "generator/early.h"
 #include "generator/names.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
@@ -137,6 +138,7 @@ void sections_unit(Container *container, const UnitNames *names) {
 
         translate_names(container, names);
         add_wants(container->service, container->args);
+        early_unit(container);
         service_unit(container->service, "SourcePath", path);
         add_mounts(container->service, container->args);
 }

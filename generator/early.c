@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/early.h"
+#include "generator/handlers.h"
+#include "generator/source-path.h"
+#include "generator/values.h"
+#include "libstart/base/error.h"
+
+/* Where Podman has images unless storage.conf says something else, which is not read here. */
+#define IMAGE_STORE "/var/lib/containers/storage"
+
+bool handle_early(Container *container, const Key *key, const Value *value, GError **error) {
+        if (g_ascii_strcasecmp(value->text, "initrd") == 0)
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "containers are not started in the initrd, where their images are not; 'yes' starts "
+                        "this one as soon as the real root and the file systems that it needs are mounted");
+        return value_parse_boolean(value->text, &container->is_early, error);
+}
+
+static const UnitLine *unit_line(const Container *container, const char *key) {
+        return unit_section_last(unit_file_section(container->source->unit, "Unit"), key);
+}
+
+/* With them, it would be after basic.target and before it at once; systemd would drop one of the two. */
+static void refuse_default_dependencies(Container *container) {
+        const UnitLine *line = unit_line(container, "DefaultDependencies");
+        bool enabled;
+
+        if (line && line->value[0] && value_parse_boolean(line->value, &enabled, NULL) && enabled)
+                container_problem(
+                        container, line,
+                        "would order it after basic.target, and Early=yes before; remove one of the two");
+}
+
+/* A path on a file system that the first process mounts, and never read-only? */
+static bool is_of_kernel(const char *path) {
+        return g_str_has_prefix(path, "/dev/") || g_str_has_prefix(path, "/run/") ||
+               g_str_has_prefix(path, "/sys/");
+}
+
+static bool binds_files(const LaunchArgs *args) {
+        size_t start, length;
+
+        if (args->rootfs == FLAG_TRUE)
+                return true;
+        for (guint i = 0; i < args->volumes->len; i++)
+                if (!is_of_kernel(args->volumes->pdata[i]))
+                        return true;
+        for (guint i = 0; i < args->mounts->len; i++) {
+                const char *mount = args->mounts->pdata[i];
+
+                if (source_path_in_mount(mount, &start, &length) && !is_of_kernel(mount + start))
+                        return true;
+        }
+        return false;
+}
+
+void early_unit(Container *container) {
+        Service *service = container->service;
+        const LaunchArgs *args = container->args;
+
+        if (!container->is_early)
+                return;
+        refuse_default_dependencies(container);
+        service_unit_first(service, "DefaultDependencies", "no");
+        service_unit_first(service, "Before", "basic.target");
+        /* The kernel mounts the root read-only, and what is bound from it then would stay so. */
+        if (binds_files(args))
+                service_unit_first(service, "After", "systemd-remount-fs.service");
+        /* After the user's lines: an empty Before= takes back the order at boot, never the one at shutdown. */
+        service_unit(service, "Conflicts", "shutdown.target");
+        service_unit(service, "Before", "shutdown.target");
+        if (args->rootfs != FLAG_TRUE && !unit_line(container, "RequiresMountsFor"))
+                service_unit(service, "RequiresMountsFor", IMAGE_STORE);
+}
+
+const char *early_wanted_by(const Container *container) {
+        static const char *const keys[] = { "WantedBy", "RequiredBy", "UpheldBy" };
+        const UnitSection *install = unit_file_section(container->source->unit, "Install");
+
+        if (!container->is_early)
+                return NULL;
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+                if (unit_section_last(install, keys[i]))
+                        return NULL;
+        return "basic.target";
+}
