@@ -107,3 +107,27 @@ bool root_file_check_directory(int root_fd, const char *path, GError **error) {
         return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot use the container's working directory '%s': %s", path,
                          g_strerror(errno));
 }
+
+static bool make_empty_file(int root_fd, const char *path, GError **error) {
+        g_autofree char *parent = g_path_get_dirname(path);
+        _cleanup_close_ int fd = -1;
+
+        if (!root_file_make_directory(root_fd, parent, 0, 0, error))
+                return false;
+        fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_NOCTTY, 0755);
+        return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s' in the container", path);
+}
+
+int root_file_open_mount_point(int root_fd, const char *path, bool directory, GError **error) {
+        int fd = open_in_root(root_fd, path, O_PATH, 0);
+
+        if (fd < 0 && errno == ENOENT) {
+                if (!(directory ? root_file_make_directory(root_fd, path, 0, 0, error) :
+                                  make_empty_file(root_fd, path, error)))
+                        return -1;
+                fd = open_in_root(root_fd, path, O_PATH, 0);
+        }
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open '%s' in the container", path);
+        return fd;
+}

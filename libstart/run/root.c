@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -83,10 +84,14 @@ static bool mount_overlay(Root *root, const char *upper, const char *work, GErro
 
 /* A root directory that is used as it is: a mount of its own all the same, to be treated as an overlay is. */
 static bool clone_directory(Root *root, GError **error) {
+        struct mount_attr alone = { .propagation = MS_PRIVATE };
+
         root->fd = (int) syscall(SYS_open_tree, AT_FDCWD, root->directory,
                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         root->mount = root->fd;
-        return root->fd >= 0 || error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
+        return (root->fd >= 0 &&
+                syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0) ||
+               error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
 }
 
 bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error) {

@@ -20,7 +20,7 @@
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/runtime-hooks.h"
-#include "libstart/run/standard-mounts.h"
+#include "libstart/run/mounts.h"
 
 /* Where keyturn steps into libcrun's course of things. libcrun has one door for that, handlers, made for programs that
  * run something else than a plain executable in the container; but it keeps the list of handlers to itself. So the
@@ -67,7 +67,7 @@ char *__wrap_get_user_name(uid_t uid);
 /* libcrun's calls carry nothing of ours. */
 static struct {
         const RuntimeContainer *container;
-        size_t n_standard;
+        size_t n_own;
         container_entrypoint_t entrypoint; /* libcrun's */
         pid_t payload;
         /* In the container's process only: */
@@ -76,10 +76,10 @@ static struct {
         bool filtered; /* the filter is in force */
 } current;
 
-void runtime_hooks_begin(const RuntimeContainer *container, size_t n_standard) {
+void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own) {
         memset(&current, 0, sizeof current);
         current.container = container;
-        current.n_standard = n_standard;
+        current.n_own = n_own;
 }
 
 pid_t runtime_hooks_end(void) {
@@ -93,7 +93,7 @@ static int fail(GError *error, libcrun_error_t *err) {
 
 /* Mounts that libcrun has to make: it then prepares the root in its own way, for propagation too. */
 static bool has_further_mounts(void) {
-        return current.container->spec->mounts_len > current.n_standard;
+        return current.container->spec->mounts_len > current.n_own;
 }
 
 /* In the container, its namespaces exist and nothing else is done. The parent goes through libcrun's preparations at
@@ -106,7 +106,8 @@ static bool prepare_mounts(GError **error) {
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun does that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         current.root = mount_tree_begin(container->spec->root->path, container->root_mount, has_further_mounts(), error);
-        return current.root >= 0 && standard_mounts_make(current.root, mounts, current.n_standard, error);
+        return current.root >= 0 &&
+               mounts_make(current.root, mounts, current.n_own, container->spec->process->cwd, error);
 }
 
 static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {

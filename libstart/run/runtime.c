@@ -9,7 +9,7 @@
 #include "libstart/base/log.h"
 #include "libstart/run/runtime-hooks.h"
 #include "libstart/run/runtime.h"
-#include "libstart/run/standard-mounts.h"
+#include "libstart/run/mounts.h"
 
 static void set_error(libcrun_error_t *err, GError **error) {
         int status = *err ? (*err)->status : 0;
@@ -68,7 +68,7 @@ typedef struct Remainder {
         runtime_spec_schema_config_schema_process process;
 } Remainder;
 
-static void take_remainder(const RuntimeContainer *container, size_t n_standard, char **environment, Remainder *ret) {
+static void take_remainder(const RuntimeContainer *container, size_t n_own, char **environment, Remainder *ret) {
         *ret = (Remainder) {
                 .spec = *container->spec,
                 .linux_ = *container->spec->linux,
@@ -76,21 +76,21 @@ static void take_remainder(const RuntimeContainer *container, size_t n_standard,
         };
         ret->spec.linux = &ret->linux_;
         ret->spec.process = &ret->process;
-        ret->spec.mounts += n_standard;
-        ret->spec.mounts_len -= n_standard;
+        ret->spec.mounts += n_own;
+        ret->spec.mounts_len -= n_own;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
 }
 
-static size_t count_standard_mounts(const RuntimeContainer *container) {
+static size_t count_own_mounts(const RuntimeContainer *container) {
         libcrun_error_t err = NULL;
         bool cgroup2 = libcrun_get_cgroup_mode(&err) == CGROUP_MODE_UNIFIED;
 
         if (err)
                 libcrun_error_release(&err); /* and libcrun will say it again */
-        return standard_mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
+        return mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
 }
 
 /* Not libcrun_container_load_from_memory(): that would parse what we would have to print first. */
@@ -106,7 +106,7 @@ static libcrun_container_t make_container(const RuntimeContainer *container, Rem
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
-        size_t n_standard = count_standard_mounts(container);
+        size_t n_own = count_own_mounts(container);
         Remainder remainder;
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
@@ -121,10 +121,10 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         pid_t payload;
         int result;
 
-        take_remainder(container, n_standard, short_environment, &remainder);
+        take_remainder(container, n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(container, &remainder);
         crun_set_output_handler(log_output, NULL);
-        runtime_hooks_begin(container, n_standard);
+        runtime_hooks_begin(container, n_own);
         timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, &crun, container->detach ? LIBCRUN_RUN_OPTIONS_KEEP : 0, &err);
         payload = runtime_hooks_end();

@@ -47,6 +47,22 @@ def test_missing_loader(machine):
     fails(machine, 'noloader', 127, 'interpreter or loader')
 
 
+def test_root_whose_mount_points_are_links(machine):
+    """It would have /proc and /dev mounted on directories of its choice, or none at all."""
+    for name in ('proc', 'dev', 'sys'):
+        machine.run(f'rm -rf /srv/linked /srv/outside; mkdir -p /srv/linked /srv/outside && cd /srv/linked && '
+                    f'mkdir -p bin etc proc dev sys run && cp /bin/busybox bin && rmdir {name} && '
+                    f'ln -s ../../srv/outside {name}')
+        machine.container('linked', '''
+            [Container]
+            Rootfs=/srv/linked
+            Exec=/bin/busybox sleep 1000
+        ''')
+        fails(machine, 'linked', 125, f"the container's '/{name}'")
+        assert machine.run('ls /srv/outside').out == ''
+        assert 'outside' not in machine.run('cat /proc/self/mountinfo').out
+
+
 def test_oneshot_fails_in_the_same_way(machine):
     machine.container('nothing', '''
         [Container]

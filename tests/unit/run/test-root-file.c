@@ -96,6 +96,38 @@ START_TEST(test_make_directory) {
 }
 END_TEST
 
+/* Links lead nowhere but into the root, also when what they point to is to be made. */
+START_TEST(test_mount_point) {
+        static const struct {
+                const char *path;
+                bool directory, ok;
+                const char *made;
+        } table[] = {
+                { "etc/passwd", false, true, "root/etc/passwd" },
+                { "new/file", false, true, "root/new/file" },
+                { "new/directory", true, true, "root/new/directory" },
+                { "etc/inside/x", false, false, NULL },
+                { "../../etc/up", false, true, "root/etc/up" },
+        };
+        struct stat st;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+                int fd = root_file_open_mount_point(root_fd, table[i].path, table[i].directory, NULL);
+
+                ck_assert_int_eq(fd >= 0, table[i].ok);
+                if (table[i].made) {
+                        ck_assert_int_eq(stat(table[i].made, &st), 0);
+                        ck_assert_int_eq(S_ISDIR(st.st_mode) != 0, table[i].directory);
+                        close(fd);
+                }
+        }
+        ck_assert_int_eq(symlink("/../../outside/made", "root/etc/dangling"), 0);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling/deeper", true, NULL), -1);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling", false, NULL), -1);
+        ck_assert_int_ne(stat("outside/made", &st), 0);
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("root-file");
         TCase *tcase = tcase_create("all");
@@ -106,6 +138,7 @@ int main(void) {
         tcase_add_loop_test(tcase, test_read, 0, G_N_ELEMENTS(reads));
         tcase_add_test(tcase, test_write_stays_inside);
         tcase_add_test(tcase, test_make_directory);
+        tcase_add_test(tcase, test_mount_point);
         srunner_set_tap(runner, "-");
         srunner_run_all(runner, CK_SILENT);
         srunner_free(runner);

@@ -11,7 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/run/standard-mounts.h"
+#include "libstart/run/kernel-mounts.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
 
@@ -19,7 +19,7 @@ typedef runtime_spec_schema_defs_mount Mount;
 static const struct {
         const char *destination, *type;
         const char *fs_type; /* what mount(2) calls it */
-} standard[] = {
+} known[] = {
         { "/proc", "proc", "proc" },
         { "/dev", "tmpfs", "tmpfs" },
         { "/sys", "sysfs", "sysfs" },
@@ -73,21 +73,16 @@ static bool is_makeable(const Mount *mount) {
 }
 
 /* The file system's name, or NULL. */
-static const char *find_standard(const Mount *mount) {
-        for (size_t i = 0; i < G_N_ELEMENTS(standard); i++)
-                if (g_str_equal(mount->destination, standard[i].destination) && mount->type &&
-                    g_str_equal(mount->type, standard[i].type))
-                        return standard[i].fs_type;
+static const char *find_type(const Mount *mount) {
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+                if (g_str_equal(mount->destination, known[i].destination) && mount->type &&
+                    g_str_equal(mount->type, known[i].type))
+                        return known[i].fs_type;
         return NULL;
 }
 
-size_t standard_mounts_count(Mount *const *mounts, size_t length, bool cgroup2) {
-        size_t n = 0;
-
-        while (n < length && find_standard(mounts[n]) && is_makeable(mounts[n]) &&
-               (cgroup2 || !g_str_equal(mounts[n]->type, "cgroup")))
-                n++;
-        return n;
+bool kernel_mount_is_known(const Mount *mount, bool cgroup2) {
+        return find_type(mount) && is_makeable(mount) && (cgroup2 || !g_str_equal(mount->type, "cgroup"));
 }
 
 /* Without following any link: an image in which /proc is one gets none, and does not start. */
@@ -109,25 +104,6 @@ static bool enter_mount_point(int root_fd, const char *destination, GError **err
                 fd = open_directory(root_fd, path);
         if (fd < 0 || fchdir(fd) < 0)
                 return error_set_errno(error, errno, "Cannot mount on the container's '%s'", destination);
-        return true;
-}
-
-static bool make_mount(int root_fd, const Mount *wanted, GError **error) {
-        g_autoptr(GString) data = g_string_new(NULL);
-        unsigned long all = 0, flag = 0;
-
-        for (size_t i = 0; i < wanted->options_len; i++) {
-                const char *option = wanted->options[i];
-
-                if (find_flag(option, &flag))
-                        all |= flag;
-                else
-                        g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", option);
-        }
-        if (!enter_mount_point(root_fd, wanted->destination, error))
-                return false;
-        if (mount(wanted->source, ".", find_standard(wanted), all, data->str) < 0)
-                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
         return true;
 }
 
@@ -156,10 +132,21 @@ static bool fill_dev(int root_fd, GError **error) {
         return true;
 }
 
-bool standard_mounts_make(int root_fd, Mount *const *mounts, size_t n, GError **error) {
-        for (size_t i = 0; i < n; i++)
-                if (!make_mount(root_fd, mounts[i], error) ||
-                    (g_str_equal(mounts[i]->destination, "/dev") && !fill_dev(root_fd, error)))
-                        return false;
-        return true;
+bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
+        g_autoptr(GString) data = g_string_new(NULL);
+        unsigned long all = 0, flag = 0;
+
+        for (size_t i = 0; i < wanted->options_len; i++) {
+                const char *option = wanted->options[i];
+
+                if (find_flag(option, &flag))
+                        all |= flag;
+                else
+                        g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", option);
+        }
+        if (!enter_mount_point(root_fd, wanted->destination, error))
+                return false;
+        if (mount(wanted->source, ".", find_type(wanted), all, data->str) < 0)
+                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
+        return !g_str_equal(wanted->destination, "/dev") || fill_dev(root_fd, error);
 }

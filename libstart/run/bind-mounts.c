@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/run/bind-mounts.h"
+#include "libstart/run/root-file.h"
+
+typedef runtime_spec_schema_defs_mount Mount;
+
+/* What each option does to the mount's flags. */
+static const struct {
+        const char *name;
+        guint64 set, clear;
+        bool recursive;
+} options[] = {
+        { "bind" },
+        { "rbind", .recursive = true },
+        { "private" },
+        { "rprivate" },
+        { "rw", .clear = MOUNT_ATTR_RDONLY },
+        { "ro", .set = MOUNT_ATTR_RDONLY },
+        { "suid", .clear = MOUNT_ATTR_NOSUID },
+        { "nosuid", .set = MOUNT_ATTR_NOSUID },
+        { "dev", .clear = MOUNT_ATTR_NODEV },
+        { "nodev", .set = MOUNT_ATTR_NODEV },
+        { "exec", .clear = MOUNT_ATTR_NOEXEC },
+        { "noexec", .set = MOUNT_ATTR_NOEXEC },
+};
+
+typedef struct Flags {
+        guint64 set;
+        bool recursive;
+} Flags;
+
+/* The last word counts, as on mount(8)'s command line. False where an option is none of the above. */
+static bool find_flags(const Mount *mount, Flags *ret) {
+        *ret = (Flags) { 0 };
+        for (size_t i = 0; i < mount->options_len; i++) {
+                size_t j = 0;
+
+                while (j < G_N_ELEMENTS(options) && !g_str_equal(mount->options[i], options[j].name))
+                        j++;
+                if (j == G_N_ELEMENTS(options))
+                        return false;
+                ret->set = (ret->set & ~options[j].clear) | options[j].set;
+                ret->recursive |= options[j].recursive;
+        }
+        return true;
+}
+
+bool bind_mount_is_private(const Mount *mount) {
+        Flags flags;
+
+        return g_strcmp0(mount->type, "bind") == 0 && find_flags(mount, &flags);
+}
+
+/* The flags are the mount's own: what is mounted further down keeps its. */
+static bool restrict_mount(int fd, const Flags *flags) {
+        static const guint64 all = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+        struct mount_attr attributes = { .attr_set = flags->set, .attr_clr = all & ~flags->set };
+        struct mount_attr alone = { .propagation = MS_PRIVATE };
+
+        return syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 &&
+               syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0;
+}
+
+/* Ready before anybody can see it: attached, it is at once what it is to be. */
+bool bind_mount_make(int root_fd, const Mount *wanted, GError **error) {
+        _cleanup_close_ int fd = -1, target = -1;
+        Flags flags;
+        struct stat st;
+
+        if (!find_flags(wanted, &flags))
+                return error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
+        fd = (int) syscall(SYS_open_tree, AT_FDCWD, wanted->source,
+                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (flags.recursive ? AT_RECURSIVE : 0));
+        if (fd < 0 || fstat(fd, &st) < 0 || !restrict_mount(fd, &flags))
+                return error_set_errno(error, errno, "Cannot mount '%s' in the container", wanted->source);
+        target = root_file_open_mount_point(root_fd, wanted->destination + 1, S_ISDIR(st.st_mode), error);
+        if (target < 0)
+                return false;
+        if (syscall(SYS_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+                return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
+                                       wanted->destination);
+        return true;
+}

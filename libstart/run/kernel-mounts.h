@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <ocispec/runtime_spec_schema_config_schema.h>
+#include <stdbool.h>
+
+/* The kernel's file systems that every container has: /proc, /dev with what has to be in it, /sys. */
+
+/* Whether kernel_mount_make() can make this one. cgroup2: the host has the unified hierarchy and nothing else. */
+bool kernel_mount_is_known(const runtime_spec_schema_defs_mount *mount, bool cgroup2);
+
+/* Changes the working directory. The mounts of the spec must come in its order, parents first. */
+bool kernel_mount_make(int root_fd, const runtime_spec_schema_defs_mount *wanted, GError **error);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/run/bind-mounts.h"
+#include "libstart/run/kernel-mounts.h"
+#include "libstart/run/mounts.h"
+#include "libstart/run/root-file.h"
+
+size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length, bool cgroup2) {
+        size_t n = 0;
+
+        while (n < length && (kernel_mount_is_known(mounts[n], cgroup2) || bind_mount_is_private(mounts[n])))
+                n++;
+        return n;
+}
+
+bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
+                 GError **error) {
+        bool hidden = false;
+
+        for (size_t i = 0; i < n; i++) {
+                bool bind = bind_mount_is_private(mounts[i]);
+
+                if (!(bind ? bind_mount_make : kernel_mount_make)(root_fd, mounts[i], error))
+                        return false;
+                hidden |= bind && g_str_has_prefix(cwd, mounts[i]->destination);
+        }
+        if (hidden)
+                (void) !root_file_make_directory(root_fd, cwd, 0, 0, NULL);
+        return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <ocispec/runtime_spec_schema_config_schema.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The mounts that most containers have and no others. libcrun can make these too, as it makes any mount that a spec
+ * may ask for, and opens, remounts and resolves each of them again for that; made here they take a third of the system
+ * calls. */
+
+/* How many of the first mounts mounts_make() can make. What follows is libcrun's affair: it may lie on top of these.
+ * cgroup2: the host has the unified hierarchy and nothing else. */
+size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length, bool cgroup2);
+
+/* Make the first n mounts. Changes the working directory.
+ *
+ * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
+bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
+                 GError **error);
