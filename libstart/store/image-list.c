@@ -8,6 +8,9 @@
 #define DIGESTS "[].big-data-digests."
 #define MANIFEST "manifest"
 
+/* How containers-storage begins a record. */
+#define RECORD_BEGIN "{\"id\":\""
+
 static void record_free(gpointer data) {
         ImageRecord *record = data;
 
@@ -64,15 +67,69 @@ static bool on_string(const char *path, const char *value, size_t length, void *
         return true;
 }
 
-ImageList *image_list_parse(const char *text, size_t length, GError **error) {
-        static const JsonVisitor visitor = { .object = on_object, .string = on_string };
-        g_autoptr(ImageList) list = g_new0(ImageList, 1);
+static const JsonVisitor visitor = { .object = on_object, .string = on_string };
+
+static ImageList *new_list(void) {
+        ImageList *list = g_new0(ImageList, 1);
 
         list->records = g_ptr_array_new_with_free_func(record_free);
         list->strings = g_string_chunk_new(4096);
+        return list;
+}
+
+ImageList *image_list_parse(const char *text, size_t length, GError **error) {
+        g_autoptr(ImageList) list = new_list();
+
         if (length > 0 && !json_visit(text, length, &visitor, list, error))
                 return NULL;
         return g_steal_pointer(&list);
+}
+
+/* The beginning of the record that `inside` is in. As valid JSON the text cannot have these characters within a
+ * string, where the quotes would have backslashes. */
+static const char *find_record(const char *text, const char *inside) {
+        for (const char *p = inside; (p = memrchr(text, '{', (size_t) (p - text)));)
+                if (strncmp(p, RECORD_BEGIN, strlen(RECORD_BEGIN)) == 0)
+                        return p;
+        return NULL;
+}
+
+/* Is what stands there one of the topmost array's elements, written without blanks? No record has objects in an array,
+ * so that nothing else could look like it. */
+static bool is_element(const char *text, const char *record, const char *end) {
+        bool is_first = record == text + 1 && text[0] == '[';
+        bool is_next = record > text + 1 && record[-2] == '}' && record[-1] == ',';
+
+        return (is_first || is_next) && (*end == ',' || *end == ']');
+}
+
+static ImageList *parse_record(const char *text, size_t length, const char *inside) {
+        const char *record = find_record(text, inside);
+        g_autoptr(ImageList) list = new_list();
+        size_t n;
+
+        if (!record ||
+            !json_visit_element(record, (size_t) (text + length - record), &visitor, list, &n, NULL) ||
+            record + n >= text + length || !is_element(text, record, record + n))
+                return NULL;
+        return g_steal_pointer(&list);
+}
+
+/* The name may also stand among the earlier names of an image that has it no more. */
+ImageList *image_list_find_name(const char *text, size_t length, const char *name) {
+        g_autofree char *quoted = g_strconcat("\"", name, "\"", NULL);
+        size_t n = strlen(quoted);
+        const char *end = text + length;
+
+        for (const char *p = text; (p = memmem(p, (size_t) (end - p), quoted, n)); p += n) {
+                g_autoptr(ImageList) list = parse_record(text, length, p);
+
+                if (!list)
+                        return NULL;
+                if (image_record_has_name(list->records->pdata[0], name))
+                        return g_steal_pointer(&list);
+        }
+        return NULL;
 }
 
 bool image_record_has_id(const ImageRecord *record, const char *id) {

@@ -14,8 +14,8 @@
 /* A store's images.json, as it was when it was read. */
 typedef struct Index {
         char *path;
-        FileIdentity identity;
-        ImageList *list;
+        FileMap file;
+        ImageList *list; /* all of it, or the one image that was found without parsing the rest; may be NULL */
 } Index;
 
 /* One walk through the stores. */
@@ -47,28 +47,33 @@ static void clear_index(gpointer data) {
         Index *index = data;
 
         g_free(index->path);
-        image_list_free(index->list);
+        file_unmap(&index->file);
+        g_clear_pointer(&index->list, image_list_free);
 }
 
-static bool read_index(const char *store, Index *index, GError **error) {
-        g_autofree char *text = NULL;
-        size_t length;
-
-        index->path = g_strconcat(store, "/overlay-images/images.json", NULL);
-        if (!file_read(index->path, &text, &length, &index->identity, error))
-                return false;
-        index->list = image_list_parse(text, length, error);
-        if (!index->list)
-                g_prefix_error(error, "%s: ", index->path);
-        return index->list != NULL;
-}
-
-static bool read_indexes(Search *search, GError **error) {
+static bool open_indexes(Search *search, GError **error) {
         for (char **store = search->conf->stores; *store; store++) {
+                Index *index;
+
                 g_array_set_size(search->indexes, search->indexes->len + 1);
-                if (!read_index(*store, &g_array_index(search->indexes, Index, search->indexes->len - 1),
-                                error))
+                index = &g_array_index(search->indexes, Index, search->indexes->len - 1);
+                index->path = g_strconcat(*store, "/overlay-images/images.json", NULL);
+                if (!file_map(index->path, &index->file, error))
                         return false;
+        }
+        return true;
+}
+
+static bool parse_indexes(const Search *search, GError **error) {
+        for (unsigned i = 0; i < search->indexes->len; i++) {
+                Index *index = &g_array_index(search->indexes, Index, i);
+
+                g_clear_pointer(&index->list, image_list_free);
+                index->list = image_list_parse(index->file.text, index->file.length, error);
+                if (!index->list) {
+                        g_prefix_error(error, "%s: ", index->path);
+                        return false;
+                }
         }
         return true;
 }
@@ -77,14 +82,17 @@ static bool indexes_unchanged(const Search *search) {
         for (unsigned i = 0; i < search->indexes->len; i++) {
                 const Index *index = &g_array_index(search->indexes, Index, i);
 
-                if (!file_unchanged(index->path, &index->identity))
+                if (!file_unchanged(index->path, &index->file.identity))
                         return false;
         }
         return true;
 }
 
 static const GPtrArray *records(const Search *search, unsigned store) {
-        return g_array_index(search->indexes, Index, store).list->records;
+        static const GPtrArray none = { 0 };
+        const ImageList *list = g_array_index(search->indexes, Index, store).list;
+
+        return list ? list->records : &none;
 }
 
 typedef bool (*RecordTest)(const ImageRecord *record, const char *what);
@@ -383,12 +391,50 @@ static StoreImage *load(const Search *search, Match *match, GError **error) {
         return g_steal_pointer(&image);
 }
 
-static StoreImage *search_once(Search *search, GError **error) {
+static bool text_has(const FileMap *file, const char *id) {
+        return file->text && memmem(file->text, file->length, id, strlen(id));
+}
+
+/* A name that says all, as in nearly every unit, without parsing the lists of images. A later store only counts where
+ * the first one, in which podman notes what it takes from the others, knows nothing of the image. */
+static bool find_quickly(const Search *search, Match *ret) {
+        const Reference *reference = search->reference;
+        const Index *first = &g_array_index(search->indexes, Index, 0);
+
+        if (!reference->repository || reference->is_short || reference->digest)
+                return false;
+
+        g_autofree char *name = reference_name(reference, reference->repository);
+        for (unsigned store = 0; store < search->indexes->len; store++) {
+                Index *index = &g_array_index(search->indexes, Index, store);
+
+                if (!index->file.text)
+                        continue;
+                index->list = image_list_find_name(index->file.text, index->file.length, name);
+                if (!index->list)
+                        continue;
+                ret->store = store;
+                ret->record = index->list->records->pdata[0];
+                ret->name = g_steal_pointer(&name);
+                return ret->record->id && (store == 0 || !text_has(&first->file, ret->record->id));
+        }
+        return false;
+}
+
+static StoreImage *load_quickly(const Search *search) {
+        Match match = { 0 };
+        StoreImage *image = find_quickly(search, &match) ? load(search, &match, NULL) : NULL;
+
+        g_free(match.name);
+        return image;
+}
+
+static StoreImage *load_thoroughly(const Search *search, GError **error) {
         g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
         Match match = { 0 };
         StoreImage *image = NULL;
 
-        if (!read_indexes(search, error))
+        if (!parse_indexes(search, error))
                 return NULL;
         if (find_by_reference(search, tried, &match, error)) {
                 if (match.record)
@@ -398,6 +444,16 @@ static StoreImage *search_once(Search *search, GError **error) {
         }
         g_free(match.name);
         return image;
+}
+
+/* Whatever the quick way does not find, or finds damaged, the thorough one finds or explains. */
+static StoreImage *search_once(Search *search, GError **error) {
+        StoreImage *image;
+
+        if (!open_indexes(search, error))
+                return NULL;
+        image = load_quickly(search);
+        return image ? image : load_thoroughly(search, error);
 }
 
 /* Without a lock the files of a store are read at different times. *ret_again: the search failed, and

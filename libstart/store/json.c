@@ -24,6 +24,8 @@ typedef struct Reader {
         GString *path;
         Level levels[DEPTH_MAX];
         unsigned depth;
+        unsigned depth_of_end; /* the reading ends where an object or array ends and leaves it at this depth */
+        bool ended;
         GError *error;
 } Reader;
 
@@ -59,7 +61,8 @@ static int on_end(void *context) {
         Reader *reader = context;
 
         reader->depth--;
-        return GO_ON;
+        reader->ended = reader->depth == reader->depth_of_end;
+        return reader->ended && reader->depth > 0 ? STOP : GO_ON;
 }
 
 static int on_key(void *context, const unsigned char *key, size_t length) {
@@ -107,18 +110,40 @@ static void set_parse_error(yajl_handle handle, GError **error) {
         yajl_free_error(handle, text);
 }
 
-bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, void *data, GError **error) {
-        g_autoptr(GString) path = g_string_new(NULL);
-        Reader reader = { .visitor = visitor, .data = data, .path = path };
-        yajl_handle handle = yajl_alloc(&callbacks, NULL, &reader);
-        yajl_status status = yajl_parse(handle, (const unsigned char *) text, length);
+/* prefix: of the document, when text is not its beginning; or NULL. */
+static bool visit(Reader *reader, const char *prefix, const char *text, size_t length, size_t *ret_consumed,
+                  GError **error) {
+        g_autoptr(GString) path = reader->path = g_string_new(NULL);
+        yajl_handle handle = yajl_alloc(&callbacks, NULL, reader);
+        yajl_status status = yajl_status_ok;
 
+        if (prefix)
+                status = yajl_parse(handle, (const unsigned char *) prefix, strlen(prefix));
+        if (status == yajl_status_ok)
+                status = yajl_parse(handle, (const unsigned char *) text, length);
+        *ret_consumed = yajl_get_bytes_consumed(handle);
         if (status == yajl_status_ok)
                 status = yajl_complete_parse(handle);
-        if (reader.error)
-                g_propagate_error(error, reader.error);
+        if (status == yajl_status_client_canceled && !reader->error)
+                status = yajl_status_ok;
+        if (reader->error)
+                g_propagate_error(error, reader->error);
         else if (status != yajl_status_ok)
                 set_parse_error(handle, error);
         yajl_free(handle);
         return status == yajl_status_ok;
+}
+
+bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, void *data, GError **error) {
+        Reader reader = { .visitor = visitor, .data = data };
+        size_t consumed;
+
+        return visit(&reader, NULL, text, length, &consumed, error);
+}
+
+bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data, size_t *ret_length,
+                        GError **error) {
+        Reader reader = { .visitor = visitor, .data = data, .depth_of_end = 1 };
+
+        return visit(&reader, "[", text, length, ret_length, error);
 }

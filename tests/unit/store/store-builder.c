@@ -92,7 +92,7 @@ void store_builder_add_record(StoreBuilder *builder, unsigned i, const char *rec
         BuilderStore *store = builder->stores->pdata[i];
         g_autofree char *path = g_strconcat(store->path, "/overlay-images/images.json", NULL);
 
-        g_string_append_printf(store->records, "%s%s", store->records->len > 0 ? ",\n" : "", record);
+        g_string_append_printf(store->records, "%s%s", store->records->len > 0 ? "," : "", record);
         g_autofree char *text = g_strdup_printf("[%s]", store->records->str);
         store_builder_write(builder, path, text);
 }
@@ -185,8 +185,8 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
         write_big_data(builder, store->path, image->id, config_key, image->config);
         write_manifest(builder, store->path, image, manifest);
         g_autofree char *record = g_strdup_printf(
-                "{\"id\": \"%s\", \"digest\": \"%s\", \"names\": [%s], \"layer\": \"%s\", "
-                "\"big-data-digests\": {\"manifest\": \"%s\", \"manifest-%s\": \"%s\", \"%s\": \"%s\"}}",
+                "{\"id\":\"%s\",\"digest\":\"%s\",\"names\":[%s],\"layer\":\"%s\","
+                "\"big-data-digests\":{\"manifest\":\"%s\",\"manifest-%s\":\"%s\",\"%s\":\"%s\"}}",
                 image->id, image->digest, names, image->layers[n_layers - 1], image->digest, image->digest,
                 image->digest, config_key, config_key);
         store_builder_add_record(builder, i, record);
@@ -202,8 +202,8 @@ BuiltImage *store_builder_add_list(StoreBuilder *builder, unsigned i, const char
 
         image->id = sha256(names);
         write_manifest(builder, store->path, image, manifest);
-        g_autofree char *record = g_strdup_printf("{\"id\": \"%s\", \"digest\": \"%s\", \"names\": [%s], "
-                                                  "\"big-data-digests\": {\"manifest\": \"%s\"}}",
+        g_autofree char *record = g_strdup_printf("{\"id\":\"%s\",\"digest\":\"%s\",\"names\":[%s],"
+                                                  "\"big-data-digests\":{\"manifest\":\"%s\"}}",
                                                   image->id, image->digest, names, image->digest);
         store_builder_add_record(builder, i, record);
         return g_steal_pointer(&image);

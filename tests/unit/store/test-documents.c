@@ -221,6 +221,54 @@ START_TEST(test_odd_list) {
 }
 END_TEST
 
+#define RECORD(id, names) "{\"id\":\"" id "\",\"names\":[" names "]}"
+#define NAMED(id) RECORD(id, "\"a/b:1\"")
+
+/* id: of the one image that is found without parsing all of the text; NULL: it takes all of it. */
+static const struct {
+        const char *text;
+        const char *id;
+} quick_lists[] = {
+        { "[" NAMED("1") "]", "1" },
+        { "[" NAMED("1") "," NAMED("2") "]", "1" },
+        { "[" RECORD("1", "") "," NAMED("2") "," RECORD("3", "") "]\n", "2" },
+        { "[" RECORD("1", "\"a/b:10\",\"xa/b:1\"") "," NAMED("2") "]", "2" },
+        { "[{\"id\":\"1\",\"names-history\":[\"a/b:1\"]}," NAMED("2") "]", "2" },
+        { "[{\"id\":\"1\",\"names\":[\"a/b:1\"],\"sizes\":{\"x\":1}}]", "1" },
+        { "[{\"id\":\"1\",\"sizes\":{\"x\":1},\"names\":[\"a/b:1\"]}]", "1" },
+        { "[{\"id\":\"1\",\"metadata\":\"{\\\"id\\\":\\\"a/b:1\"}," NAMED("2") "]", "2" },
+        { "[" NAMED("1") ",{", "1" }, /* the rest is not looked at */
+        { "[" RECORD("1", "") "]", NULL },
+        { "[" RECORD("1", "\"a\\/b:1\"") "]", NULL },
+        { "[{\"id\":\"1\",\"flags\":" NAMED("2") "}]", NULL },
+        { "[{\"id\":\"1\",\"flags\":[" NAMED("2") "]}]", NULL },
+        { "[{\"names\":[\"a/b:1\"],\"id\":\"1\"}]", NULL },
+        { "[ " NAMED("1") "]", NULL },
+        { "[" NAMED("1") " ]", NULL },
+        { "[" RECORD("1", "") ", " NAMED("2") "]", NULL },
+        { "[{\"id\":\"1\",\"names\":[\"a/b:1\"", NULL },
+        { "[{\"id\":\"1\",\"names\":[\"a/b:1\"],,}]", NULL },
+        { "[" NAMED("1"), NULL },
+        { NAMED("1"), NULL },
+        { "\"a/b:1\"", NULL },
+        { "[\"a/b:1\"]", NULL },
+        { "", NULL },
+};
+
+START_TEST(test_quick_list) {
+        /* Without a NUL at the end, as a mapped file. */
+        size_t length = strlen(quick_lists[_i].text);
+        g_autofree char *text = g_memdup2(quick_lists[_i].text, length);
+        g_autoptr(ImageList) list = image_list_find_name(text, length, "a/b:1");
+
+        ck_assert_msg(!list == !quick_lists[_i].id, "%s", quick_lists[_i].text);
+        if (list) {
+                ck_assert_uint_eq(list->records->len, 1);
+                ck_assert(image_record_has_id(list->records->pdata[0], quick_lists[_i].id));
+        }
+}
+END_TEST
+
 int main(void) {
         Suite *suite = suite_create("documents");
         TCase *tcase = tcase_create("all");
@@ -234,6 +282,7 @@ int main(void) {
         tcase_add_test(tcase, test_image_list);
         tcase_add_loop_test(tcase, test_broken_list, 0, G_N_ELEMENTS(broken_lists));
         tcase_add_loop_test(tcase, test_odd_list, 0, G_N_ELEMENTS(odd_lists));
+        tcase_add_loop_test(tcase, test_quick_list, 0, G_N_ELEMENTS(quick_lists));
         suite_add_tcase(suite, tcase);
         srunner_set_tap(runner, "-");
         srunner_run_all(runner, CK_SILENT);

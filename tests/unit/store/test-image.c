@@ -246,11 +246,11 @@ static void lead_id_astray(const BuiltImage *image) {
 }
 
 static void lead_layer_astray(const BuiltImage *image) {
-        run("sed -i 's,\"layer\": \"[0-9a-f]*\",\"layer\": \"../../../etc\",' overlay-images/images.json");
+        run("sed -i 's,\"layer\":\"[0-9a-f]*\",\"layer\":\"../../../etc\",' overlay-images/images.json");
 }
 
 static void lose_layer_id(const BuiltImage *image) {
-        run("sed -i 's,\"layer\": \"[0-9a-f]*\",\"layer\": null,' overlay-images/images.json");
+        run("sed -i 's,\"layer\":\"[0-9a-f]*\",\"layer\":null,' overlay-images/images.json");
 }
 
 static void lose_manifest(const BuiltImage *image) {
@@ -380,7 +380,7 @@ static void lose_links_and_a_link_file(const BuiltImage *image) {
 static void make_ids_uncomputable(const BuiltImage *image) {
         /* as after a pull in parts, when the uppermost layer has another name than can be computed */
         run("mv overlay/%s overlay/%064d", image->layers[3], 7);
-        run("sed -i 's/\"layer\": \"[0-9a-f]*/\"layer\": \"%064d/' overlay-images/images.json", 7);
+        run("sed -i 's/\"layer\":\"[0-9a-f]*/\"layer\":\"%064d/' overlay-images/images.json", 7);
 }
 
 static const Damage damages[] = {
