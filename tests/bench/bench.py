@@ -24,7 +24,9 @@ PAUSE = 30  # ms. From 20 ms on, a start waits for the grace period of RCU that 
 
 
 def summarise(values, unit):
-    low, median, high = statistics.quantiles(values, n=4, method='inclusive')
+    # Of one value, a count, all are the same.
+    several = values if len(values) > 1 else values * 2
+    low, median, high = statistics.quantiles(several, n=4, method='inclusive')
     return {'unit': unit, 'n': len(values), 'min': min(values), 'quartiles': [low, high], 'median': median,
             'max': max(values)}
 

@@ -21,6 +21,7 @@ def layers(machine):
 
 def raw_filter(machine):
     """A file with the filter that the default profile becomes, as raw BPF, compiled by libstart."""
+    machine.run(['rm', '-rf', '/run/keyturn/model-bench'])
     machine.run(libstart('true', name='model-bench', options=['--detach']))
     return machine.run('ls /run/keyturn/model-bench/*/seccomp.bpf').out.strip()
 

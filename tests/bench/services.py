@@ -37,7 +37,7 @@ Image={IMAGE}
 Network=host
 Exec=sleep infinity
 StopSignal=SIGKILL
-{{more}}
+
 '''
 
 # As fast as Quadlet can be told to be: no waiting for the network.
@@ -58,18 +58,22 @@ def root_directory(machine, names):
         machine.unit(name, UNIT.format(section='', service=ROOT_DIRECTORY), reload=False)
 
 
-def keyturn(machine, names, more='', service=''):
-    text = UNIT.format(section=CONTAINER.format(more=more), service=service)
+def keyturn(machine, names):
+    text = UNIT.format(section=CONTAINER, service='')
     for name in names:
         machine.container(name, text, reload=False)
 
 
-def podman(machine, names, more='', service=''):
-    """Quadlet's generator is masked in the machine, so that keyturn's takes all files: it is run by hand."""
-    text = UNIT.format(section=CONTAINER.format(more=more) + NO_NETWORK_ONLINE, service=service)
-    for name in names:
+def quadlet(machine, files):
+    """Podman's generator is masked in the machine, so that keyturn's takes all files: it is run by hand."""
+    for name, text in files.items():
         machine.write(f'/run/bench/quadlet/{name}.container', text)
     machine.run([QUADLET, '/run/systemd/system'], env={'QUADLET_UNIT_DIRS': '/run/bench/quadlet'})
+
+
+def podman(machine, names):
+    text = UNIT.format(section=CONTAINER + NO_NETWORK_ONLINE, service='')
+    quadlet(machine, {name: text for name in names})
 
 
 KINDS = {'native': native, 'root-directory': root_directory, 'keyturn': keyturn, 'podman': podman}

@@ -6,7 +6,7 @@ import services
 SUMMARY = 'systemctl start and stop of 1, 10, 50, 100 units: native, RootDirectory=, keyturn, Podman Quadlet'
 
 # Of how many at once: rounds, and how often those that are quick are measured in each of them.
-COUNTS = {1: (30, 1), 10: (5, 2), 50: (3, 3), 100: (2, 3)}
+COUNTS = {1: (25, 4), 10: (5, 2), 50: (4, 3), 100: (2, 3)}
 
 
 def pair(kind, count):

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""File descriptors of user namespaces, which ID-mapped mounts need.
+
+keyturn makes none: it refuses user namespaces. These are the bars for whoever adds them: what a start would
+pay for the descriptor in the usual way, in the cheapest, and with one that was made ahead."""
+
+SUMMARY = 'a user namespace\'s descriptor: fork, zombie, pinned (keyturn makes none)'
+
+PIN = '/run/bench-userns'
+# The static libstart has less than 2 MiB; a container engine in Go has 64.
+BALLAST = (0, 64)
+
+
+def measure(bench):
+    tool = bench.build('userns-fd')
+    found = {}
+    for _ in range(bench.rounds(10)):
+        for ballast in BALLAST:
+            for way in ('fork', 'zombie', 'pinned'):
+                out = bench.machine.run([tool, way, '20', str(ballast), PIN]).out
+                found.setdefault(f'userns/{way}/{ballast}-MiB', []).extend(
+                    int(nanoseconds) / 1000 for nanoseconds in out.split())
+    for name, values in found.items():
+        bench.record(name, values, 'us')
+    bench.note('userns/fork/0-MiB', 'keyturn refuses user namespaces: bars for whoever adds them')
