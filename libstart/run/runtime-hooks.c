@@ -27,7 +27,6 @@
  * linker's --wrap redirects a few of its calls to this file (meson.build lists them). In the order of a start:
  *
  *   libcrun_configure_handler       we are the handler
- *   libcrun_copy_seccomp            nothing to copy: the container's process has our memory, and the filter in it
  *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
  *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
  *                                   every container has mounted is mounted, while libcrun still works in the parent
@@ -55,7 +54,6 @@ int __wrap_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const
 int __wrap_libcrun_configure_handler(struct custom_handler_manager_s *manager, libcrun_context_t *context,
                                      libcrun_container_t *container, struct custom_handler_instance_s **out,
                                      libcrun_error_t *err);
-int __wrap_libcrun_copy_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, const char *bpf, libcrun_error_t *err);
 int __wrap_libcrun_apply_seccomp(int fd, int receiver_fd, const char *payload, size_t payload_length, char **flags,
                                  size_t flags_length, libcrun_error_t *err);
 int __real_libcrun_write_container_status(const char *state_root, const char *id,
@@ -196,13 +194,9 @@ int __wrap_libcrun_configure_handler(struct custom_handler_manager_s *manager, l
         return 0;
 }
 
-/* The container's process waits for this call, and decoding the filter to a file for it took 130 us. */
-int __wrap_libcrun_copy_seccomp(struct libcrun_seccomp_gen_ctx_s *ctx, const char *bpf, libcrun_error_t *err) {
-        return 0;
-}
-
-/* libcrun calls this at the right moment: while the capabilities are there, or after no_new_privs. SPEC_ALLOW is its
- * default, and Podman's: programs that want no speculation say so themselves. */
+/* libcrun calls this for every container, whether it knows of a filter or not, and at the right moment: while the
+ * capabilities are there, or after no_new_privs. SPEC_ALLOW is its default, and Podman's: programs that want no
+ * speculation say so themselves. */
 int __wrap_libcrun_apply_seccomp(int fd, int receiver_fd, const char *payload, size_t payload_length, char **flags,
                                  size_t flags_length, libcrun_error_t *err) {
         struct sock_fprog program;

@@ -45,22 +45,6 @@ static char **make_short_environment(char **environment) {
         return result;
 }
 
-/* The container's own annotations, which may ask things of libcrun (run.oci.keep_original_groups), and one that makes
- * it ask for a filter at all; the filter itself does not come from it (runtime-hooks.c). */
-static string_map *make_annotations(const RuntimeContainer *container) {
-        const json_map_string_string *own = container->spec->annotations;
-        json_map_string_string *annotations = g_new0(json_map_string_string, 1);
-        string_map *map;
-
-        for (size_t i = 0; own && i < own->len; i++)
-                append_json_map_string_string(annotations, own->keys[i], own->values[i]);
-        if (container->filter)
-                append_json_map_string_string(annotations, "run.oci.seccomp_bpf_data", "");
-        map = make_string_map_from_json(annotations);
-        free_json_map_string_string(annotations);
-        return map;
-}
-
 /* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed. */
 typedef struct Remainder {
         runtime_spec_schema_config_schema spec;
@@ -99,7 +83,7 @@ static libcrun_container_t make_container(const RuntimeContainer *container, Rem
                 container->spec->annotations = g_new0(json_map_string_string, 1);
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
-                .annotations = make_annotations(container),
+                .annotations = make_string_map_from_json(container->spec->annotations),
                 .config_file_content = (char *) "", /* written with the status */
         };
 }
