@@ -43,7 +43,22 @@ void service_comment(Service *service, const char *format, ...) {
         va_end(ap);
 }
 
+/* systemd does not let an empty assignment take back a dependency; the file's author shall be able to. */
+static bool is_taken_back(const Service *service, const char *key) {
+        const UnitSection *section = unit_file_section(service->unit, "Unit");
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (g_strcmp0(line->key, key) == 0 && !line->value[0])
+                        return true;
+        }
+        return false;
+}
+
 void service_unit_first(Service *service, const char *key, const char *value) {
+        if (is_taken_back(service, key))
+                return;
         append_line(service->unit_first, key, value);
 }
 

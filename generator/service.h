@@ -12,7 +12,7 @@ typedef struct Service {
         char *name;            /* "foo.service" */
         const UnitFile *unit;  /* the user's; must outlive the Service */
         GString *comments;     /* after the first line */
-        GString *unit_first;   /* before the user's [Unit] lines, so that theirs can reset these */
+        GString *unit_first;   /* before the user's [Unit] lines, so that theirs count */
         GString *unit_last;    /* after them */
         GString *service_last; /* after the user's [Service] lines, so that ours count */
 } Service;
@@ -23,6 +23,7 @@ void service_free(Service *service);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Service, service_free)
 
 void service_comment(Service *service, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Nothing where the user's [Unit] has an empty assignment of the key. */
 void service_unit_first(Service *service, const char *key, const char *value);
 void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
