@@ -58,10 +58,15 @@ def root_directory(machine, names):
         machine.unit(name, UNIT.format(section='', service=ROOT_DIRECTORY), reload=False)
 
 
-def keyturn(machine, names):
-    text = UNIT.format(section=CONTAINER, service='')
+def keyturn(machine, names, more=''):
+    text = UNIT.format(section=CONTAINER + more, service='')
     for name in names:
         machine.container(name, text, reload=False)
+
+
+def keyturn_passthrough(machine, names):
+    """Without the relay between payload and journal: what that one costs is the difference."""
+    keyturn(machine, names, 'LogDriver=passthrough\n')
 
 
 def quadlet(machine, files):
@@ -76,7 +81,8 @@ def podman(machine, names):
     quadlet(machine, {name: text for name in names})
 
 
-KINDS = {'native': native, 'root-directory': root_directory, 'keyturn': keyturn, 'podman': podman}
+KINDS = {'native': native, 'root-directory': root_directory, 'keyturn': keyturn,
+         'keyturn-passthrough': keyturn_passthrough, 'podman': podman}
 
 
 def install(bench, group, count):
