@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/store/file.h"
 #include "libstart/store/layers.h"
 #include "libstart/store/manifest.h"
@@ -13,41 +15,70 @@
 /* The kernel's limit for lower directories of one overlay, which is podman's limit too. */
 #define LAYERS_MAX 500
 
+/* STORE/overlay of one store. Everything is looked up from the descriptor: from the root it would be eight names each
+ * time, and there are three look-ups per layer. */
+typedef struct Overlay {
+        char *path;
+        int fd; /* -1: there is none */
+} Overlay;
+
+static void clear_overlay(gpointer data) {
+        Overlay *overlay = data;
+
+        g_free(overlay->path);
+        fd_closep(&overlay->fd);
+}
+
 /* How an id found in a link is turned into a directory: nothing of the link's text but these 64 digits is
  * used, so that a link cannot lead out of the store. */
 typedef struct Layer {
         char *id;
-        char *directory; /* STORE/overlay/ID */
+        const Overlay *overlay; /* it is overlay->path/id */
 } Layer;
 
 static void clear_layer(gpointer data) {
         Layer *layer = data;
 
         g_free(layer->id);
-        g_free(layer->directory);
 }
 
-static bool exists(const char *directory, const char *name) {
-        g_autofree char *path = g_strconcat(directory, "/", name, NULL);
-        struct stat st;
+static GArray *open_overlays(char *const *stores, GError **error) {
+        g_autoptr(GArray) overlays = g_array_new(FALSE, FALSE, sizeof(Overlay));
 
-        return lstat(path, &st) == 0;
-}
-
-static char *find_directory(char *const *stores, const char *id) {
+        g_array_set_clear_func(overlays, clear_overlay);
         for (; *stores; stores++) {
-                char *directory = g_strconcat(*stores, "/overlay/", id, NULL);
+                Overlay overlay = { .path = g_strconcat(*stores, "/overlay", NULL) };
+
+                overlay.fd = open(overlay.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+                g_array_append_val(overlays, overlay);
+                if (overlay.fd < 0 && errno != ENOENT && errno != ENOTDIR) {
+                        error_set_errno(error, errno, "Cannot open '%s'", overlay.path);
+                        return NULL;
+                }
+        }
+        return g_steal_pointer(&overlays);
+}
+
+/* False, with errno, where ID/NAME is not there. name: "" for the layer's directory. */
+static bool look_at(const Overlay *overlay, const char *id, const char *name, struct stat *ret) {
+        g_autofree char *path = g_strconcat(id, *name ? "/" : "", name, NULL);
+
+        return fstatat(overlay->fd, path, ret, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static const Overlay *find_overlay(const GArray *overlays, const char *id) {
+        for (unsigned i = 0; i < overlays->len; i++) {
+                const Overlay *overlay = &g_array_index(overlays, Overlay, i);
                 struct stat st;
 
-                if (lstat(directory, &st) == 0 && S_ISDIR(st.st_mode))
-                        return directory;
-                g_free(directory);
+                if (overlay->fd >= 0 && look_at(overlay, id, "", &st) && S_ISDIR(st.st_mode))
+                        return overlay;
         }
         return NULL;
 }
 
-static void add_layer(GArray *layers, const char *id, const char *directory) {
-        Layer layer = { .id = g_strdup(id), .directory = g_strdup(directory) };
+static void add_layer(GArray *layers, const char *id, const Overlay *overlay) {
+        Layer layer = { .id = g_strdup(id), .overlay = overlay };
 
         g_array_append_val(layers, layer);
 }
@@ -69,40 +100,41 @@ static char *link_target_id(const char *target) {
 }
 
 /* Follows STORE/overlay/l/NAME. True without a layer added: this store does not have the link. */
-static bool follow_link(GArray *layers, const char *store, const char *name, bool *ret_found,
+static bool follow_link(GArray *layers, const Overlay *overlay, const char *entry, bool *ret_found,
                         GError **error) {
-        g_autofree char *path = g_strconcat(store, "/overlay/l/", name, NULL);
         char target[sizeof("../") + 64 + sizeof("/diff")] = "";
 
         *ret_found = false;
-        if (readlink(path, target, sizeof(target) - 1) < 0) {
+        if (overlay->fd < 0)
+                return true;
+        if (readlinkat(overlay->fd, entry, target, sizeof(target) - 1) < 0) {
                 if (errno == ENOENT || errno == ENOTDIR)
                         return true;
-                return error_set_errno(error, errno, "Cannot read the link '%s'", path);
+                return error_set_errno(error, errno, "Cannot read the link '%s/%s'", overlay->path, entry);
         }
         g_autofree char *id = link_target_id(target);
         if (!id)
-                return error_set(error, KT_ERROR_FAILED, "'%s' does not point to a layer's directory", path);
-        g_autofree char *directory = g_strconcat(store, "/overlay/", id, NULL);
-        add_layer(layers, id, directory);
+                return error_set(error, KT_ERROR_FAILED, "'%s/%s' does not point to a layer's directory",
+                                 overlay->path, entry);
+        add_layer(layers, id, overlay);
         *ret_found = true;
         return true;
 }
 
 /* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known
  * from the image's configuration, and the layer's own directory remembers the name of its link. */
-static bool find_without_link(GArray *layers, char *const *stores, const char *name, const char *expected_id,
-                              GError **error) {
-        g_autofree char *directory = find_directory(stores, expected_id);
+static bool find_without_link(GArray *layers, const GArray *overlays, const char *name,
+                              const char *expected_id, GError **error) {
+        const Overlay *overlay = find_overlay(overlays, expected_id);
 
-        if (directory) {
-                g_autofree char *path = g_strconcat(directory, "/link", NULL);
+        if (overlay) {
+                g_autofree char *path = g_strconcat(overlay->path, "/", expected_id, "/link", NULL);
                 g_autofree char *text = NULL;
 
                 if (!file_read(path, &text, NULL, NULL, error))
                         return false;
                 if (text && strcmp(g_strchomp(text), name) == 0) {
-                        add_layer(layers, expected_id, directory);
+                        add_layer(layers, expected_id, overlay);
                         return true;
                 }
         }
@@ -110,7 +142,7 @@ static bool find_without_link(GArray *layers, char *const *stores, const char *n
                          "the link 'overlay/l/%s' to a layer is in none of the stores", name);
 }
 
-static bool add_lower(GArray *layers, char *const *stores, const char *entry, const char *expected_id,
+static bool add_lower(GArray *layers, const GArray *overlays, const char *entry, const char *expected_id,
                       GError **error) {
         const char *name = entry + strlen("l/");
         bool found = false;
@@ -118,16 +150,17 @@ static bool add_lower(GArray *layers, char *const *stores, const char *entry, co
         if (!g_str_has_prefix(entry, "l/") || !link_name_is_valid(name))
                 return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link",
                                  entry);
-        for (char *const *store = stores; *store && !found; store++)
-                if (!follow_link(layers, *store, name, &found, error))
+        for (unsigned i = 0; i < overlays->len && !found; i++)
+                if (!follow_link(layers, &g_array_index(overlays, Overlay, i), entry, &found, error))
                         return false;
-        return found || find_without_link(layers, stores, name, expected_id, error);
+        return found || find_without_link(layers, overlays, name, expected_id, error);
 }
 
 /* Reads the file that lists what lies below the uppermost layer; the lowermost layer has none. */
-static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_ids, unsigned n,
+static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chain_ids, unsigned n,
                        GError **error) {
-        g_autofree char *path = g_strconcat(g_array_index(layers, Layer, 0).directory, "/lower", NULL);
+        const Layer *top = &g_array_index(layers, Layer, 0);
+        g_autofree char *path = g_strconcat(top->overlay->path, "/", top->id, "/lower", NULL);
         g_autofree char *text = NULL;
 
         if (!file_read(path, &text, NULL, NULL, error))
@@ -138,7 +171,7 @@ static bool add_lowers(GArray *layers, char *const *stores, char *const *chain_i
                                  "the image's configuration has %u layers, and the store %u", n,
                                  g_strv_length(entries) + 1);
         for (unsigned i = 0; entries[i]; i++)
-                if (!add_lower(layers, stores, entries[i], chain_ids[n - 2 - i], error))
+                if (!add_lower(layers, overlays, entries[i], chain_ids[n - 2 - i], error))
                         return false;
         return true;
 }
@@ -166,17 +199,17 @@ static bool check_chain(const GArray *layers, char *const *chain_ids, GError **e
 
 /* The path that can be mounted. */
 static char *check_layer(const Layer *layer, GError **error) {
-        g_autofree char *path = g_strconcat(layer->directory, "/diff", NULL);
-        struct stat st;
+        g_autofree char *path = g_strconcat(layer->overlay->path, "/", layer->id, "/diff", NULL);
+        struct stat st, data;
 
-        if (lstat(path, &st) < 0)
+        if (!look_at(layer->overlay, layer->id, "diff", &st))
                 error_set(error, KT_ERROR_FAILED, "layer '%s' is missing: %s", path, g_strerror(errno));
         else if (S_ISLNK(st.st_mode))
                 error_set(error, KT_ERROR_UNSUPPORTED,
                           "layer '%s' is in an additional layer store, which keyturn cannot read", path);
         else if (!S_ISDIR(st.st_mode))
                 error_set(error, KT_ERROR_FAILED, "layer '%s' is not a directory", path);
-        else if (exists(layer->directory, "composefs-data"))
+        else if (look_at(layer->overlay, layer->id, "composefs-data", &data))
                 error_set(error, KT_ERROR_UNSUPPORTED,
                           "layer '%s' is in composefs form, which keyturn cannot mount; pull the image with "
                           "'use_composefs' off in storage.conf",
@@ -197,13 +230,16 @@ char **layers_find(char *const *stores, const char *top, char *const *chain_ids,
                           LAYERS_MAX);
                 return NULL;
         }
-        g_autofree char *directory = find_directory(stores, top);
-        if (!directory) {
+        g_autoptr(GArray) overlays = open_overlays(stores, error);
+        if (!overlays)
+                return NULL;
+        const Overlay *overlay = find_overlay(overlays, top);
+        if (!overlay) {
                 error_set(error, KT_ERROR_FAILED, "its uppermost layer '%s' is in none of the stores", top);
                 return NULL;
         }
-        add_layer(layers, top, directory);
-        if (!add_lowers(layers, stores, chain_ids, n, error) || !check_chain(layers, chain_ids, error))
+        add_layer(layers, top, overlay);
+        if (!add_lowers(layers, overlays, chain_ids, n, error) || !check_chain(layers, chain_ids, error))
                 return NULL;
 
         for (unsigned i = 0; i < n; i++) {
