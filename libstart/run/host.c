@@ -70,6 +70,7 @@ static bool read_source_flags(const char *path, unsigned long *ret_flags, GError
 
 bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
+        bool can_raise_limits = has_capability(CAP_SYS_RESOURCE);
 
         *ret = (Host){ 0 };
         if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
@@ -81,8 +82,8 @@ bool host_gather(Host *ret, GError **error) {
                 .thermal_throttle = find_thermal_throttle(),
                 .nofile_hard = nofile.rlim_max,
                 .nproc_hard = nproc.rlim_max,
-                .can_raise_limits = has_capability(CAP_SYS_RESOURCE),
-                .nr_open = read_number("/proc/sys/fs/nr_open"),
+                .can_raise_limits = can_raise_limits,
+                .nr_open = can_raise_limits ? read_number("/proc/sys/fs/nr_open") : 0,
                 .bounding_caps = bounding_set_read(),
                 .listen_fds = host_listen_fds(),
                 .listen_fd_names = getenv("LISTEN_FDNAMES"),
