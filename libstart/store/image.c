@@ -354,12 +354,15 @@ static bool find_layers(const Search *search, const Match *match, StoreImage *im
                         GError **error) {
         g_auto(GStrv) stores = layer_stores(search, match->store);
         g_auto(GStrv) chain_ids = NULL;
-        g_auto(GStrv) diff_ids = config_parse_diff_ids(image->config, config_length, error);
+        TextRange history;
+        g_auto(GStrv) diff_ids = config_parse_diff_ids(image->config, config_length, &history, error);
 
         if (!diff_ids) {
                 g_prefix_error(error, "its configuration: ");
                 return false;
         }
+        /* Most of many configurations, and nobody's business here: whoever parses it need not read it again. */
+        memmove(image->config + history.begin, image->config + history.end, config_length + 1 - history.end);
         if (!match->record->layer || !id_is_valid(match->record->layer))
                 return error_set(error, KT_ERROR_FAILED,
                                  "the store does not say which is its uppermost layer");

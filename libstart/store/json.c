@@ -16,11 +16,13 @@ enum {
 typedef struct Level {
         size_t length; /* of the path of the object or array */
         bool is_array;
+        size_t begin; /* of an array's elements */
 } Level;
 
 typedef struct Reader {
         const JsonVisitor *visitor;
         void *data;
+        yajl_handle handle;
         GString *path;
         Level levels[DEPTH_MAX];
         unsigned depth;
@@ -43,7 +45,11 @@ static int begin(Reader *reader, bool is_array) {
                 error_set(&reader->error, KT_ERROR_FAILED, "it is nested too deeply");
                 return STOP;
         }
-        reader->levels[reader->depth++] = (Level){ .length = reader->path->len, .is_array = is_array };
+        reader->levels[reader->depth++] = (Level){
+                .length = reader->path->len,
+                .is_array = is_array,
+                .begin = yajl_get_bytes_consumed(reader->handle),
+        };
         if (is_array || !reader->visitor->object)
                 return GO_ON;
         return reader->visitor->object(reader->path->str, reader->data, &reader->error) ? GO_ON : STOP;
@@ -59,8 +65,14 @@ static int on_start_array(void *context) {
 
 static int on_end(void *context) {
         Reader *reader = context;
+        const Level *level = &reader->levels[--reader->depth];
 
-        reader->depth--;
+        if (level->is_array && reader->visitor->array) {
+                size_t end = yajl_get_bytes_consumed(reader->handle) - strlen("]");
+
+                g_string_truncate(reader->path, level->length);
+                reader->visitor->array(reader->path->str, (TextRange){ level->begin, end }, reader->data);
+        }
         reader->ended = reader->depth == reader->depth_of_end;
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
 }
@@ -114,7 +126,7 @@ static void set_parse_error(yajl_handle handle, GError **error) {
 static bool visit(Reader *reader, const char *prefix, const char *text, size_t length, size_t *ret_consumed,
                   GError **error) {
         g_autoptr(GString) path = reader->path = g_string_new(NULL);
-        yajl_handle handle = yajl_alloc(&callbacks, NULL, reader);
+        yajl_handle handle = reader->handle = yajl_alloc(&callbacks, NULL, reader);
         yajl_status status = yajl_status_ok;
 
         if (prefix)

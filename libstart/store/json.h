@@ -4,10 +4,15 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* Bytes of a text, from begin up to end. */
+typedef struct TextRange {
+        size_t begin, end;
+} TextRange;
+
 /* Reads JSON through yajl and reports what can matter in a store: the strings and the beginnings of
  * objects, each with its path. A path is the keys from the top, joined with ".", and "[]" for an element
  * of an array, as in "manifests[].platform.os". There is no tree: images.json can be large, and a path is
- * all that is asked of it. Either function may be NULL; a false return ends the reading, with *error set.
+ * all that is asked of it. Any function may be NULL; a false return ends the reading, with *error set.
  * Pure.
  *
  * value is not NUL-terminated, and has no NUL inside: most strings of images.json are of no interest, and
@@ -15,6 +20,7 @@
 typedef struct JsonVisitor {
         bool (*object)(const char *path, void *data, GError **error);
         bool (*string)(const char *path, const char *value, size_t length, void *data, GError **error);
+        void (*array)(const char *path, TextRange elements, void *data); /* at its end */
 } JsonVisitor;
 
 /* text: a whole document; one without anything in it is an error. Fails with KT_ERROR_FAILED. */

@@ -176,9 +176,21 @@ char *manifest_parse(const char *text, size_t length, const char *architecture, 
         return digest;
 }
 
+typedef struct ConfigReader {
+        GPtrArray *diff_ids;
+        TextRange history;
+} ConfigReader;
+
+static void on_config_array(const char *path, TextRange elements, void *data) {
+        ConfigReader *reader = data;
+
+        if (strcmp(path, "history") == 0)
+                reader->history = elements;
+}
+
 static bool on_config_string(const char *path, const char *value, size_t length, void *data,
                              GError **error) {
-        GPtrArray *diff_ids = data;
+        ConfigReader *reader = data;
         bool is_type = strcmp(path, "rootfs.type") == 0;
 
         if (!is_type && strcmp(path, "rootfs.diff_ids[]") != 0)
@@ -192,21 +204,23 @@ static bool on_config_string(const char *path, const char *value, size_t length,
         if (!digest_is_valid(copy))
                 return error_set(error, KT_ERROR_FAILED,
                                  "it names layer '%s', which is not a SHA-256 digest", copy);
-        g_ptr_array_add(diff_ids, g_steal_pointer(&copy));
+        g_ptr_array_add(reader->diff_ids, g_steal_pointer(&copy));
         return true;
 }
 
-char **config_parse_diff_ids(const char *text, size_t length, GError **error) {
-        static const JsonVisitor visitor = { .string = on_config_string };
+char **config_parse_diff_ids(const char *text, size_t length, TextRange *ret_history, GError **error) {
+        static const JsonVisitor visitor = { .string = on_config_string, .array = on_config_array };
         g_autoptr(GPtrArray) diff_ids = g_ptr_array_new_with_free_func(g_free);
+        ConfigReader reader = { .diff_ids = diff_ids };
 
-        if (!json_visit(text, length, &visitor, diff_ids, error))
+        if (!json_visit(text, length, &visitor, &reader, error))
                 return NULL;
         if (diff_ids->len == 0) {
                 error_set(error, KT_ERROR_UNSUPPORTED, "it names no layers, so there is nothing to run");
                 return NULL;
         }
         g_ptr_array_add(diff_ids, NULL);
+        *ret_history = reader.history;
         return (char **) g_ptr_array_free(g_steal_pointer(&diff_ids), FALSE);
 }
 

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/store/json.h"
+
 /* What is needed of an image's documents, OCI or Docker (manifest schema 2): the chain
  * manifest list -> manifest -> configuration -> layers. Pure. */
 
@@ -18,8 +20,9 @@ char *manifest_parse(const char *text, size_t length, const char *architecture, 
 /* The architecture that this program was compiled for. */
 const char *manifest_architecture(void);
 
-/* From an image's configuration: the digests of the uncompressed layers, lowermost first, at least one. */
-char **config_parse_diff_ids(const char *text, size_t length, GError **error);
+/* From an image's configuration: the digests of the uncompressed layers, lowermost first, at least one.
+ * *ret_history: the elements of its "history"; empty where it has none. */
+char **config_parse_diff_ids(const char *text, size_t length, TextRange *ret_history, GError **error);
 
 /* The id that containers-storage gives each layer, lowermost first: the digest of the lowermost, then
  * that of the id below, "+" and the layer's digest, in hexadecimal digits. Layers that were pulled in

@@ -173,16 +173,18 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
         g_autoptr(BuiltImage) image = g_new0(BuiltImage, 1);
         g_autofree char *diff_ids = write_layers(builder, i, seed, n_layers, layer_store, image);
 
-        image->config = g_strdup_printf(
-                "{\"architecture\": \"amd64\", \"os\": \"linux\", \"config\": {\"Cmd\": "
-                "[\"%s\"]}, \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}",
-                seed, diff_ids);
-        image->id = sha256(image->config);
+        g_autofree char *before = g_strdup_printf(
+                "{\"architecture\": \"amd64\", \"os\": \"linux\", \"config\": {\"Cmd\": [\"%s\"]}, \"history\": [",
+                seed);
+        g_autofree char *after = g_strdup_printf("], \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}", diff_ids);
+        g_autofree char *config = g_strconcat(before, "{\"created_by\": \"COPY x /\"}, {}", after, NULL);
+        image->config = g_strconcat(before, after, NULL);
+        image->id = sha256(config);
         g_autofree char *config_key = g_strconcat("sha256:", image->id, NULL);
         g_autofree char *manifest = g_strdup_printf(
                 "{\"schemaVersion\": 2, \"config\": {\"digest\": \"%s\"}, \"layers\": []}", config_key);
 
-        write_big_data(builder, store->path, image->id, config_key, image->config);
+        write_big_data(builder, store->path, image->id, config_key, config);
         write_manifest(builder, store->path, image, manifest);
         g_autofree char *record = g_strdup_printf(
                 "{\"id\":\"%s\",\"digest\":\"%s\",\"names\":[%s],\"layer\":\"%s\","

@@ -13,7 +13,7 @@ typedef struct StoreBuilder {
 typedef struct BuiltImage {
         char *id;
         char *digest; /* of the manifest */
-        char *config;
+        char *config; /* without the elements of its history */
         char **layers;      /* ids, lowermost first */
         char **directories; /* STORE/overlay/ID, lowermost first, with root */
 } BuiltImage;

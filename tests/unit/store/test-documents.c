@@ -110,7 +110,8 @@ static const struct {
 START_TEST(test_config) {
         g_autoptr(GError) error = NULL;
         const char *text = configs[_i].text;
-        g_auto(GStrv) diff_ids = config_parse_diff_ids(text, strlen(text), &error);
+        TextRange history;
+        g_auto(GStrv) diff_ids = config_parse_diff_ids(text, strlen(text), &history, &error);
 
         if (configs[_i].diff_ids) {
                 ck_assert_msg(diff_ids, "%s", error ? error->message : "no error set");
@@ -121,6 +122,32 @@ START_TEST(test_config) {
                 ck_assert_int_eq(error->code, configs[_i].code);
                 ck_assert_msg(strstr(error->message, configs[_i].message), "%s", error->message);
         }
+}
+END_TEST
+
+#define ROOTFS "\"rootfs\":{\"diff_ids\":[\"" DIGEST_A "\"]}"
+
+static const struct {
+        const char *text, *history;
+} histories[] = {
+        { "{" ROOTFS "}", "" },
+        { "{\"history\":[]," ROOTFS "}", "" },
+        { "{\"history\":null," ROOTFS "}", "" },
+        { "{\"history\":[1,[2],{\"history\":[3]},\"]\"]," ROOTFS "}", "1,[2],{\"history\":[3]},\"]\"" },
+        { "{" ROOTFS ", \"history\" : [ {} ] }", " {} " },
+        { "{\"config\":{\"history\":[1]}," ROOTFS ",\"other\":[2]}", "" },
+        { "{\"a\":[{\"history\":[1]}]," ROOTFS "}", "" },
+};
+
+START_TEST(test_history) {
+        const char *text = histories[_i].text;
+        TextRange history;
+        g_auto(GStrv) diff_ids = config_parse_diff_ids(text, strlen(text), &history, NULL);
+        g_autofree char *found = NULL;
+
+        ck_assert_ptr_nonnull(diff_ids);
+        found = g_strndup(text + history.begin, history.end - history.begin);
+        ck_assert_str_eq(found, histories[_i].history);
 }
 END_TEST
 
@@ -277,6 +304,7 @@ int main(void) {
         tcase_add_loop_test(tcase, test_manifest, 0, G_N_ELEMENTS(manifests));
         tcase_add_test(tcase, test_depth);
         tcase_add_loop_test(tcase, test_config, 0, G_N_ELEMENTS(configs));
+        tcase_add_loop_test(tcase, test_history, 0, G_N_ELEMENTS(histories));
         tcase_add_test(tcase, test_chain_ids);
         tcase_add_test(tcase, test_digests);
         tcase_add_test(tcase, test_image_list);
