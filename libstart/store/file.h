@@ -19,9 +19,9 @@ typedef struct FileIdentity {
 bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity,
                GError **error);
 
-/* A regular file's contents, mapped: nothing is copied, and only what is looked at costs. Not NUL-terminated. Only for
- * files that are replaced and never written to: one that is cut off meanwhile kills the process. text is NULL where
- * the file does not exist or is empty. */
+/* A regular file's contents, mapped, so that nothing is copied. Not NUL-terminated. Only for files that are
+ * replaced and never written to: one that is cut off meanwhile kills the process. text is NULL where the
+ * file does not exist or is empty. */
 typedef struct FileMap {
         const char *text;
         size_t length;

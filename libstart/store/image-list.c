@@ -85,7 +85,7 @@ ImageList *image_list_parse(const char *text, size_t length, GError **error) {
         return g_steal_pointer(&list);
 }
 
-/* The beginning of the record that `inside` is in. As valid JSON the text cannot have these characters within a
+/* The beginning of the record that `inside` is in. In valid JSON these characters cannot stand within a
  * string, where the quotes would have backslashes. */
 static const char *find_record(const char *text, const char *inside) {
         for (const char *p = inside; (p = memrchr(text, '{', (size_t) (p - text)));)
@@ -94,8 +94,8 @@ static const char *find_record(const char *text, const char *inside) {
         return NULL;
 }
 
-/* Is what stands there one of the topmost array's elements, written without blanks? No record has objects in an array,
- * so that nothing else could look like it. */
+/* Is what stands there one of the topmost array's elements, written without blanks? No record has objects
+ * in an array, so that nothing else could look like it. */
 static bool is_element(const char *text, const char *record, const char *end) {
         bool is_first = record == text + 1 && text[0] == '[';
         bool is_next = record > text + 1 && record[-2] == '}' && record[-1] == ',';

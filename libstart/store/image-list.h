@@ -28,9 +28,9 @@ typedef struct ImageList {
 /* Parses the text of images.json; an empty one is an empty list. Pure. */
 ImageList *image_list_parse(const char *text, size_t length, GError **error);
 
-/* Only the first image with this name, by a search for the name in the text: of a large store everything else need
- * not be parsed. The list has one record; NULL: the whole text must tell, which may not be as containers-storage
- * writes it, or not have the name, or be damaged. Pure. */
+/* Only the first image with this name, by a search for the name in the text, so that everything else need
+ * not be parsed. The list has one record; NULL: the whole text must tell, which may not be as
+ * containers-storage writes it, or not have the name, or be damaged. Pure. */
 ImageList *image_list_find_name(const char *text, size_t length, const char *name);
 
 void image_list_free(ImageList *list);

@@ -15,7 +15,7 @@
 typedef struct Index {
         char *path;
         FileMap file;
-        ImageList *list; /* all of it, or the one image that was found without parsing the rest; may be NULL */
+        ImageList *list; /* all of it, or only the image that was found without parsing the rest, or NULL */
 } Index;
 
 /* One walk through the stores. */
@@ -361,7 +361,7 @@ static bool find_layers(const Search *search, const Match *match, StoreImage *im
                 g_prefix_error(error, "its configuration: ");
                 return false;
         }
-        /* Most of many configurations, and nobody's business here: whoever parses it need not read it again. */
+        /* The most of many a configuration, which is parsed once more, and nobody asks for it. */
         memmove(image->config + history.begin, image->config + history.end, config_length + 1 - history.end);
         if (!match->record->layer || !id_is_valid(match->record->layer))
                 return error_set(error, KT_ERROR_FAILED,
@@ -398,8 +398,9 @@ static bool text_has(const FileMap *file, const char *id) {
         return file->text && memmem(file->text, file->length, id, strlen(id));
 }
 
-/* A name that says all, as in nearly every unit, without parsing the lists of images. A later store only counts where
- * the first one, in which podman notes what it takes from the others, knows nothing of the image. */
+/* A name that says all, as in nearly every unit, without parsing the lists of images. A later store only
+ * counts where the first one, in which podman notes what it takes from the others, knows nothing of the
+ * image: see name_was_removed(). */
 static bool find_quickly(const Search *search, Match *ret) {
         const Reference *reference = search->reference;
         const Index *first = &g_array_index(search->indexes, Index, 0);

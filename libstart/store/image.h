@@ -11,8 +11,8 @@ typedef struct StoreImage {
         char *name;          /* the name under which it was found, or the id */
         char *store;         /* the image store that it was found in */
         char **layers;       /* directories, uppermost first, at least one */
-        char *config;        /* the image's configuration (JSON), without what it tells of its history; its digest
-                              * was the one that the manifest names */
+        char *config;        /* the image's configuration (JSON), without the elements of its history; its
+                              * digest was the one that the manifest names */
         bool writable_store; /* it is in the store that podman writes to, where `podman rmi` takes it away */
 } StoreImage;
 

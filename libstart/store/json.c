@@ -153,8 +153,8 @@ bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, voi
         return visit(&reader, NULL, text, length, &consumed, error);
 }
 
-bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data, size_t *ret_length,
-                        GError **error) {
+bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data,
+                        size_t *ret_length, GError **error) {
         Reader reader = { .visitor = visitor, .data = data, .depth_of_end = 1 };
 
         return visit(&reader, "[", text, length, ret_length, error);

@@ -15,8 +15,8 @@
 /* The kernel's limit for lower directories of one overlay, which is podman's limit too. */
 #define LAYERS_MAX 500
 
-/* STORE/overlay of one store. Everything is looked up from the descriptor: from the root it would be eight names each
- * time, and there are three look-ups per layer. */
+/* STORE/overlay of one store. Everything is looked up from the descriptor: from the root it would be eight
+ * names each time, and there are three look-ups per layer. */
 typedef struct Overlay {
         char *path;
         int fd; /* -1: there is none */

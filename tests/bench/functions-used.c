@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* usage: functions-used COMMAND... < ADDRESSES
  *
- * Runs a static program and prints which of its functions are called, in the order of their first call, by it or
- * by a process that it makes, up to an exec. ADDRESSES: hexadecimal, of all functions, sorted (order-functions
- * asks nm). Each gets a breakpoint, which goes when it is met; so a function that the parent has called before
- * is not told of the child again. */
+ * Runs a static program and prints which of its functions are called, in the order of their first call, by
+ * it or by a process that it makes, up to an exec. ADDRESSES: hexadecimal, of all functions, sorted
+ * (order-functions asks nm). Each gets a breakpoint, which goes when it is met; so a function that the parent
+ * has called before is not told of the child again. */
 #include <err.h>
 #include <signal.h>
 #include <stddef.h>

@@ -174,9 +174,11 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
         g_autofree char *diff_ids = write_layers(builder, i, seed, n_layers, layer_store, image);
 
         g_autofree char *before = g_strdup_printf(
-                "{\"architecture\": \"amd64\", \"os\": \"linux\", \"config\": {\"Cmd\": [\"%s\"]}, \"history\": [",
+                "{\"architecture\": \"amd64\", \"os\": \"linux\", \"config\": {\"Cmd\": [\"%s\"]}, "
+                "\"history\": [",
                 seed);
-        g_autofree char *after = g_strdup_printf("], \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}", diff_ids);
+        g_autofree char *after = g_strdup_printf(
+                "], \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}", diff_ids);
         g_autofree char *config = g_strconcat(before, "{\"created_by\": \"COPY x /\"}, {}", after, NULL);
         image->config = g_strconcat(before, after, NULL);
         image->id = sha256(config);
