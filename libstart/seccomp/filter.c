@@ -5,6 +5,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/seccomp/compact.h"
 #include "libstart/seccomp/filter-export.h"
 #include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/names.h"
@@ -126,6 +127,14 @@ static bool check_size(GBytes *filter, GError **error) {
         return true;
 }
 
+static GBytes *compact_filter(GBytes *filter) {
+        gsize size;
+        const struct sock_filter *program = g_bytes_get_data(filter, &size);
+        GBytes *compact = seccomp_compact(program, size / sizeof *program);
+
+        return compact ?: g_bytes_ref(filter);
+}
+
 static bool fill(scmp_filter_ctx context, const SeccompProfile *profile, const SeccompTarget *target,
                  GError **error) {
         g_autoptr(GPtrArray) architectures = seccomp_profile_architectures(profile, target);
@@ -152,9 +161,10 @@ GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompT
         if (!fill(context, profile, target, error))
                 return NULL;
         g_autoptr(GBytes) filter = filter_export(context, error);
-        if (!filter || !check_size(filter, error))
+        if (!filter)
                 return NULL;
-        return g_steal_pointer(&filter);
+        g_autoptr(GBytes) compact = compact_filter(filter);
+        return check_size(compact, error) ? g_steal_pointer(&compact) : NULL;
 }
 
 GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_caps, GError **error) {
