@@ -14,17 +14,20 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
         machine; its exit status and output come back, with the journal and what systemd measured.
   exact=True    counts time in instructions: see README.md. The script then runs at second 60.
   disks         paths of ext4 images; the machine has them as /dev/vda, /dev/vdb... and may write to them
-  measured(name, value, unit)   a result for people and for --data
+  measured(name, value, unit)   a result for people; what is in vm.data is written by --data
+  quick, cuts   less is asked for (--ci); how often power_cut cuts
 
 A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure.
 """
 
 import contextlib
+import ctypes
 import fcntl
 import io
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tarfile
@@ -95,6 +98,28 @@ AccuracySec=1us
 '''
 
 
+libc = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_us():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def emulator():
+    """Waits until one more may run on this machine: each needs a processor, and another beside it now and then."""
+    slots = max(1, (os.cpu_count() or 1) // 2)
+    while True:
+        for slot in range(slots):
+            with open(os.path.join(CACHE, f'.lock-qemu-{slot}'), 'w') as lock:
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    yield
+                    return
+        time.sleep(0.2)
+
+
 class HarnessError(Exception):
     """The harness itself could not do its work; never a verdict on keyturn."""
 
@@ -140,7 +165,8 @@ def archive(files):
         if isinstance(text, Link):
             members.append(('scenario/files/' + path, stat.S_IFLNK | 0o777, text.encode()))
         elif text is not None:
-            members.append(('scenario/files/' + path, stat.S_IFREG | 0o644, text.lstrip('\n').encode()))
+            content = text if isinstance(text, bytes) else text.lstrip('\n').encode()
+            members.append(('scenario/files/' + path, stat.S_IFREG | 0o644, content))
     whole = b''.join(cpio_member(*member, number) for number, member in enumerate(members, 1))
     return whole + cpio_member('TRAILER!!!', 0, b'', 0)
 
@@ -173,15 +199,22 @@ class Report:
                 f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
 
 
+def make_disk(build=None):
+    """The directory with disk, kernel and initrd, for a build directory of keyturn or without keyturn."""
+    return host(os.path.join(HERE, 'disk'), *([build] if build else [])).strip()
+
+
 class Vm:
-    def __init__(self, build=None, keep=None):
-        self.disk = host(os.path.join(HERE, 'disk'), *([build] if build else [])).strip()
-        self.has_keyturn = build is not None
+    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10):
+        self.disk = disk
+        self.has_keyturn = has_keyturn
         self.keep = keep
+        self.quick = quick
+        self.cuts = cuts
+        self.data = {}
         self.results = []
         self.boots = 0
         self.work = tempfile.mkdtemp(prefix='keyturn-vm-')
-        self._lock = open(os.path.join(CACHE, '.lock-qemu'), 'w')
 
     def close(self):
         shutil.rmtree(self.work)
@@ -248,21 +281,20 @@ class Vm:
 
     @contextlib.contextmanager
     def running(self, command):
-        """Starts QEMU, and makes sure that it has ended afterwards. Never two at once on this machine."""
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, text=True)
-        except FileNotFoundError:
-            raise HarnessError("'qemu-system-x86_64' is not installed; see tests/vm/README.md") from None
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            process.stdout.close()
-            fcntl.flock(self._lock, fcntl.LOCK_UN)
+        """Starts QEMU, when there is a processor for it, and makes sure that it has ended afterwards."""
+        with emulator():
+            try:
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT, text=True, preexec_fn=die_with_us)
+            except FileNotFoundError:
+                raise HarnessError("'qemu-system-x86_64' is not installed; see tests/vm/README.md") from None
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
+                process.stdout.close()
 
     def console(self):
         with contextlib.suppress(FileNotFoundError):
@@ -279,8 +311,8 @@ class Vm:
 
     def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None):
         self.initrd(files, script, exact, units)
-        began = time.monotonic()
         with self.running(self.command(exact, cmdline, disks, root_disk)) as process:
+            began = time.monotonic()
             try:
                 said, _ = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
