@@ -114,7 +114,7 @@ def test_damaged_filters(machine):
 def test_full_and_read_only_run(machine):
     machine.container('victim', text_of(''))
     machine.run(f'mkdir -p {DIRECTORY}')
-    for options in ('size=4k', 'ro'):
+    for options in ('nr_inodes=1', 'ro'):
         before = warnings(machine)
         machine.run(f'mount -t tmpfs -o {options} tmpfs {DIRECTORY}')
         try:
