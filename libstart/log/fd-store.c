@@ -51,16 +51,17 @@ void fd_store_free(FdStore *store) {
         g_free(store);
 }
 
-static bool notify(FdStore *store, const char *text, const int *fds, gsize n_fds, GError **error) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int))];
-        } control = { 0 };
+/* Descriptors that travel with a message. */
+typedef union Control {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int))];
+} Control;
+
+static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, const char *what, GError **error) {
+        Control control = { 0 };
         struct iovec data = { (char *) text, strlen(text) };
         struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
 
-        if (store->socket < 0)
-                return true;
         if (n_fds > 0) {
                 message.msg_control = &control;
                 message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
@@ -69,18 +70,60 @@ static bool notify(FdStore *store, const char *text, const int *fds, gsize n_fds
                 control.header.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
                 memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
         }
-        while (sendmsg(store->socket, &message, MSG_NOSIGNAL) < 0)
+        while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
                 if (errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot notify systemd");
+                        return error_set_errno(error, errno, "Cannot %s", what);
         return true;
 }
 
+static bool notify(FdStore *store, const char *text, const int *fds, gsize n_fds, GError **error) {
+        return store->socket < 0 || send_fds(store->socket, text, fds, n_fds, "notify systemd", error);
+}
+
+/* A message can still be read when its sender has gone. */
+static int make_box(const int *fds, gsize n_fds, GError **error) {
+        _cleanup_close_ int box = -1, sender = -1;
+        int ends[2];
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+                error_set_errno(error, errno, "Cannot make a socket");
+                return -1;
+        }
+        box = ends[0];
+        sender = ends[1];
+        return send_fds(sender, "box", fds, n_fds, "fill a socket", error) ? fd_steal(&box) : -1;
+}
+
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error) {
-        /* Without FDPOLL=0 systemd drops a pipe whose writers are gone, and with it the last lines. */
+        /* Without FDPOLL=0 systemd drops a socket whose other end is closed. */
         g_autofree char *text = g_strdup_printf("FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
+        _cleanup_close_ int box = -1;
 
         g_assert(n_fds <= FD_STORE_GROUP_MAX);
-        return notify(store, text, fds, n_fds, error);
+        box = make_box(fds, n_fds, error);
+        return box >= 0 && notify(store, text, &box, 1, error);
+}
+
+bool fd_store_open_box(int box, int *fds, gsize *ret_n_fds, GError **error) {
+        Control control;
+        char text[8];
+        struct iovec data = { text, sizeof text };
+        struct msghdr message = {
+                .msg_iov = &data,
+                .msg_iovlen = 1,
+                .msg_control = &control,
+                .msg_controllen = sizeof control,
+        };
+
+        if (recvmsg(box, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+                return error_set_errno(error, errno, "Cannot look into a stored descriptor");
+        *ret_n_fds = 0;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+                        *ret_n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+                        memcpy(fds, CMSG_DATA(c), *ret_n_fds * sizeof(int));
+                }
+        return true;
 }
 
 bool fd_store_remove(FdStore *store, const char *name, GError **error) {

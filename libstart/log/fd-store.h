@@ -16,12 +16,19 @@ void fd_store_free(FdStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FdStore, fd_store_free)
 
 /* Keep copies of these, at most FD_STORE_GROUP_MAX, under one name (without ':'); more may be added to it
- * later. When this returns they lie in systemd's queue, which our death does not empty. */
+ * later. When this returns they lie in systemd's queue, which our death does not empty.
+ *
+ * They are stored as one descriptor, a socket with a message that holds them: systemd compares each new
+ * descriptor with all that it has, and forks for each that it drops. fd_store_open_box() takes them out. */
 #define FD_STORE_GROUP_MAX 8
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error);
 
 /* Drop all of one name. */
 bool fd_store_remove(FdStore *store, const char *name, GError **error);
+
+/* Copies of what lies in a stored descriptor, which stays as it is, for our next incarnation; into
+ * fds[FD_STORE_GROUP_MAX], close-on-exec. */
+bool fd_store_open_box(int box, int *fds, gsize *ret_n_fds, GError **error);
 
 typedef struct ListenFd {
         const char *name; /* inside names */

@@ -113,9 +113,25 @@ static void forget(Relay *relay, RelaySource *source) {
         g_hash_table_remove(relay->sources, source->name);
 }
 
-void relay_restore(Relay *relay, const char *name, const int *fds, gsize n_fds) {
+/* What cannot be looked into is missed when the source is put together. */
+static GArray *open_boxes(const int *boxes, gsize n_boxes) {
+        GArray *contents = g_array_new(FALSE, FALSE, sizeof(int));
+        int fds[FD_STORE_GROUP_MAX];
+        gsize n_fds;
+
+        for (gsize i = 0; i < n_boxes; i++) {
+                if (fd_store_open_box(boxes[i], fds, &n_fds, NULL))
+                        g_array_append_vals(contents, fds, (guint) n_fds);
+                close(boxes[i]);
+        }
+        return contents;
+}
+
+void relay_restore(Relay *relay, const char *name, const int *boxes, gsize n_boxes) {
         g_autoptr(GError) error = NULL;
-        RelaySource *source = relay_source_restore(name, fds, n_fds, &error);
+        g_autoptr(GArray) contents = open_boxes(boxes, n_boxes);
+        RelaySource *source =
+                relay_source_restore(name, (const int *) (void *) contents->data, contents->len, &error);
 
         if (source && serve(relay, source, &error))
                 return;

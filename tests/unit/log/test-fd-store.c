@@ -42,17 +42,27 @@ static gsize receive(int fd, char *text, size_t size, int *fds) {
 
 START_TEST(test_messages) {
         g_autofree char *address = g_strdup_printf("@keyturn-test-%d", (int) getpid());
-        int listener = listen_as(address), fds[FD_STORE_GROUP_MAX], ends[2];
+        int listener = listen_as(address), fds[FD_STORE_GROUP_MAX], ends[2], box;
+        gsize n_fds;
         g_autoptr(FdStore) store = fd_store_open(address, NULL);
         char text[256];
 
         ck_assert_ptr_nonnull(store);
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
         ck_assert(fd_store_add(store, "123", ends, 2, NULL));
-        ck_assert_uint_eq(receive(listener, text, sizeof text, fds), 2);
+        ck_assert_uint_eq(receive(listener, text, sizeof text, fds), 1);
         ck_assert_str_eq(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=123");
-        ck_assert_int_eq(write(fds[1], "x", 1), 1);
-        ck_assert_int_eq(read(ends[0], text, 1), 1);
+        box = fds[0];
+        for (int i = 0; i < 2; i++) { /* it stays as it is */
+                ck_assert(fd_store_open_box(box, fds, &n_fds, NULL));
+                ck_assert_uint_eq(n_fds, 2);
+                ck_assert_int_eq(fcntl(fds[1], F_GETFD), FD_CLOEXEC);
+                ck_assert_int_eq(write(fds[1], "x", 1), 1);
+                ck_assert_int_eq(read(ends[0], text, 1), 1);
+                close(fds[0]);
+                close(fds[1]);
+        }
+        ck_assert(!fd_store_open_box(ends[0], fds, &n_fds, NULL));
 
         ck_assert(fd_store_remove(store, "123", NULL));
         ck_assert_uint_eq(receive(listener, text, sizeof text, fds), 0);
