@@ -99,6 +99,11 @@ def native_early():
     return files
 
 
+def keyturn_compiling():
+    """The disk has the filters; here it has not, so they are compiled at boot."""
+    return {**keyturn(), 'usr/lib/keyturn/seccomp': None}
+
+
 def keyturn_early():
     """One line more than keyturn()."""
     return containers(1, EARLY)

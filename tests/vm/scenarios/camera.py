@@ -8,6 +8,7 @@ import lanes
 LANES = (
     ('native', 'native service', lanes.native),
     ('keyturn', 'keyturn', lanes.keyturn),
+    ('keyturn-compiling', 'keyturn, filters compiled at boot', lanes.keyturn_compiling),
     ('podman-early', 'Podman Quadlet, without network-online', lanes.podman_early),
     ('podman', 'Podman Quadlet', lanes.podman),
 )
@@ -18,7 +19,7 @@ ALLOWED = 0.05
 def run(vm):
     lanes_data = []
     for name, title, files in LANES:
-        if (name == 'keyturn' and not vm.has_keyturn) or (name == 'podman' and vm.quick):
+        if (name.startswith('keyturn') and not vm.has_keyturn) or (vm.quick and name in ('podman', 'keyturn-compiling')):
             continue
         report = vm.boot(files(), exact=True, units=['camera.service'],
                          script='systemctl is-active camera.service; cat /proc/$(systemctl show --property=MainPID '
