@@ -12,13 +12,21 @@
  * A file is a header, the profile's path, and the filter; all numbers in the order of bytes of the machine,
  * which `arch` belongs to:
  *
- * offset size 0 8 "KTSECCMP" 8 4 format: 1 12 4 arch: libseccomp's token of the architecture 16 8
- * bounding_caps: bit n is capability number n 24 4 kernel: major << 16 | minor if the profile has a
- * minKernel, else 0: any 28 4 path_length: bytes of the path, without padding 32 4 filter_length: bytes of
- * the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS) 36 4 0 40 32 key: SHA-256, see below 72 32
- * sources: SHA-256 of the state of the files that it was made of (sources.h); 0 if not recorded 104 32
- * content: SHA-256 of the profile's text 136 32 digest: SHA-256 of the whole file with these bytes 0 168 n
- * absolute path of the profile, filled up with 0 to a multiple of 8 the filter: struct sock_filter[]
+ *      offset size
+ *           0    8  "KTSECCMP"
+ *           8    4  format: 2
+ *          12    4  arch: libseccomp's token of the architecture
+ *          16    8  bounding_caps: bit n is capability number n
+ *          24    4  kernel: major << 16 | minor if the profile has a minKernel, else 0: any
+ *          28    4  path_length: bytes of the path, without padding
+ *          32    4  filter_length: bytes of the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS)
+ *          36    4  0
+ *          40   32  key: SHA-256, see below
+ *          72   32  sources: SHA-256 of the state of the files that it was made of (sources.h); 0 if not recorded
+ *         104   32  content: SHA-256 of the profile's text
+ *         136   32  digest: MD5 of the whole file with these bytes 0, then 0
+ *         168    n  absolute path of the profile, filled up with 0 to a multiple of 8
+ *              the filter: struct sock_filter[]
  *
  * The name of a file is its key in hexadecimal digits and ".bpf". The key is the SHA-256 of what the
  * reader knows without opening anything: format, keyturn's and libseccomp's versions, architecture,
@@ -27,7 +35,7 @@
  * `content` (filters that came with the system image, where inode numbers and times say nothing). The
  * digest is against accidents; against malice there is the owner of the file. */
 
-#define SECCOMP_CACHE_FORMAT 1
+#define SECCOMP_CACHE_FORMAT 2
 #define SECCOMP_DIGEST_SIZE 32
 #define SECCOMP_CACHE_NAME_SIZE (2 * SECCOMP_DIGEST_SIZE + sizeof ".bpf")
 

@@ -102,8 +102,8 @@ static const struct {
         guint32 value;
         const char *message;
 } forged[] = {
-        { OFFSET_FORMAT, 0, "format 0 instead of 1" },
-        { OFFSET_FORMAT, 2, "format 2 instead of 1" },
+        { OFFSET_FORMAT, 0, "format 0 instead of 2" },
+        { OFFSET_FORMAT, 3, "format 3 instead of 2" },
         { OFFSET_PATH_LENGTH, 0, "the profile's path has 0 bytes" },
         { OFFSET_PATH_LENGTH, 4096, "the profile's path has 4096 bytes" },
         { OFFSET_PATH_LENGTH, 0xffffffff, "the profile's path has 4294967295 bytes" },
@@ -121,7 +121,7 @@ static const struct {
 };
 
 static void seal(char *file, gsize length) {
-        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_MD5);
         gsize size = SECCOMP_DIGEST_SIZE;
 
         memset(file + OFFSET_DIGEST, 0, SECCOMP_DIGEST_SIZE);
