@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
+#include "libstart/base/error.h"
+#include "libstart/ctl/commands.h"
+#include "libstart/ctl/phases.h"
+#include "libstart/ctl/table.h"
+
+typedef struct Start {
+        const Container *container;
+        GArray *phases;
+} Start;
+
+static void clear_start(void *data) {
+        g_array_unref(((Start *) data)->phases);
+}
+
+/* NULL where it has not been started, or has ended, and systemd has removed the directory. */
+static GArray *read_phases(const Container *container) {
+        g_autofree char *directory = container_state_dir(container);
+        g_autofree char *path = g_build_filename(directory, ".timing", NULL);
+        g_autofree char *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) ? phases_parse(text) : NULL;
+}
+
+static int compare_starts(const void *a, const void *b) {
+        guint64 x = phases_sum(((const Start *) a)->phases), y = phases_sum(((const Start *) b)->phases);
+
+        return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void print_text(const GArray *starts) {
+        for (guint i = 0; i < starts->len; i++) {
+                const Start *start = &g_array_index(starts, Start, i);
+                g_autofree char *text = phases_format(start->container->unit, start->phases, 48);
+
+                fputs(text, stdout);
+        }
+}
+
+static void print_json(const GArray *starts) {
+        static const char *const columns[] = { "UNIT", "PHASE", "#USEC", NULL };
+        g_autoptr(Table) table = table_new(columns);
+
+        for (guint i = 0; i < starts->len; i++) {
+                const Start *start = &g_array_index(starts, Start, i);
+
+                for (guint j = 0; j < start->phases->len; j++) {
+                        const Phase *phase = &g_array_index(start->phases, Phase, j);
+
+                        table_add(table, g_strdup(start->container->unit), g_strdup(phase->name),
+                                  g_strdup_printf("%" G_GUINT64_FORMAT, phase->usec));
+                }
+        }
+        table_print(table, true);
+}
+
+static void print_svg(const GArray *starts) {
+        g_autofree const char **titles = g_new0(const char *, starts->len + 1);
+        g_autofree GArray **phases = g_new0(GArray *, starts->len + 1);
+
+        for (guint i = 0; i < starts->len; i++) {
+                titles[i] = g_array_index(starts, Start, i).container->unit;
+                phases[i] = g_array_index(starts, Start, i).phases;
+        }
+        g_autofree char *svg = phases_format_svg(titles, phases);
+        fputs(svg, stdout);
+}
+
+int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        const Container *only = words[0] ? containers_get(all, words[0], error) : NULL;
+        g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(Start));
+
+        if (words[0] && (!only || words[1])) {
+                if (only)
+                        error_set(error, KT_ERROR_USAGE, "'analyze' takes one container, or none for all");
+                return -1;
+        }
+        g_array_set_clear_func(starts, clear_start);
+        for (guint i = 0; i < all->len; i++) {
+                Start start = { .container = all->pdata[i] };
+
+                if ((!only || only == start.container) && (start.phases = read_phases(start.container)))
+                        g_array_append_val(starts, start);
+        }
+        if (starts->len == 0) {
+                error_set(error, KT_ERROR_NOT_FOUND, "%s%s not running: there is no start to look at",
+                          only ? only->unit : "The containers", only ? " is" : " are");
+                return -1;
+        }
+        g_array_sort(starts, compare_starts);
+        (options->json ? print_json : options->svg ? print_svg : print_text)(starts);
+        return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/ctl/containers.h"
+
+/* What the options of keyturnctl ask for. */
+typedef struct Options {
+        bool json;
+        bool svg;
+        char **env;    /* of exec */
+        char *user;
+        char *workdir;
+        bool tty;
+} Options;
+
+/* The commands, one file each. Return the exit status; -1 with an error. */
+int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

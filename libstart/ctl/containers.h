@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <systemd/sd-bus.h>
+
+#include "libstart/base/launch-args.h"
+
+/* A container, as its generated unit and systemd know it. */
+typedef struct Container {
+        char *unit;       /* "camera.service" */
+        LaunchArgs *args; /* what libstart is called with, systemd's specifiers replaced */
+        char *active;     /* ActiveState= */
+        char *sub;        /* SubState= */
+        char *cgroup;     /* below /sys/fs/cgroup; "" if it does not run */
+        guint32 pid;      /* of the payload; 0 */
+        guint64 since;    /* when the state was entered: microseconds since 1970, 0: never */
+        guint64 start;    /* microseconds from the beginning of the last start to "active", 0: not known */
+} Container;
+
+void container_free(Container *container);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
+
+/* All that keyturn-generator has made services of, and the instances of templates that are loaded; sorted by unit.
+ * Array of Container. */
+GPtrArray *containers_find(sd_bus *bus, GError **error);
+
+/* That one: by its own name, its unit, or the unit without ".service". Borrowed from `all`. */
+const Container *containers_get(const GPtrArray *all, const char *name, GError **error);
+
+/* "/run/keyturn/camera". Transfer full. */
+char *container_state_dir(const Container *container);

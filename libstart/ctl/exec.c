@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <libcrun/container.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/ctl/commands.h"
+
+/* A command beside the payload: in its namespaces and cgroup, with its user, capabilities and filter, which libcrun
+ * reads from what libstart left in the state. Never with more than the payload has.
+ *
+ * libcrun is linked here without libstart's hooks, so with its own protection of the host's program (CVE-2019-5736):
+ * this one runs as something else than pid 1 where the payload can see it. */
+
+typedef runtime_spec_schema_config_schema_process Process;
+
+static bool find_state(const Container *container, char **ret_root, char **ret_config, GError **error) {
+        g_autofree char *root = container_state_dir(container);
+
+        if (container->pid == 0 || !g_str_equal(container->active, "active"))
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
+                                 container->active);
+        *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);
+        *ret_root = g_steal_pointer(&root);
+        return true;
+}
+
+/* libcrun goes on without a filter where there is no file; the payload may have one all the same. */
+static bool check_filter(const Container *container, const char *root, GError **error) {
+        g_autofree char *file = g_build_filename(root, container->args->name, "seccomp.bpf", NULL);
+        g_autofree char *path = g_strdup_printf("/proc/%u/status", container->pid);
+        g_autofree char *status = NULL;
+
+        if (!g_file_get_contents(path, &status, NULL, error))
+                return false;
+        if (!strstr(status, "\nSeccomp:\t0") && access(file, R_OK) < 0)
+                return error_set_errno(error, errno, "The payload has a seccomp filter, and '%s' is not there", file);
+        return true;
+}
+
+/* So that the unit's limits count, and stopping it ends the command, too. */
+static bool enter_cgroup(const Container *container, GError **error) {
+        g_autofree char *path = g_build_filename("/sys/fs/cgroup", container->cgroup, "cgroup.procs", NULL);
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        if (container->cgroup[0] != '/' || fd < 0 || write(fd, "0", 1) != 1)
+                return error_set_errno(error, errno, "Cannot enter the control group of %s ('%s')", container->unit,
+                                       path);
+        return true;
+}
+
+static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
+        size_t m = rest ? g_strv_length(rest) : 0;
+        char **all = g_new0(char *, n + m + 1);
+
+        for (size_t i = 0; i < n + m; i++)
+                all[i] = g_strdup(i < n ? first[i] : rest[i - n]);
+        *ret_n = n + m;
+        return all;
+}
+
+/* UID[:GID], numbers: names would have to be looked up among files that are the container's. */
+static bool set_user(Process *process, const char *user, GError **error) {
+        g_auto(GStrv) parts = g_strsplit(user, ":", 2);
+        guint64 uid, gid = 0;
+
+        if (!g_ascii_string_to_unsigned(parts[0], 10, 0, G_MAXINT32, &uid, NULL) ||
+            (parts[1] && !g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT32, &gid, NULL)))
+                return error_set(error, KT_ERROR_USAGE, "--user takes UID or UID:GID as numbers, not '%s'", user);
+        process->user->uid = (uid_t) uid;
+        process->user->gid = (gid_t) gid;
+        process->user->additional_gids_len = 0;
+        return true;
+}
+
+static bool adapt(Process *process, const Options *options, char **command, GError **error) {
+        for (char **entry = options->env; entry && *entry; entry++)
+                if (!strchr(*entry, '=') || **entry == '=')
+                        return error_set(error, KT_ERROR_USAGE, "--env takes NAME=VALUE");
+        process->args = join(command, g_strv_length(command), NULL, &process->args_len);
+        process->env = join(process->env, process->env_len, options->env, &process->env_len);
+        process->terminal = options->tty;
+        if (options->workdir)
+                process->cwd = g_strdup(options->workdir);
+        return !options->user || set_user(process, options->user, error);
+}
+
+static int exit_status(int errnum) {
+        return errnum == ENOENT ? EXIT_NOT_FOUND :
+               errnum == EACCES || errnum == EPERM || errnum == ENOEXEC ? EXIT_NOT_EXECUTABLE :
+                                                                         EXIT_KEYTURN;
+}
+
+static int fail(libcrun_error_t *err, GError **error) {
+        int errnum = (*err)->status;
+
+        error_set(error, KT_ERROR_FAILED, "%s%s%s", (*err)->msg, errnum > 0 ? ": " : "",
+                  errnum > 0 ? g_strerror(errnum) : "");
+        libcrun_error_release(err);
+        return exit_status(errnum);
+}
+
+/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. The exit
+ * status goes by way of memory that it shares. */
+static int *forked_status;
+
+static void log_output(int errnum, const char *message, int verbosity, void *arg) {
+        if (verbosity == LIBCRUN_VERBOSITY_ERROR)
+                *forked_status = exit_status(errnum);
+}
+
+static int run(const char *root, const Container *container, Process *process, GError **error) {
+        libcrun_error_t err = NULL;
+        libcrun_context_t context = {
+                .state_root = root,
+                .id = container->args->name,
+                .output_handler = log_output,
+                .fifo_exec_wait_fd = -1,
+        };
+        int r;
+
+        forked_status = mmap(NULL, sizeof *forked_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (forked_status == MAP_FAILED) {
+                error_set_errno(error, errno, "Cannot map memory");
+                return EXIT_KEYTURN;
+        }
+        *forked_status = EXIT_KEYTURN;
+        crun_set_output_handler(log_output, NULL);
+        r = libcrun_container_exec(&context, context.id, process, &err);
+        return r >= 0 ? r : err ? fail(&err, error) : *forked_status;
+}
+
+int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        const Container *container = words[0] ? containers_get(all, words[0], error) : NULL;
+        g_autofree char *root = NULL, *config = NULL;
+        libcrun_container_t *state;
+        libcrun_error_t err = NULL;
+
+        if (!words[0] || !words[1]) {
+                error_set(error, KT_ERROR_USAGE, "'exec' takes a container and a command; see keyturnctl --help");
+                return -1;
+        }
+        if (!container || !find_state(container, &root, &config, error) || !check_filter(container, root, error))
+                return EXIT_KEYTURN;
+        state = libcrun_container_load_from_file(config, &err);
+        if (!state)
+                return fail(&err, error);
+        if (!adapt(state->container_def->process, options, words + 1, error) || !enter_cgroup(container, error))
+                return EXIT_KEYTURN;
+        return run(root, container, state->container_def->process, error);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "libstart/ctl/commands.h"
+#include "libstart/ctl/table.h"
+#include "libstart/store/image.h"
+#include "libstart/base/error.h"
+
+static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "PROBLEM", NULL };
+
+static bool add_directory(Table *table, const Container *c) {
+        g_autofree char *path = g_strdup(c->args->image);
+        char *colon = strrchr(path, ':');
+        struct stat st;
+        bool there;
+
+        if (colon)
+                *colon = '\0';
+        there = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+                  there ? NULL : g_strdup("there is no such directory"));
+        return there;
+}
+
+static bool add_image(Table *table, const Container *c) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(StoreImage) image = store_image_find("", c->args->image, &error);
+
+        if (!image) {
+                table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+                          g_strdup(error->message));
+                return false;
+        }
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), g_strndup(image->id, 12),
+                  g_strdup(image->store), g_strdup_printf("%u", g_strv_length(image->layers)), NULL);
+        return true;
+}
+
+/* 1 where something is missing: for the test of a system image. */
+int command_images(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        g_autoptr(Table) table = table_new(columns);
+        bool complete = true;
+
+        if (words[0]) {
+                error_set(error, KT_ERROR_USAGE, "'images' takes no arguments; see keyturnctl --help");
+                return -1;
+        }
+        for (guint i = 0; i < all->len; i++) {
+                const Container *c = all->pdata[i];
+
+                complete &= (c->args->rootfs == FLAG_TRUE ? add_directory : add_image)(table, c);
+        }
+        table_print(table, options->json);
+        return complete ? 0 : 1;
+}

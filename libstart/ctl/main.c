@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/ctl/commands.h"
+
+/* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
+
+static const struct {
+        const char *name;
+        int (*run)(const GPtrArray *all, const Options *options, char **words, GError **error);
+} commands[] = {
+        { "list", command_list },
+        { "analyze", command_analyze },
+        { "images", command_images },
+        { "exec", command_exec },
+};
+
+static Options arg_options;
+static gboolean arg_version;
+
+static const GOptionEntry entries[] = {
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
+        { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
+        { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
+        { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
+        { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
+        { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
+        { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
+        { 0 },
+};
+
+static GPtrArray *find_all(GError **error) {
+        sd_bus *bus = NULL;
+        int r = sd_bus_open_system(&bus);
+        GPtrArray *all;
+
+        if (r < 0) {
+                error_set_errno(error, -r, "Cannot talk to systemd");
+                return NULL;
+        }
+        all = containers_find(bus, error);
+        sd_bus_flush_close_unref(bus);
+        return all;
+}
+
+static int run(char **words, GError **error) {
+        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++)
+                if (g_str_equal(words[0], commands[i].name)) {
+                        g_autoptr(GPtrArray) all = find_all(error);
+
+                        return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
+                }
+        error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help", words[0] ? "There is no command '" : "",
+                  words[0] ?: "A command is missing", words[0] ? "'" : "");
+        return -1;
+}
+
+static GOptionContext *make_context(void) {
+        GOptionContext *context = g_option_context_new("list|analyze|images|exec [ARGUMENT...]");
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_set_summary(context, "Look at the containers that keyturn starts.\n\n"
+                                              "  list              containers, their state, images and starts\n"
+                                              "  analyze [NAME]    where the time of the last start went\n"
+                                              "  images            what is needed, and where it is\n"
+                                              "  exec NAME CMD...  run a command in a container");
+        g_option_context_set_description(context, "See keyturnctl(8).\n");
+        return context;
+}
+
+/* Options stand before and after the command's name; those behind the container of `exec` are the command's there.
+ * Leaves the words, with the command's name first. */
+static bool parse(int *argc, char ***argv, GError **error) {
+        g_autoptr(GOptionContext) before = make_context(), after = make_context();
+
+        g_option_context_set_strict_posix(before, TRUE);
+        if (!g_option_context_parse(before, argc, argv, error))
+                return false;
+        if (*argc < 2)
+                return true;
+        (*argc)--;
+        (*argv)++; /* the command in the place of the program */
+        g_option_context_set_strict_posix(after, g_str_equal(**argv, "exec"));
+        if (!g_option_context_parse(after, argc, argv, error))
+                return false;
+        (*argv)--;
+        return true;
+}
+
+int main(int argc, char **argv) {
+        g_autoptr(GError) error = NULL;
+        int status = -1;
+
+        setlocale(LC_ALL, "");
+        if (parse(&argc, &argv, &error)) {
+                if (arg_version) {
+                        puts("keyturnctl " KEYTURN_VERSION);
+                        return EXIT_SUCCESS;
+                }
+                status = run(argv + 1, &error);
+        }
+        if (error)
+                fprintf(stderr, "keyturnctl: %s\n", error->message);
+        return status >= 0 ? status : EXIT_KEYTURN;
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""keyturnctl says what there is, and a command that it runs has what the payload has, and no more."""
+
+import json
+import re
+
+BUSYBOX = 'localhost/test/busybox'
+
+
+def container(machine, name, more='', image=BUSYBOX):
+    machine.container(name, f'''
+        [Container]
+        Image={image}
+        Exec=sleep 1000
+        {more}
+    ''')
+
+
+def ctl(machine, words, status=0):
+    result = machine.run(f'keyturnctl {words} 2>&1 </dev/null', check=False)
+    assert result.status == status, (words, result.status, result.out)
+    return result.out
+
+
+def test_list(machine):
+    container(machine, 'runs')
+    container(machine, 'stays')
+    machine.run('systemctl start runs')
+    found = {c['unit']: c for c in json.loads(ctl(machine, 'list --json'))}
+    assert found['runs.service']['container'] == 'systemd-runs'
+    assert found['runs.service']['state'] == 'active (running)'
+    assert found['runs.service']['image'] == BUSYBOX
+    assert 1 < found['runs.service']['start-ms'] < 60_000
+    assert found['stays.service']['state'] == 'inactive (dead)'
+    assert found['stays.service']['start-ms'] is None
+    text = ctl(machine, 'list')
+    assert re.search(r'^systemd-runs +runs.service +active \(running\) +' + BUSYBOX, text, re.M), text
+    assert '\033' not in text
+
+
+def test_instances(machine):
+    container(machine, 'many@')
+    machine.run('systemctl start many@one many@two')
+    assert {c['unit'] for c in json.loads(ctl(machine, 'list --json'))} >= {'many@one.service', 'many@two.service'}
+    machine.run('systemctl stop many@one many@two')
+
+
+def test_analyze(machine):
+    container(machine, 'runs')
+    machine.run('systemctl start runs')
+    text = ctl(machine, 'analyze runs')
+    assert re.search(r'^runs.service: \d+ us\n  launch +\d+ +#', text), text
+    phases = json.loads(ctl(machine, 'analyze --json'))
+    assert {p['phase'] for p in phases} >= {'image', 'mounts', 'confine', 'hand-over'}, phases
+    assert ctl(machine, 'analyze --svg systemd-runs').startswith('<svg xmlns=')
+    machine.run('systemctl stop runs')
+    assert 'runs.service is not running' in ctl(machine, 'analyze runs', 125)
+
+
+def test_images(machine):
+    container(machine, 'there')
+    layers = {i['unit']: i for i in json.loads(ctl(machine, 'images --json'))}['there.service']
+    assert layers['layers'] == 1 and layers['problem'] is None and layers['store'].startswith('/'), layers
+    container(machine, 'missing', image='localhost/no/such:image')
+    found = {i['unit']: i for i in json.loads(ctl(machine, 'images --json', 1))}
+    assert 'localhost/no/such:image' in found['missing.service']['problem'], found
+    assert found['there.service']['problem'] is None
+
+
+# What a process may do and is, except its number.
+IDENTITY = "grep -E '^(Uid|Gid|Groups|Cap.*|NoNewPrivs|Seccomp.*):' /proc/{}/status; " \
+           "for i in cgroup ipc mnt net pid uts; do readlink /proc/{}/ns/$i; done; grep ^0:: /proc/{}/cgroup"
+
+
+def test_exec_is_what_the_payload_is(machine):
+    for i, more in enumerate(('', 'User=1234:1235', 'NoNewPrivileges=true', 'DropCapability=all',
+                              'AddCapability=CAP_SYS_TIME', 'SeccompProfile=unconfined', 'Network=none')):
+        container(machine, f'beside{i}', more)
+        machine.run(f'systemctl start beside{i}')
+        pid = machine.show(f'beside{i}', 'MainPID')
+        payload = machine.run(IDENTITY.replace('{}', str(pid))).out
+        machine.run(f'rm -f /run/command; (keyturnctl exec beside{i} sleep 30; echo $? >/run/command) </dev/null '
+                    f'>/dev/null 2>&1 &')
+        command = machine.wait_for(lambda i=i, pid=pid: machine.run(
+            f"cat /sys/fs/cgroup$(systemctl show -P ControlGroup beside{i})/cgroup.procs | grep -vx {pid} | "
+            "while read p; do [ \"$(cat /proc/$p/comm)\" = sleep ] && echo $p; done", check=False).out.strip())
+        assert machine.run(IDENTITY.replace('{}', command)).out == payload, more
+        machine.run(f'systemctl stop beside{i}')
+        machine.wait_for(lambda: machine.run('cat /run/command', check=False).out)  # it has ended with the service
+
+
+def test_exec(machine):
+    container(machine, 'runs', 'Environment=OF=container\nWorkingDir=/tmp')
+    machine.run('systemctl start runs')
+    assert ctl(machine, "exec runs sh -c 'echo $OF; pwd; exit 7'", 7) == 'container\n/tmp\n'
+    assert ctl(machine, "exec -e OF=me -w / -u 5:6 systemd-runs sh -c 'echo $OF; pwd; id -u; id -g'") == 'me\n/\n5\n6\n'
+    assert ctl(machine, 'exec runs ls -d /tmp') == '/tmp\n'
+    assert ctl(machine, "exec runs sh -c 'kill -9 $$'", 137) == ''
+    assert 'not found' in ctl(machine, 'exec runs nonesuch', 127)
+    ctl(machine, 'exec runs /etc/passwd', 126)
+    assert "no container 'nope'" in ctl(machine, 'exec nope true', 125)
+    assert 'takes a container and a command' in ctl(machine, 'exec runs', 125)
+    assert 'NAME=VALUE' in ctl(machine, 'exec -e nothing runs true', 125)
+    machine.run('rm /run/keyturn/runs/systemd-runs/seccomp.bpf')
+    assert 'has a seccomp filter' in ctl(machine, 'exec runs true', 125)
+    machine.run('systemctl stop runs')
+    assert 'runs.service is not running' in ctl(machine, 'exec runs true', 125)
+
+
+def test_payload_cannot_write_the_program(machine):
+    """CVE-2019-5736: a payload opens the program of whoever comes in, and writes to it when it has gone."""
+    machine.container('thief', f'''
+        [Container]
+        Image={BUSYBOX}
+        Exec=sh -c 'while :; do for p in /proc/[1-9]*; do case $(readlink $p/exe) in *keyturnctl*) exec 3<$p/exe && sleep 1 && echo x >/proc/self/fd/3; esac; done; done'
+        AddCapability=CAP_SYS_PTRACE
+    ''')
+    before = machine.run('sha256sum $(command -v keyturnctl)').out
+    machine.run('systemctl start thief')
+    for _ in range(40):
+        machine.run('keyturnctl exec thief true </dev/null')
+    machine.run('sleep 2; systemctl stop thief')
+    assert machine.run('sha256sum $(command -v keyturnctl)').out == before
+
+
+def test_bad_words(machine):
+    assert 'A command is missing' in ctl(machine, '', 125)
+    assert "no command 'start'" in ctl(machine, 'start x', 125)
+    assert 'takes no arguments' in ctl(machine, 'list x', 125)
+    assert 'keyturnctl ' in ctl(machine, '--version')
+    assert 'exec NAME CMD' in ctl(machine, '--help')
