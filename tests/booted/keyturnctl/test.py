@@ -8,11 +8,15 @@ BUSYBOX = 'localhost/test/busybox'
 
 
 def container(machine, name, more='', image=BUSYBOX):
+    """sleep(1) as pid 1 would let systemd wait for it."""
     machine.container(name, f'''
         [Container]
         Image={image}
         Exec=sleep 1000
         {more}
+
+        [Service]
+        KillSignal=SIGKILL
     ''')
 
 
