@@ -97,7 +97,7 @@ static guint64 get_number(sd_bus *bus, const char *path, const char *interface, 
         return type == 'u' ? value.u : value.t;
 }
 
-/* The words of ExecStart=, as systemd will execute them. */
+/* The words of the first ExecStart=, as systemd will execute them; none where there is none. */
 static char **get_words(sd_bus *bus, const char *path, GError **error) {
         sd_bus_error bus_error = SD_BUS_ERROR_NULL;
         sd_bus_message *reply = NULL;
@@ -110,8 +110,10 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
                 r = sd_bus_message_enter_container(reply, 'r', "sasbttttuii");
         if (r > 0)
                 r = sd_bus_message_skip(reply, "s");
-        if (r >= 0)
+        if (r > 0)
                 r = sd_bus_message_read_strv(reply, &words);
+        if (r >= 0 && !words)
+                words = g_new0(char *, 1);
         if (r < 0)
                 fail(r, &bus_error, "read a unit's ExecStart=", error);
         sd_bus_message_unref(reply);
@@ -119,13 +121,21 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         return words;
 }
 
+/* Masked, or with another ExecStart= in a drop-in, a unit is no container, whatever the generator wrote. */
+static bool runs_libstart(char **words) {
+        return words[0] && g_str_has_suffix(words[0], "/libstart") && g_strcmp0(words[1], "run") == 0;
+}
+
+/* Leaves container->args NULL where the unit is no container. */
 static bool read_unit(sd_bus *bus, const char *path, Container *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         guint64 begin, end;
 
         if (!words)
                 return false;
-        container->args = launch_args_parse((const char *const *) words + (g_strv_length(words) < 2 ? 0 : 2), error);
+        if (!runs_libstart(words))
+                return true;
+        container->args = launch_args_parse((const char *const *) words + 2, error);
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");
@@ -184,7 +194,10 @@ GPtrArray *containers_find(sd_bus *bus, GError **error) {
 
                 if (!container)
                         return NULL;
-                g_ptr_array_add(all, container);
+                if (container->args)
+                        g_ptr_array_add(all, container);
+                else
+                        container_free(container);
         }
         return g_steal_pointer(&all);
 }

@@ -49,6 +49,22 @@ def test_instances(machine):
     machine.run('systemctl stop many@one many@two')
 
 
+def test_no_longer_a_container(machine):
+    """What systemd does not start as one, though the generator's file is there, does not hide the others."""
+    container(machine, 'stays')
+    for name in ('masked', 'replaced'):
+        container(machine, name)
+    machine.write('/etc/systemd/system/replaced.service.d/own.conf', '[Service]\nExecStart=\nExecStart=sleep 1000\n')
+    machine.run('ln -s /dev/null /etc/systemd/system/masked.service; systemctl daemon-reload')
+    try:
+        assert machine.show('masked', 'LoadState') == 'masked'
+        assert [c['unit'] for c in json.loads(ctl(machine, 'list --json'))] == ['stays.service']
+        ctl(machine, 'images')
+        assert "no container 'masked'" in ctl(machine, 'exec masked true', 125)
+    finally:
+        machine.run('rm /etc/systemd/system/masked.service')
+
+
 def test_analyze(machine):
     container(machine, 'runs')
     machine.run('systemctl start runs')
@@ -98,6 +114,9 @@ def test_exec(machine):
     machine.run('systemctl start runs')
     assert ctl(machine, "exec runs sh -c 'echo $OF; pwd; exit 7'", 7) == 'container\n/tmp\n'
     assert ctl(machine, "exec -e OF=me -w / -u 5:6 systemd-runs sh -c 'echo $OF; pwd; id -u; id -g'") == 'me\n/\n5\n6\n'
+    # As for any other user, what the payload as root may do is only a bound.
+    caps = ctl(machine, 'exec -u 5 runs cat /proc/self/status')
+    assert re.search(r'^CapPrm:\t0+\nCapEff:\t0+$', caps, re.M) and re.search(r'^CapAmb:\t0+$', caps, re.M), caps
     assert ctl(machine, 'exec runs ls -d /tmp') == '/tmp\n'
     assert ctl(machine, "exec runs sh -c 'kill -9 $$'", 137) == ''
     assert 'not found' in ctl(machine, 'exec runs nonesuch', 127)
