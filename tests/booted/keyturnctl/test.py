@@ -130,6 +130,18 @@ def test_exec(machine):
     assert 'runs.service is not running' in ctl(machine, 'exec runs true', 125)
 
 
+def test_exec_tty(machine):
+    """With -t it has a terminal of its own: the caller's, which it could type into, is none of the container's."""
+    container(machine, 'runs')
+    machine.run('systemctl start runs')
+    command = r'sh -c "test -t 0 && test -c \$(readlink /proc/self/fd/0)"'
+    for words, status in (('exec runs', 1), ('exec -t runs', 0)):
+        result = machine.run(['script', '-qec', f'keyturnctl {words} {command}', '/dev/null'], check=False)
+        assert result.status == status, (words, result)
+    result = machine.run(['script', '-qec', 'keyturnctl exec -t runs sh -c "exit 3"', '/dev/null'], check=False)
+    assert result.status == 3, result
+
+
 def test_payload_cannot_write_the_program(machine):
     """CVE-2019-5736: a payload opens the program of whoever comes in, and writes to it when it has gone."""
     machine.container('thief', f'''
