@@ -198,7 +198,7 @@ bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GErro
         return true;
 }
 
-LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
+static LaunchArgs *parse(const char *const *words, bool unexpanded, GError **error) {
         g_autoptr(LaunchArgs) args = launch_args_new();
         size_t i = 0;
 
@@ -207,7 +207,7 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
                         i++;
                         break;
                 }
-                if (!parse_option(args, words, &i, false, error))
+                if (!parse_option(args, words, &i, unexpanded, error))
                         return NULL;
         }
         if (!words[i]) {
@@ -218,6 +218,14 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
         for (; words[i]; i++)
                 g_ptr_array_add(args->command, g_strdup(words[i]));
         return g_steal_pointer(&args);
+}
+
+LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
+        return parse(words, false, error);
+}
+
+LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **error) {
+        return parse(words, true, error);
 }
 
 static void add_pair(GPtrArray *words, const Option *option, const char *value) {

@@ -84,6 +84,10 @@ bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GErro
 /* Options, then the image, then the command. "--" ends the options. Values are checked, whatever they hold. */
 LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 
+/* The same for words that systemd has not expanded yet: values with % or $ in them are not checked. For programs that
+ * look at units; what starts a container takes the other. */
+LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **error);
+
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,
  * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer full. */
 GPtrArray *launch_args_build(const LaunchArgs *args);

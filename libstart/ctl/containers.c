@@ -97,7 +97,8 @@ static guint64 get_number(sd_bus *bus, const char *path, const char *interface, 
         return type == 'u' ? value.u : value.t;
 }
 
-/* The words of the first ExecStart=, as systemd will execute them; none where there is none. */
+/* The words of the first ExecStart=, with variables that systemd expands only when it executes them; none where there
+ * is none. */
 static char **get_words(sd_bus *bus, const char *path, GError **error) {
         sd_bus_error bus_error = SD_BUS_ERROR_NULL;
         sd_bus_message *reply = NULL;
@@ -135,7 +136,7 @@ static bool read_unit(sd_bus *bus, const char *path, Container *container, GErro
                 return false;
         if (!runs_libstart(words))
                 return true;
-        container->args = launch_args_parse((const char *const *) words + 2, error);
+        container->args = launch_args_parse_unexpanded((const char *const *) words + 2, error);
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");

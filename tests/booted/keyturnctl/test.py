@@ -49,6 +49,23 @@ def test_instances(machine):
     machine.run('systemctl stop many@one many@two')
 
 
+def test_variables(machine):
+    """systemd puts them in only when it starts the service."""
+    machine.container('variable', f'''
+        [Container]
+        Image={BUSYBOX}
+        Volume=${{WHERE}}:/data
+        Exec=sleep 1000
+
+        [Service]
+        Environment=WHERE=/srv
+        KillSignal=SIGKILL
+    ''')
+    machine.run('systemctl start variable')
+    assert [c['unit'] for c in json.loads(ctl(machine, 'list --json'))] == ['variable.service']
+    ctl(machine, 'exec variable test -d /data')
+
+
 def test_no_longer_a_container(machine):
     """What systemd does not start as one, though the generator's file is there, does not hide the others."""
     container(machine, 'stays')
