@@ -296,5 +296,4 @@ void sections_service(Container *container) {
                 service_set(service, "DevicePolicy", "closed");
         set_identifier(container);
         service_set(service, "RuntimeDirectory", "keyturn/%N");
-        service_exec_start(service, container->args);
 }

@@ -59,6 +59,7 @@ typedef struct LaunchArgs {
         LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
 
         /* keyturn's own */
+        char *env_list;        /* file with more of `env`, in its order (env-list.h) */
         char *state_dir;       /* the container's directory on /run, made and removed by systemd */
         LaunchFlag timing;     /* say where the time of the start went */
         LaunchFlag print_spec; /* print the OCI config.json and start nothing */

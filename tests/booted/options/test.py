@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What single options promise, beyond what the comparison with Podman sees."""
 
+import random
+
 BUSYBOX = 'localhost/test/busybox'
 
 
@@ -160,3 +162,30 @@ def test_redis_serves(machine):
     machine.wait_for(lambda: '\non' in machine.run(ping, check=False).out.replace('\r', ''))
     machine.run('systemctl stop redis')
     assert machine.show('redis', 'Result') == 'success', machine.journal('redis')
+
+
+def test_five_thousand_variables(machine):
+    """They are not in ExecStart=, except those that systemd has a part in; each is there, in its order."""
+    random.seed(7)
+    variables = [(''.join(random.choices('ABCDEFGHIJKLMNOPQRSTUVWXYZ', k=10)),
+                  ''.join(random.choices('abcdefghijklmnopqrstuvwxyz0123456789_', k=20))) for _ in range(5000)]
+    variables[17] = ('SPACED', ' a  "b" \\ c')
+    variables[4000] = ('PERCENT', '50%')
+    lines = [f'Environment="{name}=' + value.replace('\\', '\\\\').replace('"', '\\"').replace('%', '%%') + '"'
+             for name, value in variables]
+    lines.insert(2500, 'Environment=UNIT=%N')
+    variables.insert(2500, ('UNIT', 'large'))
+    machine.container('large', '[Container]\nImage=localhost/test/busybox\nExec=env\n' + '\n'.join(lines) +
+                      '\n[Service]\nType=oneshot\nRemainAfterExit=yes\n')
+    assert len(machine.show('large', 'ExecStart')) < 4000
+    machine.run('systemctl start large')
+    expected = [f'{name}={value}' for name, value in sorted(dict(variables).items())]  # as Quadlet has them
+    out = machine.wait_for(lambda: (text := machine.journal('large')).count('\n') >= 5000 and text)
+    names = {line.split('=')[0] for line in expected}
+    found = [line for line in out.splitlines() if line.split('=')[0] in names]
+    wrong = [(f, e) for f, e in zip(found, expected) if f != e]
+    assert len(found) == len(expected) and not wrong, (len(found), len(expected), wrong[:3])
+    # What is made by hand of a lost file says so.
+    machine.run('systemctl stop large; rm /run/systemd/generator/large.env')
+    assert machine.run('systemctl start large', check=False).status != 0
+    assert 'large.env' in machine.journal('large')
