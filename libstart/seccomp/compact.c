@@ -140,6 +140,16 @@ static int compare_numbers(const void *a, const void *b) {
         return x < y ? -1 : x > y;
 }
 
+static void sort_uniquely(GArray *numbers) {
+        guint n = 0;
+
+        g_array_sort(numbers, compare_numbers);
+        for (guint i = 0; i < numbers->len; i++)
+                if (n == 0 || g_array_index(numbers, guint32, i) != g_array_index(numbers, guint32, n - 1))
+                        g_array_index(numbers, guint32, n++) = g_array_index(numbers, guint32, i);
+        g_array_set_size(numbers, n);
+}
+
 static void collect_bounds(Compaction *c) {
         g_autofree guint8 *marks = g_malloc0(c->length); /* which Held it may meet, bit by bit */
         static const guint32 zero = 0;
@@ -161,7 +171,7 @@ static void collect_bounds(Compaction *c) {
         }
         for (int held = ARCH; held <= NUMBER; held++) {
                 g_array_append_val(c->bounds[held], zero);
-                g_array_sort(c->bounds[held], compare_numbers);
+                sort_uniquely(c->bounds[held]);
         }
 }
 
