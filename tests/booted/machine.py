@@ -458,14 +458,16 @@ class Machine:
     # ---- what happened
 
     def mark(self):
-        """journal() starts here from now on."""
-        out = self.run(['journalctl', '--lines=0', '--show-cursor', '--quiet']).out
+        """journal() starts here from now on: at an entry that is of no unit."""
+        self.run(['systemd-cat', '--identifier=keyturn-test', 'echo', 'journal of the next test'])
+        self.run(['journalctl', '--sync'])
+        out = self.run(['journalctl', '--quiet', '--identifier=keyturn-test', '--lines=1', '--show-cursor']).out
         self._cursor = out.rpartition('-- cursor: ')[2].strip()
 
     def journal(self, unit=None, output='cat', lines=None):
-        command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', f'--after-cursor={self._cursor}']
-        if unit:
-            command.append(f'--unit={unit}')
+        # With a filter, --after-cursor of systemd 252 leaves out the first entry that passes it, too.
+        cursor = [f'--cursor={self._cursor}', f'--unit={unit}'] if unit else [f'--after-cursor={self._cursor}']
+        command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', *cursor]
         if lines:
             command.append(f'--lines={lines}')
         # What a service wrote just before is in the journal only after journald has read it.
