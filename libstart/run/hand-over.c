@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -28,13 +28,13 @@
  * From then on PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a
  * missing library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart
  * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its tracer
- * has seen it. libstart waits for systemd to have handled MAINPID= (BARRIER=1). If the payload has ended by then,
+ * has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended by then,
  * libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
  *
  * Where tracing is not allowed (a debugger has the payload already, Yama's ptrace_scope=3), only that is lost. */
 
 #define MIDWIFE_STACK_SIZE (256U * 1024U)
-#define BARRIER_TIMEOUT_MSEC 5000
+#define SYSTEMD_TIMEOUT_MSEC 5000
 
 typedef struct Midwife {
         const RuntimeContainer *container;
@@ -127,21 +127,28 @@ static void pass_on_signals(HandOver *hand_over) {
         }
 }
 
+static bool watch(int epoll, int signals, const Notify *notify) {
+        struct epoll_event event = { .events = EPOLLIN };
+
+        return epoll_ctl(epoll, EPOLL_CTL_ADD, signals, &event) == 0 && notify_watch(notify, epoll);
+}
+
 /* Wait for systemd to have handled MAINPID=. Its being slow is no error: the payload runs, and only the little that
  * is said at the top of this file depends on it. */
-static void wait_for_systemd(int barrier, int signals, HandOver *hand_over) {
-        struct pollfd fds[] = { { .fd = barrier }, { .fd = signals, .events = POLLIN } };
+static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over) {
+        _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
         struct signalfd_siginfo info;
+        struct epoll_event event;
 
-        for (;;) {
-                int n = poll(fds, G_N_ELEMENTS(fds), BARRIER_TIMEOUT_MSEC);
+        if (epoll < 0 || !watch(epoll, signals, notify))
+                return;
+        while (!notify_is_handled(notify)) {
+                int n = epoll_wait(epoll, &event, 1, SYSTEMD_TIMEOUT_MSEC);
 
                 if (n == 0 || (n < 0 && errno != EINTR))
                         return;
-                if (fds[1].revents && read(signals, &info, sizeof info) > 0)
+                if (read(signals, &info, sizeof info) > 0)
                         pass_on_signals(hand_over);
-                if (fds[0].revents)
-                        break;
         }
         pass_on_signals(hand_over);
 }
@@ -161,7 +168,7 @@ static int watch_children(GError **error) {
 
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
                bool (*started)(pid_t payload, void *data, GError **error), void *data, HandOver *ret, GError **error) {
-        _cleanup_close_ int barrier = -1, signals = watch_children(error);
+        _cleanup_close_ int signals = watch_children(error);
         g_autofree char *message = NULL;
         bool traced = false;
 
@@ -184,9 +191,8 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         timing_mark(container->timing, TIMING_TOLD);
         if (!traced || ret->exited)
                 return true;
-        barrier = notify_barrier(notify, NULL);
-        if (barrier >= 0)
-                wait_for_systemd(barrier, signals, ret);
+        if (notify_mark(notify, ret->payload, NULL))
+                wait_for_systemd(notify, signals, ret);
         return true;
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/sockios.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -54,11 +56,13 @@ void notify_free(Notify *notify) {
         g_free(notify);
 }
 
-static bool send_state(Notify *notify, const char *state, int attached_fd, GError **error) {
+/* In the name of `sender` unless that is 0. */
+static bool send_state(Notify *notify, const char *state, pid_t sender, GError **error) {
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(sizeof(int))];
+                char space[CMSG_SPACE(sizeof(struct ucred))];
         } control = { 0 };
+        struct ucred credentials = { .pid = sender, .uid = getuid(), .gid = getgid() };
         struct iovec iov = { (char *) state, strlen(state) };
         struct msghdr message = {
                 .msg_name = &notify->address,
@@ -67,11 +71,11 @@ static bool send_state(Notify *notify, const char *state, int attached_fd, GErro
                 .msg_iovlen = 1,
         };
 
-        if (attached_fd >= 0) {
+        if (sender > 0) {
                 control.header.cmsg_level = SOL_SOCKET;
-                control.header.cmsg_type = SCM_RIGHTS;
-                control.header.cmsg_len = CMSG_LEN(sizeof(int));
-                memcpy(CMSG_DATA(&control.header), &attached_fd, sizeof(int));
+                control.header.cmsg_type = SCM_CREDENTIALS;
+                control.header.cmsg_len = CMSG_LEN(sizeof credentials);
+                memcpy(CMSG_DATA(&control.header), &credentials, sizeof credentials);
                 message.msg_control = &control;
                 message.msg_controllen = sizeof control;
         }
@@ -81,20 +85,22 @@ static bool send_state(Notify *notify, const char *state, int attached_fd, GErro
 }
 
 bool notify_send(Notify *notify, const char *state, GError **error) {
-        return !notify || send_state(notify, state, -1, error);
+        return !notify || send_state(notify, state, 0, error);
 }
 
-int notify_barrier(Notify *notify, GError **error) {
-        _cleanup_close_ int ours = -1, theirs = -1;
-        int pair[2];
+bool notify_mark(Notify *notify, pid_t main_process, GError **error) {
+        return !notify || send_state(notify, "X_KEYTURN_MARK=1", main_process, error);
+}
 
-        if (!notify)
-                return -1;
-        if (pipe2(pair, O_CLOEXEC) < 0) {
-                error_set_errno(error, errno, "Cannot make a pipe");
-                return -1;
-        }
-        ours = pair[0];
-        theirs = pair[1];
-        return send_state(notify, "BARRIER=1", theirs, error) ? fd_steal(&ours) : -1;
+bool notify_is_handled(const Notify *notify) {
+        int bytes = 0;
+
+        return !notify || ioctl(notify->fd, SIOCOUTQ, &bytes) < 0 || bytes == 0;
+}
+
+/* Edge-triggered: the socket always has room, but each message that is taken makes some. */
+bool notify_watch(const Notify *notify, int epoll) {
+        struct epoll_event event = { .events = EPOLLOUT | EPOLLET };
+
+        return !notify || epoll_ctl(epoll, EPOLL_CTL_ADD, notify->fd, &event) == 0;
 }
