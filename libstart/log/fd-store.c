@@ -13,43 +13,13 @@
 
 #define LISTEN_FDS_START 3
 
+/* Room for what 8192 containers leave there; what is not used takes no memory. */
+#define QUEUE_SIZE (64 << 20)
+
 struct FdStore {
-        int socket; /* -1: keeps nothing */
+        int reader, writer;
+        guint n_messages;
 };
-
-FdStore *fd_store_open(const char *address, GError **error) {
-        _cleanup_close_ int fd = -1;
-        struct sockaddr_un to = { .sun_family = AF_UNIX };
-        FdStore *store;
-
-        if (address) {
-                size_t length = strlen(address);
-
-                if (length >= sizeof to.sun_path || (address[0] != '/' && address[0] != '@')) {
-                        error_set(error, KT_ERROR_FAILED, "NOTIFY_SOCKET is not understood: '%s'", address);
-                        return NULL;
-                }
-                memcpy(to.sun_path, address, length);
-                if (address[0] == '@')
-                        to.sun_path[0] = '\0';
-                fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-                if (fd < 0 || connect(fd, (struct sockaddr *) &to,
-                                      (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length)) < 0) {
-                        error_set_errno(error, errno, "Cannot reach systemd at '%s'", address);
-                        return NULL;
-                }
-        }
-        store = g_new(FdStore, 1);
-        store->socket = fd_steal(&fd);
-        return store;
-}
-
-void fd_store_free(FdStore *store) {
-        if (!store)
-                return;
-        fd_closep(&store->socket);
-        g_free(store);
-}
 
 /* Descriptors that travel with a message. */
 typedef union Control {
@@ -57,66 +27,100 @@ typedef union Control {
         char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int))];
 } Control;
 
-static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, const char *what, GError **error) {
+static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, GError **error) {
         Control control = { 0 };
         struct iovec data = { (char *) text, strlen(text) };
-        struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+        struct msghdr message = {
+                .msg_iov = &data,
+                .msg_iovlen = 1,
+                .msg_control = &control,
+                .msg_controllen = CMSG_SPACE(n_fds * sizeof(int)),
+        };
 
-        if (n_fds > 0) {
-                message.msg_control = &control;
-                message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-                control.header.cmsg_level = SOL_SOCKET;
-                control.header.cmsg_type = SCM_RIGHTS;
-                control.header.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-                memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
-        }
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+        memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
         while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
                 if (errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot %s", what);
+                        return error_set_errno(error, errno, "Cannot leave descriptors behind");
         return true;
 }
 
-static bool notify(FdStore *store, const char *text, const int *fds, gsize n_fds, GError **error) {
-        return store->socket < 0 || send_fds(store->socket, text, fds, n_fds, "notify systemd", error);
+static bool leave_with_systemd(const FdStore *store, const char *address, GError **error) {
+        const int ends[] = { store->reader, store->writer };
+        struct sockaddr_un to = { .sun_family = AF_UNIX };
+        size_t length = strlen(address);
+        _cleanup_close_ int fd = -1;
+
+        if (length >= sizeof to.sun_path || (address[0] != '/' && address[0] != '@'))
+                return error_set(error, KT_ERROR_FAILED, "NOTIFY_SOCKET is not understood: '%s'", address);
+        memcpy(to.sun_path, address, length);
+        if (address[0] == '@')
+                to.sun_path[0] = '\0';
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || connect(fd, (struct sockaddr *) &to,
+                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length)) < 0)
+                return error_set_errno(error, errno, "Cannot reach systemd at '%s'", address);
+        /* In one message: both or none. */
+        return send_fds(fd, "FDSTORE=1\nFDPOLL=0\nFDNAME=" FD_STORE_NAME, ends, 2, error);
 }
 
-/* A message can still be read when its sender has gone. */
-static int make_box(const int *fds, gsize n_fds, GError **error) {
-        _cleanup_close_ int box = -1, sender = -1;
+static FdStore *take_ends(const int ends[2]) {
+        const int size = QUEUE_SIZE;
+        FdStore *store = g_new(FdStore, 1);
+
+        *store = (FdStore){ .reader = ends[0], .writer = ends[1] };
+        /* Not allowed in a user namespace: then the store holds some hundred containers. */
+        (void) setsockopt(store->writer, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
+        return store;
+}
+
+FdStore *fd_store_open(const char *address, GError **error) {
+        g_autoptr(FdStore) store = NULL;
         int ends[2];
 
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
                 error_set_errno(error, errno, "Cannot make a socket");
-                return -1;
+                return NULL;
         }
-        box = ends[0];
-        sender = ends[1];
-        return send_fds(sender, "box", fds, n_fds, "fill a socket", error) ? fd_steal(&box) : -1;
+        store = take_ends(ends);
+        if (address && !leave_with_systemd(store, address, error))
+                return NULL;
+        return g_steal_pointer(&store);
+}
+
+void fd_store_free(FdStore *store) {
+        if (!store)
+                return;
+        fd_closep(&store->reader);
+        fd_closep(&store->writer);
+        g_free(store);
 }
 
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error) {
-        /* Without FDPOLL=0 systemd drops a socket whose other end is closed. */
-        g_autofree char *text = g_strdup_printf("FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
-        _cleanup_close_ int box = -1;
-
-        g_assert(n_fds <= FD_STORE_GROUP_MAX);
-        box = make_box(fds, n_fds, error);
-        return box >= 0 && notify(store, text, &box, 1, error);
+        g_assert(n_fds <= FD_STORE_GROUP_MAX && strlen(name) <= FD_STORE_NAME_MAX);
+        if (!send_fds(store->writer, name, fds, n_fds, error))
+                return false;
+        store->n_messages++;
+        return true;
 }
 
-bool fd_store_open_box(int box, int *fds, gsize *ret_n_fds, GError **error) {
+/* Copies of what the next message has; it stays in the queue. */
+static bool peek(const FdStore *store, char name[FD_STORE_NAME_MAX + 1], int *fds, gsize *ret_n_fds) {
         Control control;
-        char text[8];
-        struct iovec data = { text, sizeof text };
+        struct iovec data = { name, FD_STORE_NAME_MAX };
         struct msghdr message = {
                 .msg_iov = &data,
                 .msg_iovlen = 1,
                 .msg_control = &control,
                 .msg_controllen = sizeof control,
         };
+        ssize_t n = recvmsg(store->reader, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-        if (recvmsg(box, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-                return error_set_errno(error, errno, "Cannot look into a stored descriptor");
+        if (n < 0)
+                return false;
+        name[n] = '\0';
         *ret_n_fds = 0;
         for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
                 if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
@@ -126,10 +130,55 @@ bool fd_store_open_box(int box, int *fds, gsize *ret_n_fds, GError **error) {
         return true;
 }
 
-bool fd_store_remove(FdStore *store, const char *name, GError **error) {
-        g_autofree char *text = g_strdup_printf("FDSTOREREMOVE=1\nFDNAME=%s", name);
+/* From which byte of the queue on one looks into it, going on by itself; -1: always at the first message. */
+static bool peek_from(int reader, int offset, GError **error) {
+        return setsockopt(reader, SOL_SOCKET, SO_PEEK_OFF, &offset, sizeof offset) == 0 ||
+               error_set_errno(error, errno, "Cannot look into a queue");
+}
 
-        return notify(store, text, NULL, 0, error);
+/* An earlier incarnation may have been killed while it read. */
+static bool has_message(int end) {
+        char byte;
+
+        return peek_from(end, -1, NULL) && recv(end, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
+/* The end with something in its queue is the reader; if there is nothing, either will do. */
+FdStore *fd_store_reopen(const int ends[2]) {
+        const int turned[] = { ends[1], ends[0] };
+
+        return take_ends(has_message(ends[1]) ? turned : ends);
+}
+
+bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **error) {
+        char name[FD_STORE_NAME_MAX + 1];
+        int fds[FD_STORE_GROUP_MAX];
+        gsize n_fds;
+
+        if (!peek_from(store->reader, 0, error))
+                return false;
+        for (store->n_messages = 0; peek(store, name, fds, &n_fds); store->n_messages++)
+                visit(name, fds, n_fds, data);
+        return peek_from(store->reader, -1, error);
+}
+
+/* Once around: what is kept goes from the begin of the queue to its end, and is nowhere missing meanwhile. */
+bool fd_store_sweep(FdStore *store, FdStoreKeep keep, void *data, GError **error) {
+        char name[FD_STORE_NAME_MAX + 1];
+        int fds[FD_STORE_GROUP_MAX];
+        gsize n_fds;
+
+        for (guint left = store->n_messages; left > 0 && peek(store, name, fds, &n_fds); left--) {
+                bool kept = keep(name, data), added = kept && fd_store_add(store, name, fds, n_fds, error);
+
+                for (gsize i = 0; i < n_fds; i++)
+                        close(fds[i]);
+                if (kept && !added)
+                        return false;
+                (void) recv(store->reader, NULL, 0, MSG_DONTWAIT);
+                store->n_messages--;
+        }
+        return true;
 }
 
 ListenFd *fd_store_received(const char *listen_pid, const char *listen_fds, const char *listen_fdnames,

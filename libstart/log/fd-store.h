@@ -4,31 +4,38 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=): what lies there
- * outlives us and comes back as $LISTEN_FDS of our next incarnation. The protocol is spoken directly,
- * because the relay is static. */
+/* Descriptors that outlive us: copies of them lie in the queue of a socket, as messages with a name, and both ends of
+ * that socket lie in systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=), from which they
+ * come back as $LISTEN_FDS of our next incarnation. systemd itself hears of it once. Were all descriptors given to it,
+ * its one thread would look at each new one, compare it with all others, and fork to close it in the end.
+ *
+ * The protocol is spoken directly, because the relay is static. */
 typedef struct FdStore FdStore;
 
-/* `address`: $NOTIFY_SOCKET; NULL makes a store that keeps nothing, for a relay that systemd does not
- * run. */
+/* What systemd calls the two ends. */
+#define FD_STORE_NAME "store"
+
+/* A new store, which is left with systemd. `address`: $NOTIFY_SOCKET; NULL makes one that dies with us, for a relay
+ * that systemd does not run. */
 FdStore *fd_store_open(const char *address, GError **error);
+/* The store of an earlier incarnation. Takes over the two ends, in whatever order. */
+FdStore *fd_store_reopen(const int ends[2]);
 void fd_store_free(FdStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FdStore, fd_store_free)
 
-/* Keep copies of these, at most FD_STORE_GROUP_MAX, under one name (without ':'); more may be added to it
- * later. When this returns they lie in systemd's queue, which our death does not empty.
- *
- * They are stored as one descriptor, a socket with a message that holds them: systemd compares each new
- * descriptor with all that it has, and forks for each that it drops. fd_store_open_box() takes them out. */
+/* Keep copies of these, at most FD_STORE_GROUP_MAX, under a name; more may be added to it later. */
 #define FD_STORE_GROUP_MAX 8
+#define FD_STORE_NAME_MAX 31
 bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds, GError **error);
 
-/* Drop all of one name. */
-bool fd_store_remove(FdStore *store, const char *name, GError **error);
+/* Show all that is in the store, in the order in which it was added. The descriptors are copies, close-on-exec, and
+ * become the visitor's. A crash may have left something there twice. */
+typedef void (*FdStoreVisit)(const char *name, const int *fds, gsize n_fds, void *data);
+bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **error);
 
-/* Copies of what lies in a stored descriptor, which stays as it is, for our next incarnation; into
- * fds[FD_STORE_GROUP_MAX], close-on-exec. */
-bool fd_store_open_box(int box, int *fds, gsize *ret_n_fds, GError **error);
+/* Drop what need not be kept. */
+typedef bool (*FdStoreKeep)(const char *name, void *data);
+bool fd_store_sweep(FdStore *store, FdStoreKeep keep, void *data, GError **error);
 
 typedef struct ListenFd {
         const char *name; /* inside names */

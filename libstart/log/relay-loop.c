@@ -43,7 +43,7 @@ static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_
         return true;
 }
 
-/* Closing is not enough: systemd has a copy in its store, which would keep the events coming. */
+/* Closing is not enough: there is a copy in the store, which would keep the events coming. */
 static void unwatch_and_close(Relay *relay, int *fd) {
         if (*fd < 0)
                 return;
@@ -105,40 +105,50 @@ static bool serve(Relay *relay, RelaySource *source, GError **error) {
         return true;
 }
 
-static void forget(Relay *relay, RelaySource *source) {
+static bool is_served(const char *name, void *data) {
+        const Relay *relay = data;
+
+        return g_hash_table_contains(relay->sources, name);
+}
+
+static void sweep_store(Relay *relay) {
         g_autoptr(GError) error = NULL;
 
-        if (!fd_store_remove(relay->store, source->name, &error))
+        if (!fd_store_sweep(relay->store, is_served, relay, &error))
                 log_warning("%s", error->message);
-        g_hash_table_remove(relay->sources, source->name);
 }
 
-/* What cannot be looked into is missed when the source is put together. */
-static GArray *open_boxes(const int *boxes, gsize n_boxes) {
-        GArray *contents = g_array_new(FALSE, FALSE, sizeof(int));
-        int fds[FD_STORE_GROUP_MAX];
-        gsize n_fds;
+static void collect(const char *name, const int *fds, gsize n_fds, void *data) {
+        GHashTable *groups = data;
 
-        for (gsize i = 0; i < n_boxes; i++) {
-                if (fd_store_open_box(boxes[i], fds, &n_fds, NULL))
-                        g_array_append_vals(contents, fds, (guint) n_fds);
-                close(boxes[i]);
-        }
-        return contents;
+        if (!g_hash_table_contains(groups, name))
+                g_hash_table_insert(groups, g_strdup(name), g_array_new(FALSE, FALSE, sizeof(int)));
+        g_array_append_vals(g_hash_table_lookup(groups, name), fds, (guint) n_fds);
 }
 
-void relay_restore(Relay *relay, const char *name, const int *boxes, gsize n_boxes) {
+static void restore(Relay *relay, const char *name, const GArray *fds) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(GArray) contents = open_boxes(boxes, n_boxes);
         RelaySource *source =
-                relay_source_restore(name, (const int *) (void *) contents->data, contents->len, &error);
+                relay_source_restore(name, (const int *) (void *) fds->data, fds->len, &error);
 
-        if (source && serve(relay, source, &error))
-                return;
-        log_error("Cannot go on with the output of a container ('%s' in the store): %s", name,
-                  error->message);
-        if (!source)
-                (void) fd_store_remove(relay->store, name, NULL);
+        if (!source || !serve(relay, source, &error))
+                log_error("Cannot go on with the output of a container ('%s' in the store): %s", name,
+                          error->message);
+}
+
+bool relay_restore(Relay *relay, GError **error) {
+        g_autoptr(GHashTable) groups =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+        GHashTableIter iter;
+        gpointer name, fds;
+
+        if (!fd_store_read(relay->store, collect, groups, error))
+                return false;
+        g_hash_table_iter_init(&iter, groups);
+        while (g_hash_table_iter_next(&iter, &name, &fds))
+                restore(relay, name, fds);
+        sweep_store(relay);
+        return true;
 }
 
 /*
@@ -195,17 +205,19 @@ static RelaySource *read_registration(const char *text, int *received, guint n_r
         return relay_source_new(&record, fds, error);
 }
 
-/* Leave it with systemd first, so that at no moment it is neither in the queue nor in the store. */
+/* Leave it in the store first, so that at no moment it is neither in the queue nor there. One that does not fit would
+ * not outlive us, but is served. */
 static bool accept_registration(Relay *relay, const char *text, int *fds, guint n_fds, GError **error) {
         g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
+        g_autoptr(GError) not_stored = NULL;
 
         if (!source)
                 return false;
         /* Killed between storing it and taking it from the queue, we have it from the store already. */
         if (g_hash_table_contains(relay->sources, source->name))
                 return true;
-        if (!relay_source_store(source, relay->store, error))
-                return false;
+        if (!relay_source_store(source, relay->store, &not_stored))
+                log_warning("%s", not_stored->message);
         return serve(relay, g_steal_pointer(&source), error);
 }
 
@@ -312,9 +324,12 @@ static void retry_streams(Relay *relay) {
 }
 
 static void forget_ended(Relay *relay) {
+        if (relay->ended->len == 0)
+                return;
         for (guint i = 0; i < relay->ended->len; i++)
-                forget(relay, relay->ended->pdata[i]);
+                g_hash_table_remove(relay->sources, ((RelaySource *) relay->ended->pdata[i])->name);
         g_ptr_array_set_size(relay->ended, 0);
+        sweep_store(relay);
 }
 
 static int wait_time(const Relay *relay, int timeout) {

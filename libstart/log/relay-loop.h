@@ -15,8 +15,8 @@ Relay *relay_new(int socket, FdStore *store, GError **error);
 void relay_free(Relay *relay);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Relay, relay_free)
 
-/* A container whose descriptors systemd has kept, as it gives them back (fd-store.h); takes them over. */
-void relay_restore(Relay *relay, const char *name, const int *boxes, gsize n_boxes);
+/* Go on with all that an earlier incarnation has left in the store. */
+bool relay_restore(Relay *relay, GError **error);
 
 /* Wait for events, at most `timeout` milliseconds (-1: for ever), and handle them. */
 bool relay_step(Relay *relay, int timeout, GError **error);

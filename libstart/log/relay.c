@@ -8,54 +8,40 @@
 #include "libstart/base/log.h"
 #include "libstart/log/relay-loop.h"
 
-/* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in systemd's store
+/* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in the store that systemd keeps
  * and in the payloads' pipes, so it may be killed at any time, and needs no handler for any signal. */
 
 #define SOCKET_NAME "keyturn-relay.socket" /* systemd's name for what the socket unit listens on */
 
 #define EXIT_USAGE 2 /* the service is not restarted then (RestartPreventExitStatus=) */
 
-static int take_socket(ListenFd *received) {
-        for (ListenFd *r = received; r->fd >= 0; r++)
-                if (g_str_equal(r->name, SOCKET_NAME))
-                        return r->fd;
-        return -1;
-}
-
-/* Descriptors of one container have one name, but nothing is said about their order. */
-static void restore_all(Relay *relay, const ListenFd *received) {
-        g_autoptr(GHashTable) groups = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
-                                                             (GDestroyNotify) g_array_unref);
-        GHashTableIter iter;
-        gpointer name, fds;
-
+static void take_received(const ListenFd *received, int *ret_socket, int ends[2], guint *ret_n_ends) {
+        *ret_socket = -1;
+        *ret_n_ends = 0;
         for (const ListenFd *r = received; r->fd >= 0; r++) {
                 if (g_str_equal(r->name, SOCKET_NAME))
-                        continue;
-                if (!g_hash_table_contains(groups, r->name))
-                        g_hash_table_insert(groups, (gpointer) r->name,
-                                            g_array_new(FALSE, FALSE, sizeof(int)));
-                g_array_append_val(g_hash_table_lookup(groups, r->name), r->fd);
+                        *ret_socket = r->fd;
+                else if (g_str_equal(r->name, FD_STORE_NAME) && *ret_n_ends < 2)
+                        ends[(*ret_n_ends)++] = r->fd;
         }
-        g_hash_table_iter_init(&iter, groups);
-        while (g_hash_table_iter_next(&iter, &name, &fds))
-                relay_restore(relay, name, (const int *) ((GArray *) fds)->data, ((GArray *) fds)->len);
 }
 
 static bool run(GError **error) {
         g_auto(GStrv) names = NULL;
         g_autofree ListenFd *received = fd_store_received(getenv("LISTEN_PID"), getenv("LISTEN_FDS"),
                                                           getenv("LISTEN_FDNAMES"), &names);
-        g_autoptr(FdStore) store = fd_store_open(getenv("NOTIFY_SOCKET"), error);
+        g_autoptr(FdStore) store = NULL;
         g_autoptr(Relay) relay = NULL;
-        int socket = take_socket(received);
+        int socket, ends[2];
+        guint n_ends;
 
+        take_received(received, &socket, ends, &n_ends);
+        store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
         if (!store)
                 return false;
         relay = relay_new(socket, store, error);
-        if (!relay)
+        if (!relay || !relay_restore(relay, error))
                 return false;
-        restore_all(relay, received);
         if (socket < 0 && relay_n_sources(relay) == 0)
                 return error_set(error, KT_ERROR_USAGE,
                                  "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");

@@ -87,7 +87,6 @@ static void name_source(RelaySource *source) {
         const guint64 *inodes = source->record.inodes;
         RelayRole first = inodes[RELAY_STDOUT_PIPE] != 0 ? RELAY_STDOUT_PIPE : RELAY_STDERR_PIPE;
 
-        /* Kept short: all names of the store together are one environment variable, of at most 128 KiB. */
         source->name = g_strdup_printf("%" G_GUINT64_FORMAT, inodes[first]);
 }
 
@@ -217,7 +216,9 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         if (stream->journal < 0)
                 return false;
         source->record.inodes[role] = inode_of(stream->journal, S_IFSOCK);
-        return save_record(source, error) && fd_store_add(store, source->name, &stream->journal, 1, error);
+        /* Our next incarnation would make another one, if this does not fit. */
+        (void) fd_store_add(store, source->name, &stream->journal, 1, NULL);
+        return save_record(source, error);
 }
 
 /* The owner of the pipe is the payload's user: libcrun gives it to them before the payload's first byte. */

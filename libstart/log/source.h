@@ -28,7 +28,7 @@ enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };
 
 struct RelaySource {
         RelayRecord record;
-        char *name;         /* in systemd's store: the inode number of its first pipe */
+        char *name;         /* in the store: the inode number of its first pipe */
         int memory;         /* the record, for our next incarnation */
         int payload;        /* pidfd; -1: it has been reaped, and its id may be another's */
         LatePid late;       /* once it has been reaped */
@@ -40,19 +40,19 @@ struct RelaySource {
  * also on errors. */
 RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error);
 
-/* From what systemd kept under `name`; takes over `fds`, also on errors. */
+/* From what the store kept under `name`; takes over `fds`, also on errors. */
 RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds, GError **error);
 
-/* Closes all, but does not make systemd forget it. */
+/* Closes all, but leaves it in the store. */
 void relay_source_free(RelaySource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RelaySource, relay_source_free)
 
-/* Leave everything with systemd. */
+/* Leave everything in the store. */
 bool relay_source_store(RelaySource *source, FdStore *store, GError **error);
 
 bool relay_source_ended(const RelaySource *source);
 
-/* Open the stream's connection to the journal, and leave it with systemd. Never waits. */
+/* Open the stream's connection to the journal, and leave it in the store. Never waits. */
 bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 
 /* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see

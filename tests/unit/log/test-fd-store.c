@@ -2,6 +2,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -40,42 +41,105 @@ static gsize receive(int fd, char *text, size_t size, int *fds) {
         return (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 }
 
-START_TEST(test_messages) {
-        g_autofree char *address = g_strdup_printf("@keyturn-test-%d", (int) getpid());
-        int listener = listen_as(address), fds[FD_STORE_GROUP_MAX], ends[2], box;
-        gsize n_fds;
-        g_autoptr(FdStore) store = fd_store_open(address, NULL);
-        char text[256];
+/* What has been seen in a store: names, and what can be read from the first descriptor of each. */
+static void look_at(const char *name, const int *fds, gsize n_fds, void *data) {
+        GString *seen = data;
+        char byte = '-';
 
-        ck_assert_ptr_nonnull(store);
-        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-        ck_assert(fd_store_add(store, "123", ends, 2, NULL));
-        ck_assert_uint_eq(receive(listener, text, sizeof text, fds), 1);
-        ck_assert_str_eq(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=123");
-        box = fds[0];
-        for (int i = 0; i < 2; i++) { /* it stays as it is */
-                ck_assert(fd_store_open_box(box, fds, &n_fds, NULL));
-                ck_assert_uint_eq(n_fds, 2);
-                ck_assert_int_eq(fcntl(fds[1], F_GETFD), FD_CLOEXEC);
-                ck_assert_int_eq(write(fds[1], "x", 1), 1);
-                ck_assert_int_eq(read(ends[0], text, 1), 1);
-                close(fds[0]);
-                close(fds[1]);
-        }
-        ck_assert(!fd_store_open_box(ends[0], fds, &n_fds, NULL));
+        for (gsize i = 0; i < n_fds; i++)
+                ck_assert_int_eq(fcntl(fds[i], F_GETFD), FD_CLOEXEC);
+        ck_assert_int_eq(pread(fds[0], &byte, 1, 0), 1);
+        g_string_append_printf(seen, "%s %c %d, ", name, byte, (int) n_fds);
+        for (gsize i = 0; i < n_fds; i++)
+                close(fds[i]);
+}
 
-        ck_assert(fd_store_remove(store, "123", NULL));
-        ck_assert_uint_eq(receive(listener, text, sizeof text, fds), 0);
-        ck_assert_str_eq(text, "FDSTOREREMOVE=1\nFDNAME=123");
+static void check_content(FdStore *store, const char *expected) {
+        g_autoptr(GString) seen = g_string_new(NULL);
+
+        ck_assert(fd_store_read(store, look_at, seen, NULL));
+        ck_assert_str_eq(seen->str, expected);
+}
+
+static int make_file(const char *content) {
+        int fd = memfd_create("test", MFD_CLOEXEC);
+
+        ck_assert_int_eq(write(fd, content, strlen(content)), (ssize_t) strlen(content));
+        return fd;
+}
+
+static void fill(FdStore *store) {
+        int fds[] = { make_file("a"), make_file("b"), make_file("c") };
+
+        ck_assert(fd_store_add(store, "1", fds, 3, NULL));
+        ck_assert(fd_store_add(store, "2", &fds[1], 2, NULL));
+        ck_assert(fd_store_add(store, "1", &fds[2], 1, NULL));
+        for (int i = 0; i < 3; i++)
+                close(fds[i]);
+}
+
+static bool is_not(const char *name, void *data) {
+        return !g_str_equal(name, data);
+}
+
+START_TEST(test_content) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+
+        check_content(store, "");
+        fill(store);
+        for (int i = 0; i < 2; i++) /* it stays as it is */
+                check_content(store, "1 a 3, 2 b 2, 1 c 1, ");
+        ck_assert(fd_store_sweep(store, is_not, (char *) "3", NULL));
+        check_content(store, "1 a 3, 2 b 2, 1 c 1, ");
+        ck_assert(fd_store_sweep(store, is_not, (char *) "1", NULL));
+        check_content(store, "2 b 2, ");
+        fill(store);
+        check_content(store, "2 b 2, 1 a 3, 2 b 2, 1 c 1, ");
+        ck_assert(fd_store_sweep(store, is_not, (char *) "2", NULL));
+        check_content(store, "1 a 3, 1 c 1, ");
+        ck_assert(fd_store_sweep(store, is_not, (char *) "1", NULL));
+        check_content(store, "");
 }
 END_TEST
 
-START_TEST(test_nobody_keeps) {
+/* Of 4096 containers, each with a second connection to the journal. */
+START_TEST(test_many) {
         g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
-        int fd = STDIN_FILENO;
+        g_autoptr(GError) error = NULL;
+        const int fds[] = { 0, 0, 0, 0, 0 };
+        gsize limit = geteuid() == 0 ? 8192 : 100;
 
-        ck_assert(fd_store_add(store, "x", &fd, 1, NULL));
-        ck_assert(fd_store_remove(store, "x", NULL));
+        for (gsize i = 0; i < limit; i++)
+                ck_assert_msg(fd_store_add(store, "12345678", fds, 5, &error), "%zu: %s", i,
+                              error ? error->message : "");
+        ck_assert(fd_store_sweep(store, is_not, (char *) "12345678", NULL));
+        check_content(store, "");
+}
+END_TEST
+
+/* systemd gives the two ends back in any order; with something in the store or without. */
+START_TEST(test_reopened) {
+        g_autofree char *address = g_strdup_printf("@keyturn-test-%d", (int) getpid());
+        int listener = listen_as(address), ends[FD_STORE_GROUP_MAX], turned[2];
+        FdStore *store = fd_store_open(address, NULL);
+        char text[256];
+
+        ck_assert_ptr_nonnull(store);
+        ck_assert_uint_eq(receive(listener, text, sizeof text, ends), 2);
+        ck_assert_str_eq(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=store");
+        ck_assert_int_eq(recv(listener, text, sizeof text, MSG_DONTWAIT), -1);
+        if (_i & 2)
+                fill(store);
+        fd_store_free(store);
+
+        turned[0] = ends[_i & 1];
+        turned[1] = ends[!(_i & 1)];
+        store = fd_store_reopen(turned);
+        check_content(store, _i & 2 ? "1 a 3, 2 b 2, 1 c 1, " : "");
+        fill(store);
+        ck_assert(fd_store_sweep(store, is_not, (char *) "1", NULL));
+        check_content(store, _i & 2 ? "2 b 2, 2 b 2, " : "2 b 2, ");
+        fd_store_free(store);
 }
 END_TEST
 
@@ -125,8 +189,9 @@ int main(void) {
         TCase *tcase = tcase_create("fd-store");
         SRunner *runner;
 
-        tcase_add_test(tcase, test_messages);
-        tcase_add_test(tcase, test_nobody_keeps);
+        tcase_add_test(tcase, test_content);
+        tcase_add_test(tcase, test_many);
+        tcase_add_loop_test(tcase, test_reopened, 0, 4);
         tcase_add_loop_test(tcase, test_bad_address, 0, G_N_ELEMENTS(bad_addresses));
         tcase_add_loop_test(tcase, test_received, 0, G_N_ELEMENTS(received));
         suite_add_tcase(suite, tcase);

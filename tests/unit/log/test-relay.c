@@ -114,16 +114,17 @@ static Relay *open_relay(FdStore *store) {
         return relay;
 }
 
-static bool has_message(const char *begin) {
-        char text[256];
-        ssize_t n;
+static void count(const char *name, const int *fds, gsize n_fds, void *data) {
+        *(guint *) data += (guint) n_fds;
+        for (gsize i = 0; i < n_fds; i++)
+                close(fds[i]);
+}
 
-        while ((n = recv(notify, text, sizeof text - 1, MSG_DONTWAIT)) > 0) {
-                text[n] = '\0';
-                if (g_str_has_prefix(text, begin))
-                        return true;
-        }
-        return false;
+static guint n_stored(FdStore *store) {
+        guint n = 0;
+
+        ck_assert(fd_store_read(store, count, &n, NULL));
+        return n;
 }
 
 START_TEST(test_two_streams) {
@@ -136,7 +137,7 @@ START_TEST(test_two_streams) {
         start_container(getpid(), &out, &err);
         say(out, "to out\n");
         steps(relay, 5);
-        ck_assert(has_message("FDSTORE=1\nFDPOLL=0\nFDNAME="));
+        ck_assert_uint_eq(n_stored(store), 4); /* the record, two pipes, a connection */
         ck_assert(hear(systemd_ours, out_text, &sender));
         ck_assert_str_eq(out_text->str, "to out\n");
         ck_assert_int_eq(sender.pid, getpid());
@@ -158,7 +159,7 @@ START_TEST(test_two_streams) {
         close(err);
         steps(relay, 5);
         ck_assert_uint_eq(relay_n_sources(relay), 0);
-        ck_assert(has_message("FDSTOREREMOVE=1\nFDNAME="));
+        ck_assert_uint_eq(n_stored(store), 0);
         ck_assert(!hear(stream, err_text, NULL));
         ck_assert(g_str_has_suffix(err_text->str, "\nlast"));
 }
@@ -272,73 +273,34 @@ END_TEST
 #define LINES 200000
 #define KILLS 100
 
-typedef struct Stored {
-        char *name;
-        GArray *fds;
-} Stored;
-
-static void stored_free(gpointer data) {
-        Stored *stored = data;
-
-        g_free(stored->name);
-        g_array_unref(stored->fds);
-        g_free(stored);
-}
-
-static Stored *find_stored(GPtrArray *all, const char *name) {
-        for (guint i = 0; i < all->len; i++)
-                if (g_str_equal(((Stored *) all->pdata[i])->name, name))
-                        return all->pdata[i];
-        g_ptr_array_add(all, g_new0(Stored, 1));
-        *(Stored *) all->pdata[all->len - 1] = (Stored){ g_strdup(name),
-                                                         g_array_new(FALSE, FALSE, sizeof(int)) };
-        return all->pdata[all->len - 1];
-}
-
-static void keep_stored(GPtrArray *all) {
+/* The ends of the store, as systemd has them once the first relay has begun. */
+static void receive_ends(int *ends) {
         union {
                 struct cmsghdr header;
-                char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+                char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
         } control;
         char text[256];
-        struct iovec data = { text, sizeof text - 1 };
+        struct iovec data = { text, sizeof text };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
 
-        for (;;) {
-                struct msghdr message = { .msg_iov = &data,
-                                          .msg_iovlen = 1,
-                                          .msg_control = &control,
-                                          .msg_controllen = sizeof control };
-                ssize_t n = recvmsg(notify, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-                Stored *stored;
-
-                if (n < 0)
-                        return;
-                text[n] = '\0';
-                stored = find_stored(all, strstr(text, "FDNAME=") + strlen("FDNAME="));
-                if (g_str_has_prefix(text, "FDSTOREREMOVE=1"))
-                        g_array_set_size(stored->fds, 0);
-                for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-                        if (c->cmsg_type == SCM_RIGHTS)
-                                g_array_append_vals(stored->fds, CMSG_DATA(c),
-                                                    (guint) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int)));
-        }
+        ck_assert_int_gt(recvmsg(notify, &message, MSG_CMSG_CLOEXEC), 0);
+        ends[0] = ends[1] = -1;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+                if (c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+                        memcpy(ends, CMSG_DATA(c), 2 * sizeof(int));
+        ck_assert_int_ge(ends[1], 0);
 }
 
-static pid_t fork_relay(GPtrArray *all) {
+static pid_t fork_relay(const int *ends) {
         pid_t pid = fork();
-        FdStore *store;
         Relay *relay;
 
         if (pid != 0)
                 return pid;
-        store = fd_store_open(notify_path, NULL);
-        relay = open_relay(store);
-        for (guint i = 0; i < all->len; i++) {
-                Stored *stored = all->pdata[i];
-
-                if (stored->fds->len > 0)
-                        relay_restore(relay, stored->name, (int *) stored->fds->data, stored->fds->len);
-        }
+        relay = open_relay(fd_store_reopen(ends));
+        ck_assert(relay_restore(relay, NULL));
         while (relay_step(relay, -1, NULL))
                 ;
         _exit(1);
@@ -375,16 +337,17 @@ static void check_lines(char *text) {
 }
 
 START_TEST(test_killed_at_any_moment) {
-        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(stored_free);
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(GRand) random = g_rand_new_with_seed(4711);
-        int out, err, kills = 0, kills_in_time = 0;
+        int out, err, ends[2], kills = 0, kills_in_time = 0;
         siginfo_t info = { 0 };
         pid_t relay, payload;
 
+        receive_ends(ends);
         start_container(getpid(), &out, &err);
         payload = fork_payload(out);
-        relay = fork_relay(all);
+        relay = fork_relay(ends);
         close(out);
         close(err);
         close(systemd_unit);
@@ -398,35 +361,34 @@ START_TEST(test_killed_at_any_moment) {
                                          info.si_pid == 0;
                         kill(relay, SIGKILL);
                         ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
-                        keep_stored(all);
-                        relay = fork_relay(all);
+                        relay = fork_relay(ends);
                         kills++;
                 }
                 hear(systemd_ours, text, NULL);
-                keep_stored(all);
                 idle = text->len == before && kills == KILLS ? idle + 1 : 0;
         }
         ck_assert_int_eq(waitpid(payload, NULL, 0), payload);
         kill(relay, SIGKILL);
         waitpid(relay, NULL, 0);
-        for (guint i = 0; i < all->len; i++)
-                ck_assert_uint_eq(((Stored *) all->pdata[i])->fds->len, 0);
+        ck_assert_uint_eq(n_stored(store), 0);
         ck_assert_int_gt(kills_in_time, 20); /* else this tested nothing */
         check_lines(text->str);
 }
 END_TEST
 
-/* What systemd gives back cannot be used: the relay says so, and has it dropped. */
+/* What the store gives back cannot be used: the relay says so, and drops it. */
 START_TEST(test_restore_nonsense) {
         g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         int ends[2];
 
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-        relay_restore(relay, "17", ends, 2);
+        ck_assert(fd_store_add(store, "17", ends, 2, NULL));
+        ck_assert(relay_restore(relay, NULL));
         ck_assert_uint_eq(relay_n_sources(relay), 0);
-        ck_assert(has_message("FDSTOREREMOVE=1\nFDNAME=17"));
-        ck_assert_int_eq(fcntl(ends[0], F_GETFD), -1);
+        ck_assert_uint_eq(n_stored(store), 0);
+        close(ends[1]);
+        ck_assert_int_eq(read(ends[0], ends, 1), 0); /* nobody has a copy of the other end */
 }
 END_TEST
 
