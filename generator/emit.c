@@ -28,6 +28,17 @@ static bool write_all(int fd, const GString *text) {
         return true;
 }
 
+/* The file at `path` is open as fd, or that has failed; its name in problems is `name`. */
+static bool write_text(int directory_fd, int fd, const char *path, const char *name, const GString *text,
+                       GError **error) {
+        if (fd >= 0 && write_all(fd, text))
+                return true;
+        (void) error_set_errno(error, errno, "writing '%s'", name);
+        if (fd >= 0)
+                (void) unlinkat(directory_fd, path, 0);
+        return false;
+}
+
 static bool put_in_place(int directory_fd, const char *temporary, const char *path, GError **error) {
         if (renameat(directory_fd, temporary, directory_fd, path) == 0)
                 return true;
@@ -56,14 +67,17 @@ bool emit_file(int directory_fd, const char *name, const GString *text, GError *
                         return false;
                 fd = openat(directory_fd, temporary, flags, 0644);
         }
-        if (fd < 0)
-                return error_set_errno(error, errno, "writing '%s'", name);
-        if (!write_all(fd, text)) {
-                (void) error_set_errno(error, errno, "writing '%s'", name);
-                (void) unlinkat(directory_fd, temporary, 0);
-                return false;
-        }
-        return put_in_place(directory_fd, temporary, name, error);
+        return write_text(directory_fd, fd, temporary, name, text, error) &&
+               put_in_place(directory_fd, temporary, name, error);
+}
+
+bool emit_unit(int directory_fd, const char *name, const GString *text, GError **error) {
+        const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+        _cleanup_close_ int fd = openat(directory_fd, name, flags, 0644);
+
+        if (fd < 0 && errno == EEXIST && unlinkat(directory_fd, name, 0) == 0)
+                fd = openat(directory_fd, name, flags, 0644);
+        return write_text(directory_fd, fd, name, name, text, error);
 }
 
 static bool is_same_link(int directory_fd, const char *path, const char *target) {

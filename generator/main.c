@@ -97,7 +97,7 @@ static void put_environment(Run *run, const Container *container) {
                 printf("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
                 g_string_free(list, TRUE);
         } else
-                writer_put(run->writer, container->source, name, list, g_ptr_array_new());
+                writer_put_file(run->writer, container->source, name, list);
 }
 
 static void convert(Run *run, const SourceFile *source, const char *service) {
@@ -119,8 +119,8 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         if (arg_dry_run)
                 print_unit(container, text, links);
         else
-                writer_put(run->writer, source, container->service->name, g_steal_pointer(&text),
-                           g_steal_pointer(&links));
+                writer_put_unit(run->writer, source, container->service->name, g_steal_pointer(&text),
+                                g_steal_pointer(&links));
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -175,7 +175,7 @@ static void put_filters(Run *run, const SourceFile *source) {
                 printf("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
                 g_string_free(text, TRUE);
         } else if (text)
-                writer_put(run->writer, source, SECCOMP_REQUEST_DROPIN, text, g_ptr_array_new());
+                writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, text);
 }
 
 static bool run_generator(const Root *root) {

@@ -15,7 +15,7 @@ typedef struct Job {
         const SourceFile *source;
         char *name;
         GString *text;
-        GPtrArray *links;
+        GPtrArray *links; /* of a unit; NULL: not a unit */
 } Job;
 
 struct Writer {
@@ -32,7 +32,7 @@ static void job_free(void *data) {
 
         g_free(job->name);
         g_string_free(job->text, TRUE);
-        g_ptr_array_unref(job->links);
+        g_clear_pointer(&job->links, g_ptr_array_unref);
         g_free(job);
 }
 
@@ -46,15 +46,19 @@ static bool open_directory(Writer *writer, GError **error) {
         return writer->directory_fd >= 0 || error_set_errno(error, errno, "'%s'", writer->directory);
 }
 
-static void write_unit(Writer *writer, const Job *job) {
+static bool write_text(Writer *writer, const Job *job, GError **error) {
+        return open_directory(writer, error) &&
+               (job->links ? emit_unit : emit_file)(writer->directory_fd, job->name, job->text, error);
+}
+
+static void write_job(Writer *writer, const Job *job) {
         g_autoptr(GError) error = NULL;
 
-        if (!open_directory(writer, &error) ||
-            !emit_file(writer->directory_fd, job->name, job->text, &error)) {
+        if (!write_text(writer, job, &error)) {
                 add_problem(writer, job, error);
                 return;
         }
-        for (guint i = 0; i < job->links->len; i++) {
+        for (guint i = 0; job->links && i < job->links->len; i++) {
                 const Link *link = job->links->pdata[i];
 
                 if (!emit_link(writer->directory_fd, link->path, link->target, &error)) {
@@ -64,9 +68,9 @@ static void write_unit(Writer *writer, const Job *job) {
         }
 }
 
-static void write_units(Writer *writer, const GPtrArray *jobs) {
+static void write_jobs(Writer *writer, const GPtrArray *jobs) {
         for (guint i = 0; i < jobs->len; i++)
-                write_unit(writer, jobs->pdata[i]);
+                write_job(writer, jobs->pdata[i]);
 }
 
 static void *run_thread(void *data) {
@@ -77,7 +81,7 @@ static void *run_thread(void *data) {
                 g_autoptr(GPtrArray) jobs = g_async_queue_pop(writer->queue);
 
                 is_last = jobs->len == 0;
-                write_units(writer, jobs);
+                write_jobs(writer, jobs);
         }
         return NULL;
 }
@@ -100,14 +104,18 @@ Writer *writer_new(const char *directory) {
         return writer;
 }
 
-void writer_put(Writer *writer, const SourceFile *source, const char *name, GString *text,
-                GPtrArray *links) {
+void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, GString *text,
+                     GPtrArray *links) {
         Job *job = g_new0(Job, 1);
 
         *job = (Job){ source, g_strdup(name), text, links };
         g_ptr_array_add(writer->jobs, job);
         if (writer->jobs->len == UNITS_AT_ONCE)
                 hand_over(writer);
+}
+
+void writer_put_file(Writer *writer, const SourceFile *source, const char *name, GString *text) {
+        writer_put_unit(writer, source, name, text, NULL);
 }
 
 GPtrArray *writer_finish(Writer *writer) {
@@ -119,7 +127,7 @@ GPtrArray *writer_finish(Writer *writer) {
                 hand_over(writer);
                 g_thread_join(writer->thread);
         } else
-                write_units(writer, writer->jobs);
+                write_jobs(writer, writer->jobs);
         g_ptr_array_unref(writer->jobs);
         g_async_queue_unref(writer->queue);
         if (writer->directory_fd >= 0)
