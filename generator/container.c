@@ -76,12 +76,13 @@ static void finish_user(Container *container) {
 
 /* PodmanArgs= comes last, as on Podman's command line: what it says counts. */
 static void finish_extra(Container *container) {
-        g_autoptr(LaunchArgs) alone = launch_args_new();
+        g_autoptr(LaunchArgs) alone = NULL;
         const char *const *words;
         g_autoptr(GError) error = NULL;
 
         if (container->extra->len == 0)
                 return;
+        alone = launch_args_new();
         g_ptr_array_add(container->extra, NULL);
         words = (const char *const *) container->extra->pdata;
         if (!launch_args_parse_options(alone, words, &error))
