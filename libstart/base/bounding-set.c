@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/capability.h>
 #include <sys/prctl.h>
 
 #include "libstart/base/bounding-set.h"
@@ -6,8 +7,10 @@
 #include "libstart/base/error.h"
 
 /* Podman's. */
-static const char default_capabilities[] =
-        "CHOWN,DAC_OVERRIDE,FOWNER,FSETID,KILL,NET_BIND_SERVICE,SETFCAP,SETGID,SETPCAP,SETUID,SYS_CHROOT";
+#define BIT(capability) (G_GUINT64_CONSTANT(1) << CAP_##capability)
+#define DEFAULT_CAPABILITIES                                                                       \
+ (BIT(CHOWN) | BIT(DAC_OVERRIDE) | BIT(FOWNER) | BIT(FSETID) | BIT(KILL) | BIT(NET_BIND_SERVICE) | \
+  BIT(SETFCAP) | BIT(SETGID) | BIT(SETPCAP) | BIT(SETUID) | BIT(SYS_CHROOT))
 
 static bool parse_list(const GPtrArray *list, guint64 *ret, GError **error) {
         guint64 mask = 0;
@@ -42,12 +45,11 @@ bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64
 }
 
 bool bounding_set_find(const LaunchArgs *args, guint64 available, guint64 *ret, GError **error) {
-        guint64 mask = 0, added = 0, dropped = 0;
+        guint64 mask, added = 0, dropped = 0;
 
-        if (!capability_parse(default_capabilities, &mask, error) ||
-            !bounding_set_find_asked(args, &added, &dropped, error))
+        if (!bounding_set_find_asked(args, &added, &dropped, error))
                 return false;
-        mask = dropped == CAPABILITY_ALL ? added : (mask | added) & ~dropped;
+        mask = dropped == CAPABILITY_ALL ? added : (DEFAULT_CAPABILITIES | added) & ~dropped;
         *ret = mask & available;
         return true;
 }
