@@ -72,12 +72,12 @@ void service_set(Service *service, const char *key, const char *value) {
 
 void service_exec_start(Service *service, const LaunchArgs *args) {
         g_autoptr(GPtrArray) words = launch_args_build(args);
-        g_autoptr(GString) line = g_string_sized_new(1024);
+        GString *lines = service->service_last;
 
-        g_string_append(line, KEYTURN_LIBDIR "/libstart run");
+        g_string_append(lines, "ExecStart=" KEYTURN_LIBDIR "/libstart run");
         for (guint i = 0; i < words->len; i++)
-                words_append_quoted(line, words->pdata[i]);
-        service_set(service, "ExecStart", line->str);
+                words_append_quoted(lines, words->pdata[i]);
+        g_string_append_c(lines, '\n');
 }
 
 const UnitLine *service_user_line(const Service *service, const char *key) {

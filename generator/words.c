@@ -7,7 +7,7 @@
 #define BLANKS " \t\n\r"
 
 static bool is_blank(char c) {
-        return c && strchr(BLANKS, c);
+        return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* `digits` digits of `base` at *text. Moves *text behind them. */
@@ -99,16 +99,16 @@ static bool read_word(GString *word, const char **text, WordsSyntax syntax, GErr
 }
 
 bool words_split(GPtrArray *words, const char *line, WordsSyntax syntax, GError **error) {
+        g_autoptr(GString) word = g_string_sized_new(64);
         guint before = words->len;
 
         for (line += strspn(line, BLANKS); *line; line += strspn(line, BLANKS)) {
-                g_autoptr(GString) word = g_string_new(NULL);
-
+                g_string_truncate(word, 0);
                 if (!read_word(word, &line, syntax, error)) {
                         g_ptr_array_set_size(words, (int) before);
                         return false;
                 }
-                g_ptr_array_add(words, g_string_free(g_steal_pointer(&word), FALSE));
+                g_ptr_array_add(words, g_strndup(word->str, word->len));
         }
         return true;
 }
@@ -118,7 +118,7 @@ static bool needs_quotes(const char *word) {
         if (word[0] == '\0' || g_str_equal(word, ";"))
                 return true;
         for (const char *c = word; *c; c++)
-                if (g_ascii_iscntrl(*c) || strchr(" \"'\\", *c))
+                if (g_ascii_iscntrl(*c) || *c == ' ' || *c == '"' || *c == '\'' || *c == '\\')
                         return true;
         return false;
 }
