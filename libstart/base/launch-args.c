@@ -12,7 +12,7 @@ typedef enum Kind {
 } Kind;
 
 typedef struct Option {
-        const char *name;
+        const char *name; /* "--name" */
         char letter; /* podman's one-letter form, or 0 */
         Kind kind;
         size_t offset;
@@ -26,40 +26,40 @@ typedef struct Option {
 #define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field)
 
 static const Option options[] = {
-        { "name", 0, STRING(name), check_name, "NAME", "name of the container" },
-        { "hostname", 'h', STRING(hostname), check_hostname, "NAME", "host name inside" },
-        { "label", 'l', LIST(labels), NULL, "KEY=VALUE", "label of the container" },
-        { "annotation", 0, LIST(annotations), check_annotation, "KEY=VALUE", "OCI annotation" },
-        { "entrypoint", 0, STRING(entrypoint), NULL, "COMMAND", "replaces the image's entrypoint" },
-        { "user", 'u', STRING(user), check_user, "USER[:GROUP]", "name or id the payload runs as" },
-        { "workdir", 'w', STRING(workdir), check_absolute_path, "DIR", "working directory" },
-        { "env", 'e', LIST(env), check_env, "NAME[=VALUE]", "environment variable" },
-        { "env-file", 0, LIST(env_files), check_absolute_path, "FILE", "file of environment variables" },
-        { "env-host", 0, FLAG(env_host), NULL, NULL, "pass the caller's whole environment" },
-        { "http-proxy", 0, FLAG(http_proxy), NULL, NULL, "pass the caller's proxy variables (default)" },
-        { "rootfs", 0, FLAG(rootfs), NULL, NULL, "IMAGE is a directory, DIR[:O]" },
-        { "read-only", 0, FLAG(read_only), NULL, NULL, "root file system is read-only" },
-        { "read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, NULL, "but /run, /tmp, /var/tmp are not (default)" },
-        { "volume", 'v', LIST(volumes), check_volume, "SRC:DST[:OPT]", "bind mount" },
-        { "mount", 0, LIST(mounts), check_mount, "type=T,KEY=VALUE", "bind mount or tmpfs" },
-        { "tmpfs", 0, LIST(tmpfs), check_tmpfs, "DST[:OPT]", "tmpfs mount" },
-        { "shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
-        { "network", 0, STRING(network), check_network, "host|none", "network namespace" },
-        { "net", 0, STRING(network), check_network, NULL, NULL },
-        { "cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
-        { "cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
-        { "security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=FILE|unconfined" },
-        { "ulimit", 0, LIST(ulimits), check_ulimit, "NAME=SOFT[:HARD]", "resource limit" },
-        { "sysctl", 0, LIST(sysctls), check_sysctl, "NAME=VALUE", "namespaced kernel parameter" },
-        { "log-driver", 0, STRING(log_driver), check_log_driver, "DRIVER", "journald, passthrough or none" },
-        { "log-opt", 0, LIST(log_opt), check_log_opt, "tag=NAME", "identifier in the journal" },
-        { "sdnotify", 0, STRING(sdnotify), check_sdnotify, "MODE", "who says READY=1: conmon, container, ignore" },
-        { "stop-signal", 0, STRING(stop_signal), check_signal, "SIGNAL", "signal that stops the payload" },
-        { "detach", 'd', FLAG(detach), NULL, NULL, "hand the payload over to systemd and exit" },
-        { "env-list", 0, STRING(env_list), check_absolute_path, "FILE", "variables that keyturn-generator wrote apart" },
-        { "state-dir", 0, STRING(state_dir), check_absolute_path, "DIR", "the container's directory on /run" },
-        { "timing", 0, FLAG(timing), NULL, NULL, "say where the time of the start went" },
-        { "print-spec", 0, FLAG(print_spec), NULL, NULL, "print the OCI config.json, start nothing" },
+        { "--name", 0, STRING(name), check_name, "NAME", "name of the container" },
+        { "--hostname", 'h', STRING(hostname), check_hostname, "NAME", "host name inside" },
+        { "--label", 'l', LIST(labels), NULL, "KEY=VALUE", "label of the container" },
+        { "--annotation", 0, LIST(annotations), check_annotation, "KEY=VALUE", "OCI annotation" },
+        { "--entrypoint", 0, STRING(entrypoint), NULL, "COMMAND", "replaces the image's entrypoint" },
+        { "--user", 'u', STRING(user), check_user, "USER[:GROUP]", "name or id the payload runs as" },
+        { "--workdir", 'w', STRING(workdir), check_absolute_path, "DIR", "working directory" },
+        { "--env", 'e', LIST(env), check_env, "NAME[=VALUE]", "environment variable" },
+        { "--env-file", 0, LIST(env_files), check_absolute_path, "FILE", "file of environment variables" },
+        { "--env-host", 0, FLAG(env_host), NULL, NULL, "pass the caller's whole environment" },
+        { "--http-proxy", 0, FLAG(http_proxy), NULL, NULL, "pass the caller's proxy variables (default)" },
+        { "--rootfs", 0, FLAG(rootfs), NULL, NULL, "IMAGE is a directory, DIR[:O]" },
+        { "--read-only", 0, FLAG(read_only), NULL, NULL, "root file system is read-only" },
+        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, NULL, "but /run, /tmp, /var/tmp are not (default)" },
+        { "--volume", 'v', LIST(volumes), check_volume, "SRC:DST[:OPT]", "bind mount" },
+        { "--mount", 0, LIST(mounts), check_mount, "type=T,KEY=VALUE", "bind mount or tmpfs" },
+        { "--tmpfs", 0, LIST(tmpfs), check_tmpfs, "DST[:OPT]", "tmpfs mount" },
+        { "--shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
+        { "--network", 0, STRING(network), check_network, "host|none", "network namespace" },
+        { "--net", 0, STRING(network), check_network, NULL, NULL },
+        { "--cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
+        { "--cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
+        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=FILE|unconfined" },
+        { "--ulimit", 0, LIST(ulimits), check_ulimit, "NAME=SOFT[:HARD]", "resource limit" },
+        { "--sysctl", 0, LIST(sysctls), check_sysctl, "NAME=VALUE", "namespaced kernel parameter" },
+        { "--log-driver", 0, STRING(log_driver), check_log_driver, "DRIVER", "journald, passthrough or none" },
+        { "--log-opt", 0, LIST(log_opt), check_log_opt, "tag=NAME", "identifier in the journal" },
+        { "--sdnotify", 0, STRING(sdnotify), check_sdnotify, "MODE", "who says READY=1: conmon, container, ignore" },
+        { "--stop-signal", 0, STRING(stop_signal), check_signal, "SIGNAL", "signal that stops the payload" },
+        { "--detach", 'd', FLAG(detach), NULL, NULL, "hand the payload over to systemd and exit" },
+        { "--env-list", 0, STRING(env_list), check_absolute_path, "FILE", "variables that keyturn-generator wrote apart" },
+        { "--state-dir", 0, STRING(state_dir), check_absolute_path, "DIR", "the container's directory on /run" },
+        { "--timing", 0, FLAG(timing), NULL, NULL, "say where the time of the start went" },
+        { "--print-spec", 0, FLAG(print_spec), NULL, NULL, "print the OCI config.json, start nothing" },
 };
 
 static void *field(const LaunchArgs *args, const Option *option) {
@@ -92,7 +92,7 @@ void launch_args_free(LaunchArgs *args) {
 
 static const Option *find_option(const char *name, size_t length) {
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (strncmp(options[i].name, name, length) == 0 && options[i].name[length] == '\0')
+                if (strncmp(options[i].name + 2, name, length) == 0 && options[i].name[2 + length] == '\0')
                         return &options[i];
         return NULL;
 }
@@ -119,13 +119,13 @@ static bool parse_flag(const char *value, LaunchFlag *ret) {
 
 static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
         if (option->check && !option->check(value, error)) {
-                g_prefix_error(error, "--%s: ", option->name);
+                g_prefix_error(error, "%s: ", option->name);
                 return false;
         }
         switch (option->kind) {
         case KIND_FLAG:
                 if (!parse_flag(value, field(args, option)))
-                        return error_set(error, KT_ERROR_USAGE, "--%s: '%s' is neither true nor false",
+                        return error_set(error, KT_ERROR_USAGE, "%s: '%s' is neither true nor false",
                                          option->name, value);
                 break;
         case KIND_LIST:
@@ -184,7 +184,7 @@ static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, 
         if (!value && option->kind == KIND_FLAG)
                 value = "true";
         if (!value && !(value = words[++*i]))
-                return error_set(error, KT_ERROR_USAGE, "--%s: a value is missing", option->name);
+                return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
         return unexpanded && is_unexpanded(value) ? set_unchecked(args, option, value, error) :
                                                     set_value(args, option, value, error);
 }
@@ -229,22 +229,27 @@ LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **erro
         return parse(words, true, error);
 }
 
+static void add_word(GPtrArray *words, const char *word) {
+        g_ptr_array_add(words, (void *) word);
+}
+
 static void add_pair(GPtrArray *words, const Option *option, const char *value) {
-        g_ptr_array_add(words, g_strconcat("--", option->name, NULL));
-        g_ptr_array_add(words, g_strdup(value));
+        add_word(words, option->name);
+        add_word(words, value);
+}
+
+static void add_flag(GPtrArray *words, const Option *option, LaunchFlag flag) {
+        g_autofree char *denied = flag == FLAG_FALSE ? g_strconcat(option->name, "=false", NULL) : NULL;
+
+        if (flag != FLAG_UNSET)
+                add_word(words, denied ? g_intern_string(denied) : option->name);
 }
 
 static void build_option(GPtrArray *words, const LaunchArgs *args, const Option *option) {
         switch (option->kind) {
-        case KIND_FLAG: {
-                LaunchFlag flag = *(LaunchFlag *) field(args, option);
-
-                if (flag == FLAG_TRUE)
-                        g_ptr_array_add(words, g_strconcat("--", option->name, NULL));
-                else if (flag == FLAG_FALSE)
-                        g_ptr_array_add(words, g_strconcat("--", option->name, "=false", NULL));
+        case KIND_FLAG:
+                add_flag(words, option, *(LaunchFlag *) field(args, option));
                 break;
-        }
         case KIND_LIST: {
                 GPtrArray *list = *(GPtrArray **) field(args, option);
 
@@ -263,18 +268,18 @@ static void build_option(GPtrArray *words, const LaunchArgs *args, const Option 
 }
 
 GPtrArray *launch_args_build(const LaunchArgs *args) {
-        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+        GPtrArray *words = g_ptr_array_sized_new(64);
 
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
                 if (options[i].help) /* an alias has none, and its twin has written the field */
                         build_option(words, args, &options[i]);
         if (args->image) {
                 if (args->image[0] == '-')
-                        g_ptr_array_add(words, g_strdup("--"));
-                g_ptr_array_add(words, g_strdup(args->image));
+                        add_word(words, "--");
+                add_word(words, args->image);
         }
         for (guint i = 0; i < args->command->len; i++)
-                g_ptr_array_add(words, g_strdup(args->command->pdata[i]));
+                add_word(words, args->command->pdata[i]);
         return words;
 }
 
@@ -287,8 +292,8 @@ char *launch_args_help(void) {
                 if (!option->help)
                         continue;
                 g_autofree char *left =
-                        option->letter ? g_strdup_printf("-%c, --%s", option->letter, option->name) :
-                                         g_strdup_printf("    --%s", option->name);
+                        option->letter ? g_strdup_printf("-%c, %s", option->letter, option->name) :
+                                         g_strdup_printf("    %s", option->name);
                 g_autofree char *full = option->metavar ? g_strdup_printf("%s %s", left, option->metavar) :
                                                           g_strdup(left);
                 g_string_append_printf(help, "  %-34s %s\n", full, option->help);

@@ -90,7 +90,8 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **error);
 
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,
- * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer full. */
+ * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer container: the words
+ * belong to `args`. */
 GPtrArray *launch_args_build(const LaunchArgs *args);
 
 /* One line of help an option, for --help and the man page's test. Transfer full. */
