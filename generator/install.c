@@ -83,12 +83,14 @@ static const struct {
         { "WantedBy", add_wanted, "wants" },
 };
 
-static void apply_key(Install *install, const UnitSection *section, size_t key) {
-        g_autoptr(GPtrArray) lines = g_ptr_array_new();
-        g_autoptr(GArray) values = values_new();
+/* `lines` and `values` are memory to use. */
+static void apply_key(Install *install, const UnitSection *section, size_t key, GPtrArray *lines,
+                      GArray *values) {
         g_autoptr(GError) error = NULL;
         const UnitLine *bad = NULL;
 
+        g_ptr_array_set_size(lines, 0);
+        g_array_set_size(values, 0);
         for (guint i = 0; i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
 
@@ -99,6 +101,14 @@ static void apply_key(Install *install, const UnitSection *section, size_t key) 
                 container_problem(install->container, bad, "%s", error->message);
         for (guint i = 0; i < values->len; i++)
                 keys[key].add(install, &g_array_index(values, Value, i), keys[key].suffix);
+}
+
+static void apply_section(Install *install, const UnitSection *section) {
+        g_autoptr(GPtrArray) lines = g_ptr_array_new();
+        g_autoptr(GArray) values = values_new();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+                apply_key(install, section, i, lines, values);
 }
 
 /* NULL where a template has none. Transfer full. */
@@ -126,8 +136,8 @@ GPtrArray *install_links(Container *container, const UnitNames *names) {
         g_autofree char *instance = section || early ? find_instance(container, section) : NULL;
         Install install = { container, names, instance, links };
 
-        for (size_t i = 0; section && i < G_N_ELEMENTS(keys); i++)
-                apply_key(&install, section, i);
+        if (section)
+                apply_section(&install, section);
         if (early && instance) {
                 add_link(&install, g_strdup_printf("%s.wants/%s", early, instance));
                 service_comment(container->service,

@@ -58,24 +58,36 @@ static void unknown_key(Container *container, const UnitLine *line, const UnitSe
                 container_problem(container, line, "unknown key in [%s]", section->name);
 }
 
-/* The lines of each key, at its place in the table; NULL where there are none. */
-static void sort_lines(Container *container, const UnitSection *section, const Key *keys, size_t n_keys,
-                       GPtrArray **lines) {
+typedef struct Assignment {
+        const Key *key;
+        const UnitLine *line;
+} Assignment;
+
+static int compare_places(gconstpointer a, gconstpointer b) {
+        const Assignment *left = a, *right = b;
+
+        return (left->key > right->key) - (left->key < right->key);
+}
+
+/* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. */
+static GArray *sort_assignments(Container *container, const UnitSection *section, const Key *keys,
+                                size_t n_keys) {
+        GArray *assignments = g_array_sized_new(FALSE, FALSE, sizeof(Assignment), section->lines->len);
+
         for (guint i = 0; i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
-                const Key *key;
+                Assignment assignment = { .line = line };
 
                 if (!line->key)
                         continue;
-                key = bsearch(line->key, keys, n_keys, sizeof *keys, compare_key);
-                if (!key) {
+                assignment.key = bsearch(line->key, keys, n_keys, sizeof *keys, compare_key);
+                if (assignment.key)
+                        g_array_append_val(assignments, assignment);
+                else
                         unknown_key(container, line, section, keys, n_keys);
-                        continue;
-                }
-                if (!lines[key - keys])
-                        lines[key - keys] = g_ptr_array_new();
-                g_ptr_array_add(lines[key - keys], (void *) line);
         }
+        g_array_sort(assignments, compare_places);
+        return assignments;
 }
 
 /* An empty assignment at the end takes everything back, in a drop-in for example. */
@@ -86,8 +98,8 @@ static void refuse(Container *container, const Key *key, const GPtrArray *lines)
                 container_problem(container, last, "not supported: %s", key->text);
 }
 
-static void apply(Container *container, const Key *key, const GPtrArray *lines) {
-        g_autoptr(GArray) values = values_new();
+/* `values` is memory to use. */
+static void apply(Container *container, const Key *key, const GPtrArray *lines, GArray *values) {
         g_autoptr(GError) error = NULL;
         const UnitLine *bad = NULL;
 
@@ -95,6 +107,7 @@ static void apply(Container *container, const Key *key, const GPtrArray *lines) 
                 refuse(container, key, lines);
                 return;
         }
+        g_array_set_size(values, 0);
         if (!values_read(values, lines, key->read, &bad, &error)) {
                 container_problem(container, bad, "%s", error->message);
                 return;
@@ -110,12 +123,17 @@ static void apply(Container *container, const Key *key, const GPtrArray *lines) 
 }
 
 void keys_apply(Container *container, const UnitSection *section, const Key *keys, size_t n_keys) {
-        g_autofree GPtrArray **lines = g_new0(GPtrArray *, n_keys);
+        g_autoptr(GArray) assignments = sort_assignments(container, section, keys, n_keys);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new();
+        g_autoptr(GArray) values = values_new();
 
-        sort_lines(container, section, keys, n_keys, lines);
-        for (size_t i = 0; i < n_keys; i++)
-                if (lines[i]) {
-                        apply(container, &keys[i], lines[i]);
-                        g_ptr_array_unref(lines[i]);
-                }
+        for (guint i = 0; i < assignments->len; i++) {
+                const Assignment *assignment = &g_array_index(assignments, Assignment, i);
+
+                g_ptr_array_add(lines, (void *) assignment->line);
+                if (i + 1 < assignments->len && assignment[1].key == assignment->key)
+                        continue;
+                apply(container, assignment->key, lines, values);
+                g_ptr_array_set_size(lines, 0);
+        }
 }
