@@ -122,7 +122,7 @@ static void print_section(const Service *service, const char *name, const UnitSe
 }
 
 GString *service_print(const Service *service, const char *path) {
-        GString *output = g_string_sized_new(4096);
+        GString *output = g_string_sized_new(2000);
         const GPtrArray *sections = service->unit->sections;
 
         g_string_append_printf(output, "# Made by keyturn-generator from %s\n", path);

@@ -15,7 +15,7 @@ UnitFile *unit_file_new(void) {
         UnitFile *file = g_new0(UnitFile, 1);
 
         file->sections = g_ptr_array_new_with_free_func(section_free);
-        file->strings = g_string_chunk_new(2048);
+        file->strings = g_string_chunk_new(1024);
         return file;
 }
 
