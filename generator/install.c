@@ -64,7 +64,7 @@ static void add_wanted(Install *install, const Value *value, const char *suffix)
         if (!name_is_unit(value->text))
                 container_problem(install->container, value->line, "'%s' is no name of a unit", value->text);
         else if (install->instance)
-                add_link(install, g_strdup_printf("%s.%s/%s", value->text, suffix, install->instance));
+                add_link(install, g_strconcat(value->text, ".", suffix, "/", install->instance, NULL));
 }
 
 static void warn_also(Install *install, const Value *value, const char *suffix) {

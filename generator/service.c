@@ -8,6 +8,8 @@ Service *service_new(char *name, const UnitFile *unit) {
 
         service->name = name;
         service->unit = unit;
+        service->user_unit = unit_file_section(unit, "Unit");
+        service->user_service = unit_file_section(unit, "Service");
         service->comments = g_string_new(NULL);
         service->unit_first = g_string_new(NULL);
         service->unit_last = g_string_new(NULL);
@@ -45,7 +47,7 @@ void service_comment(Service *service, const char *format, ...) {
 
 /* systemd does not let an empty assignment take back a dependency; the file's author shall be able to. */
 static bool is_taken_back(const Service *service, const char *key) {
-        const UnitSection *section = unit_file_section(service->unit, "Unit");
+        const UnitSection *section = service->user_unit;
 
         for (guint i = 0; section && i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
@@ -81,7 +83,7 @@ void service_exec_start(Service *service, const LaunchArgs *args) {
 }
 
 const UnitLine *service_user_line(const Service *service, const char *key) {
-        const UnitLine *line = unit_section_last(unit_file_section(service->unit, "Service"), key);
+        const UnitLine *line = unit_section_last(service->user_service, key);
 
         return line && line->value[0] ? line : NULL;
 }
@@ -125,10 +127,12 @@ GString *service_print(const Service *service, const char *path) {
         GString *output = g_string_sized_new(2000);
         const GPtrArray *sections = service->unit->sections;
 
-        g_string_append_printf(output, "# Made by keyturn-generator from %s\n", path);
+        g_string_append(output, "# Made by keyturn-generator from ");
+        g_string_append(output, path);
+        g_string_append_c(output, '\n');
         g_string_append(output, service->comments->str);
         g_string_append_c(output, '\n');
-        if (!unit_file_section(service->unit, "Unit"))
+        if (!service->user_unit)
                 print_section(service, "Unit", NULL, output);
         for (guint i = 0; i < sections->len; i++) {
                 const UnitSection *section = sections->pdata[i];
@@ -140,7 +144,7 @@ GString *service_print(const Service *service, const char *path) {
                         end_section(output, "");
                 }
         }
-        if (!unit_file_section(service->unit, "Service"))
+        if (!service->user_service)
                 print_section(service, "Service", NULL, output);
         g_string_truncate(output, output->len - 1);
         return output;

@@ -9,12 +9,14 @@
 
 /* The unit that is being made: the user's file with lines added to it. */
 typedef struct Service {
-        char *name;            /* "foo.service" */
-        const UnitFile *unit;  /* the user's; must outlive the Service */
-        GString *comments;     /* after the first line */
-        GString *unit_first;   /* before the user's [Unit] lines, so that theirs count */
-        GString *unit_last;    /* after them */
-        GString *service_last; /* after the user's [Service] lines, so that ours count */
+        char *name;                      /* "foo.service" */
+        const UnitFile *unit;            /* the user's; must outlive the Service */
+        const UnitSection *user_unit;    /* its [Unit], or NULL */
+        const UnitSection *user_service; /* and its [Service] */
+        GString *comments;               /* after the first line */
+        GString *unit_first;             /* before the user's [Unit] lines, so that theirs count */
+        GString *unit_last;              /* after them */
+        GString *service_last;           /* after the user's [Service] lines, so that ours count */
 } Service;
 
 /* Takes ownership of name. */

@@ -7,12 +7,13 @@
 /* The directory of a unit file is meant as it is; what the user wrote may hold specifiers and variables. */
 static char *escape(const char *text, const char *special) {
         GString *escaped = g_string_new(NULL);
+        size_t length;
 
-        for (const char *c = text; *c; c++) {
-                if (strchr(special, *c))
-                        g_string_append_c(escaped, *c);
-                g_string_append_c(escaped, *c);
+        for (; text[length = strcspn(text, special)]; text += length + 1) {
+                g_string_append_len(escaped, text, (gssize) length + 1);
+                g_string_append_c(escaped, text[length]);
         }
+        g_string_append(escaped, text);
         return g_string_free(escaped, FALSE);
 }
 

@@ -13,7 +13,7 @@ typedef enum Kind {
 
 typedef struct Option {
         const char *name; /* "--name" */
-        char letter; /* podman's one-letter form, or 0 */
+        char letter;      /* podman's one-letter form, or 0 */
         Kind kind;
         size_t offset;
         bool (*check)(const char *value, GError **error);
@@ -92,7 +92,8 @@ void launch_args_free(LaunchArgs *args) {
 
 static const Option *find_option(const char *name, size_t length) {
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (strncmp(options[i].name + 2, name, length) == 0 && options[i].name[2 + length] == '\0')
+                if (options[i].name[2] == name[0] && strncmp(options[i].name + 2, name, length) == 0 &&
+                    options[i].name[2 + length] == '\0')
                         return &options[i];
         return NULL;
 }
