@@ -46,15 +46,17 @@ static bool is_below(const char *path) {
 }
 
 static void add_alias(Install *install, const Value *value, const char *suffix) {
-        const SourceFile *maker = unit_names_maker(install->names, value->text);
+        size_t length = strcspn(value->text, "/");
+        g_autofree char *first = g_strndup(value->text, length);
+        const SourceFile *maker = unit_names_maker(install->names, first);
 
         if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
                 container_problem(
                         install->container, value->line,
                         "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
                         value->text);
-        else if (maker && maker != install->container->source)
-                container_problem(install->container, value->line, "'%s' is the service of %s", value->text,
+        else if (maker && (maker != install->container->source || value->text[length]))
+                container_problem(install->container, value->line, "'%s' is the service of %s", first,
                                   maker->path);
         else if (!maker)
                 add_link(install, g_strdup(value->text));

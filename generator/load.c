@@ -7,6 +7,7 @@
 #include "generator/dropins.h"
 #include "generator/load.h"
 #include "generator/names.h"
+#include "generator/pipeline.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
@@ -20,6 +21,7 @@ typedef struct Scan {
         GHashTable *names;   /* of the files that count so far */
         GHashTable *visited; /* directories, as "device:inode" */
         Dropins *dropins;
+        Pipeline *pipeline; /* of SourceFile: read, then parsed */
 } Scan;
 
 typedef struct Entry {
@@ -90,67 +92,18 @@ static GArray *read_entries(int fd, DIR **ret_stream) {
         return entries;
 }
 
-static bool parse_file(Scan *scan, SourceFile *file, const char *text, size_t length, GError **error) {
-        g_autoptr(UnitFile) unit = unit_file_new();
-
-        if (!unit_file_parse(unit, file->path, text, length, error) ||
-            !dropins_apply(scan->dropins, file->name, unit, error))
-                return false;
-        file->unit = g_steal_pointer(&unit);
-        return true;
-}
-
-static bool read_file(Scan *scan, SourceFile *file, int fd, char **ret_text, size_t *ret_length,
-                      GError **error) {
-        if (fd < 0 && errno == ENOENT)
-                return error_set(
-                        error, KT_ERROR_NOT_FOUND,
-                        "%s: the link leads nowhere (when units are generated at boot, only what the root "
-                        "file system and /usr hold is there)",
-                        file->path);
-        if (fd < 0)
-                return error_set_errno(error, errno, "%s: cannot be opened", file->path);
-        if (!root_read(fd, ret_text, ret_length, error)) {
-                g_prefix_error(error, "%s: ", file->path);
-                return false;
-        }
-        return true;
-}
-
-/* Texts are parsed when all drop-in directories are known; until then they wait here. */
-typedef struct Pending {
+static void add_file(Scan *scan, int directory_fd, const char *directory, const Entry *entry) {
         SourceFile *file;
-        char *text;
-        size_t length;
-} Pending;
-
-static void load_file(Scan *scan, GArray *pending, int directory_fd, const char *directory,
-                      const Entry *entry) {
-        SourceFile *file;
-        g_autofree char *text = NULL;
-        _cleanup_close_ int fd = -1;
-        bool is_link = entry->type != DT_REG;
-        size_t length = 0;
 
         if (g_hash_table_contains(scan->names, entry->name))
                 return;
         file = g_new0(SourceFile, 1);
         file->name = g_strdup(entry->name);
         file->path = g_strconcat(directory, "/", entry->name, NULL);
+        file->is_masked = entry->type != DT_REG && root_is_null_link(directory_fd, entry->name);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
-
-        if (is_link && root_is_null_link(directory_fd, entry->name)) {
-                file->is_masked = true;
-                return;
-        }
-        fd = root_open_at(scan->root, directory_fd, directory, entry->name, is_link,
-                          O_RDONLY | O_NONBLOCK | O_NOCTTY);
-        if (!read_file(scan, file, fd, &text, &length, &file->error))
-                return;
-        file->is_masked = length == 0;
-        if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
-                g_array_append_val(pending, ((Pending){ file, g_steal_pointer(&text), length }));
+        pipeline_put(scan->pipeline, file);
 }
 
 static bool is_new_directory(Scan *scan, int fd) {
@@ -164,7 +117,7 @@ static bool is_new_directory(Scan *scan, int fd) {
 
 /* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
  * */
-static void scan_directory(Scan *scan, GArray *pending, const char *path) {
+static void scan_directory(Scan *scan, const char *path) {
         _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;
         DIR *stream;
@@ -179,7 +132,7 @@ static void scan_directory(Scan *scan, GArray *pending, const char *path) {
                 const Entry *entry = &g_array_index(entries, Entry, i);
 
                 if (entry->type != DT_DIR && name_suffix(entry->name))
-                        load_file(scan, pending, dirfd(stream), path, entry);
+                        add_file(scan, dirfd(stream), path, entry);
         }
         closedir(stream);
         for (guint i = 0; i < entries->len; i++) {
@@ -193,7 +146,54 @@ static void scan_directory(Scan *scan, GArray *pending, const char *path) {
                         dropins_add_directory(scan->dropins, entry->name, child);
                 else if (!g_strv_contains(excluded, child) &&
                          (entry->type == DT_DIR || !name_suffix(entry->name)))
-                        scan_directory(scan, pending, child);
+                        scan_directory(scan, child);
+        }
+}
+
+static bool read_text(const Root *root, SourceFile *file, GError **error) {
+        _cleanup_close_ int fd = root_open_path(root, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+        if (fd < 0 && errno == ENOENT)
+                return error_set(
+                        error, KT_ERROR_NOT_FOUND,
+                        "%s: the link leads nowhere (when units are generated at boot, only what the root "
+                        "file system and /usr hold is there)",
+                        file->path);
+        if (fd < 0)
+                return error_set_errno(error, errno, "%s: cannot be opened", file->path);
+        if (!root_read(fd, &file->text, &file->length, error)) {
+                g_prefix_error(error, "%s: ", file->path);
+                return false;
+        }
+        return true;
+}
+
+static void read_file(void *item, void *data) {
+        SourceFile *file = item;
+
+        if (!file->is_masked && read_text(data, file, &file->error))
+                file->is_masked = file->length == 0;
+}
+
+/* Drop-ins are added when all of their directories are known. */
+static void parse_file(void *item, void *data) {
+        SourceFile *file = item;
+        g_autofree char *text = g_steal_pointer(&file->text);
+        g_autoptr(UnitFile) unit = NULL;
+
+        if (file->error || file->is_masked || !g_str_has_suffix(file->name, ".container"))
+                return;
+        unit = unit_file_new();
+        if (unit_file_parse(unit, file->path, text, file->length, &file->error))
+                file->unit = g_steal_pointer(&unit);
+}
+
+static void add_dropins(Dropins *dropins, const GPtrArray *files) {
+        for (guint i = 0; i < files->len; i++) {
+                SourceFile *file = files->pdata[i];
+
+                if (file->unit && !dropins_apply(dropins, file->name, file->unit, &file->error))
+                        g_clear_pointer(&file->unit, unit_file_free);
         }
 }
 
@@ -203,36 +203,28 @@ static int compare_files(gconstpointer a, gconstpointer b) {
         return strcmp((*left)->name, (*right)->name);
 }
 
-static void pending_clear(void *data) {
-        g_free(((Pending *) data)->text);
-}
-
 Sources *load_sources(const Root *root, GPtrArray *search_path) {
         g_autoptr(Dropins) dropins = dropins_new(root);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(GHashTable) visited = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        g_autoptr(GArray) pending = g_array_new(FALSE, FALSE, sizeof(Pending));
         Sources *sources = g_new0(Sources, 1);
-        Scan scan = { root, sources, names, visited, dropins };
+        Pipeline *pipeline = pipeline_new("reader", read_file, parse_file, (void *) root);
+        Scan scan = { root, sources, names, visited, dropins, pipeline };
 
         sources->files = g_ptr_array_new_with_free_func(source_file_free);
         sources->problems = g_ptr_array_new_with_free_func(g_free);
-        g_array_set_clear_func(pending, pending_clear);
         for (guint i = 0; i < search_path->len; i++) {
                 const char *path = search_path->pdata[i];
 
                 if (path[0] == '/')
-                        scan_directory(&scan, pending, path);
+                        scan_directory(&scan, path);
                 else
                         g_ptr_array_add(sources->problems,
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path",
                                                         path));
         }
-        for (guint i = 0; i < pending->len; i++) {
-                Pending *next = &g_array_index(pending, Pending, i);
-
-                (void) parse_file(&scan, next->file, next->text, next->length, &next->file->error);
-        }
+        pipeline_finish(pipeline);
+        add_dropins(dropins, sources->files);
         g_ptr_array_sort(sources->files, compare_files);
         return sources;
 }

@@ -6,8 +6,8 @@
 #include "generator/container.h"
 
 /* Puts units and their links where systemd looks for them. Half of the generator's time is the kernel's,
- * making these files; so where there are many, a thread does it while the next files are converted. What is
- * written, and in which order, does not depend on that. */
+ * making these files; so where there are many, a thread writes them while the next ones are converted, and
+ * links are made when their unit is there. What is made does not depend on that. */
 typedef struct Writer Writer;
 
 /* Neither the directory nor a thread is touched before there is something to write. `directory` is not
