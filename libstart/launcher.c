@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "keyturn-config.h"
-#include "libstart/base/env-list.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/launch-args.h"
 #include "libstart/base/log.h"
@@ -44,8 +43,6 @@ static void run(const char *const *words) {
         Start *start = NULL;
         int status = EXIT_KEYTURN;
 
-        if (args && args->env_list && !env_list_read(args->env_list, args->env, &error))
-                g_clear_pointer(&args, launch_args_free);
         if (args && !args->name) /* Podman would make one up */
                 args->name = g_strdup_printf("keyturn-%d", (int) getpid());
         if (args)

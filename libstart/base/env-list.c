@@ -27,27 +27,29 @@ GString *env_list_take(GPtrArray *env) {
         return list;
 }
 
-bool env_list_merge(const char *data, gsize length, GPtrArray *env, GError **error) {
-        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
-        guint next = 0, places = 0;
+GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, GError **error) {
+        g_autoptr(GPtrArray) all = g_ptr_array_sized_new(env->len + (guint) (length / 32));
+        guint places = 0;
 
-        if (length > 0 && data[length - 1] != '\0')
-                return error_set(error, KT_ERROR_FAILED, "it is cut off");
+        if (length > 0 && data[length - 1] != '\0') {
+                error_set(error, KT_ERROR_FAILED, "it is cut off");
+                return NULL;
+        }
         for (const char *entry = data; entry < data + length; entry += strlen(entry) + 1) {
                 if (*entry)
-                        g_ptr_array_add(all, g_strdup(entry));
+                        g_ptr_array_add(all, (char *) entry);
                 else if (places++ < env->len)
-                        g_ptr_array_add(all, g_strdup(env->pdata[next++]));
+                        g_ptr_array_add(all, env->pdata[places - 1]);
         }
-        if (places != env->len)
-                return error_set(error, KT_ERROR_FAILED, "it does not fit the other words: systemctl daemon-reload");
-        g_ptr_array_set_size(env, 0);
-        g_ptr_array_extend_and_steal(env, g_steal_pointer(&all));
-        return true;
+        if (places == env->len)
+                return g_steal_pointer(&all);
+        error_set(error, KT_ERROR_FAILED, "it does not fit the other words: systemctl daemon-reload");
+        return NULL;
 }
 
-bool env_list_read(const char *path, GPtrArray *env, GError **error) {
+GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data, GError **error) {
         g_autofree char *data = NULL;
+        GPtrArray *all;
         gsize length;
 
         for (int tries = 0;; tries++) {
@@ -57,12 +59,15 @@ bool env_list_read(const char *path, GPtrArray *env, GError **error) {
                         break;
                 if (tries == 200 || !g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
                         g_propagate_prefixed_error(error, g_steal_pointer(&problem), "The container's environment: ");
-                        return false;
+                        return NULL;
                 }
                 g_usleep(10 * G_TIME_SPAN_MILLISECOND);
         }
-        if (env_list_merge(data, length, env, error))
-                return true;
-        g_prefix_error(error, "'%s': ", path);
-        return false;
+        all = env_list_merge(data, length, env, error);
+        if (!all) {
+                g_prefix_error(error, "'%s': ", path);
+                return NULL;
+        }
+        *ret_data = g_steal_pointer(&data);
+        return all;
 }

@@ -13,9 +13,10 @@
 /* Takes all other entries out of `env`. Transfer full. */
 GString *env_list_take(GPtrArray *env);
 
-/* Puts them back, each in its place. Fails for a list that is cut off, or is not of this command line. Pure. */
-bool env_list_merge(const char *data, gsize length, GPtrArray *env, GError **error);
+/* All of them, each in its place: pointers into `data` and to the strings of `env`. Fails for a list that is cut off, or
+ * is not of this command line. Pure. Transfer container. */
+GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, GError **error);
 
-/* The same from a file. Waits up to two seconds for it to appear: at a reload systemd removes all that generators have
- * made before it calls them again. */
-bool env_list_read(const char *path, GPtrArray *env, GError **error);
+/* The same from a file, whose content *ret_data is (transfer full). Waits up to two seconds for it to appear: at a reload
+ * systemd removes all that generators have made before it calls them again. */
+GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data, GError **error);

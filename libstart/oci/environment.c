@@ -24,11 +24,18 @@ static bool has_name(const char *entry, const char *name, size_t length) {
         return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-static const char *find_entry(const char *const *environment, const char *name) {
+static const char *find_entry(const char *const *environment, const char *name, size_t length) {
         for (size_t i = 0; environment && environment[i]; i++)
-                if (has_name(environment[i], name, strlen(name)))
+                if (has_name(environment[i], name, length))
                         return environment[i];
         return NULL;
+}
+
+/* A caller's environment may hold other strings, too. */
+static bool is_assignment(const char *entry) {
+        const char *equals = strchr(entry, '=');
+
+        return equals && equals > entry;
 }
 
 static bool is_private(const char *entry) {
@@ -38,64 +45,156 @@ static bool is_private(const char *entry) {
         return false;
 }
 
-/* All of the caller's variables that begin with prefix. */
-static void add_from_host(GPtrArray *list, const HostFacts *host, const char *prefix, size_t length) {
-        for (size_t i = 0; host->environment && host->environment[i]; i++)
-                if (strncmp(host->environment[i], prefix, length) == 0 && !is_private(host->environment[i]))
-                        g_ptr_array_add(list, g_strdup(host->environment[i]));
+typedef struct Slot {
+        guint hash;
+        guint entry; /* its place in `entries`, plus one; 0: the slot is free */
+} Slot;
+
+/* While it is made. Later assignments win, where they stand. */
+typedef struct Environment {
+        const char **entries; /* NULL where a later one has taken the name */
+        guint n_entries, size;
+        Slot *slots; /* the last entry of each name; a power of two of them, at most three quarters taken */
+        guint n_slots, n_names;
+        GPtrArray *owned;
+} Environment;
+
+/* Returns where it ends: at '=', or at the entry's end. */
+static const char *scan_name(const char *entry, guint *ret_hash) {
+        guint hash = 5381;
+
+        for (; *entry && *entry != '='; entry++)
+                hash = hash * 33 + (guint) *entry;
+        *ret_hash = hash;
+        return entry;
 }
 
-/* NAME=VALUE, NAME or PREFIX*: `length` bytes, with podman's leniency for blanks in front. */
-static bool add_entry(GPtrArray *list, const char *entry, size_t length, const HostFacts *host, GError **error) {
-        const char *equals = memchr(entry, '=', length);
+static bool same_name(const char *x, const char *y) {
+        while (*x == *y && *x != '=')
+                x++, y++;
+        return *x == *y;
+}
 
-        if (length == 0 || equals == entry)
+static Slot *find_slot(const Environment *env, const char *entry, guint hash) {
+        for (guint i = hash;; i++) {
+                Slot *slot = &env->slots[i & (env->n_slots - 1)];
+
+                if (slot->entry == 0 ||
+                    (slot->hash == hash && same_name(env->entries[slot->entry - 1], entry)))
+                        return slot;
+        }
+}
+
+static void double_slots(Environment *env) {
+        g_autofree Slot *old = env->slots;
+        guint n_old = env->n_slots;
+
+        env->n_slots = n_old * 2;
+        env->slots = g_new0(Slot, env->n_slots);
+        for (guint i = 0; i < n_old; i++)
+                if (old[i].entry)
+                        *find_slot(env, env->entries[old[i].entry - 1], old[i].hash) = old[i];
+}
+
+static void append(Environment *env, const char *entry) {
+        if (env->n_entries == env->size) {
+                env->size *= 2;
+                env->entries = g_renew(const char *, env->entries, env->size);
+        }
+        env->entries[env->n_entries++] = entry;
+}
+
+static void add_hashed(Environment *env, const char *entry, guint hash) {
+        Slot *slot = find_slot(env, entry, hash);
+        bool is_new = slot->entry == 0;
+
+        if (!is_new)
+                env->entries[slot->entry - 1] = NULL;
+        append(env, entry);
+        *slot = (Slot) { hash, env->n_entries };
+        if (is_new && ++env->n_names > env->n_slots / 4 * 3)
+                double_slots(env);
+}
+
+static void add(Environment *env, const char *entry) {
+        guint hash;
+
+        scan_name(entry, &hash);
+        add_hashed(env, entry, hash);
+}
+
+static void add_pair(Environment *env, const char *name_and_equals, const char *value) {
+        char *entry = g_strconcat(name_and_equals, value, NULL);
+
+        g_ptr_array_add(env->owned, entry);
+        add(env, entry);
+}
+
+static const char *find_value(const Environment *env, const char *name_and_equals) {
+        const Slot *slot;
+        guint hash;
+
+        scan_name(name_and_equals, &hash);
+        slot = find_slot(env, name_and_equals, hash);
+        return slot->entry ? env->entries[slot->entry - 1] + strlen(name_and_equals) : NULL;
+}
+
+static char *skip_blanks(char *text) {
+        while (*text == ' ' || *text == '\t')
+                text++;
+        return text;
+}
+
+/* All of the caller's variables that begin with prefix. */
+static void add_from_host(Environment *env, const HostFacts *host, const char *prefix, size_t length) {
+        for (size_t i = 0; host->environment && host->environment[i]; i++) {
+                const char *entry = host->environment[i];
+
+                if (strncmp(entry, prefix, length) == 0 && is_assignment(entry) && !is_private(entry))
+                        add(env, entry);
+        }
+}
+
+/* NAME=VALUE, NAME or PREFIX*. */
+static bool add_entry(Environment *env, const char *entry, const HostFacts *host, GError **error) {
+        guint hash;
+        const char *end = scan_name(entry, &hash), *found;
+
+        if (end == entry)
                 return error_set(error, KT_ERROR_USAGE, "a variable has no name before '='");
-        if (equals) {
-                g_ptr_array_add(list, g_strndup(entry, length));
-        } else if (entry[length - 1] == '*') {
-                add_from_host(list, host, entry, length - 1);
+        if (*end == '=') {
+                add_hashed(env, entry, hash);
+        } else if (end[-1] == '*') {
+                add_from_host(env, host, entry, (size_t) (end - 1 - entry));
         } else {
-                g_autofree char *name = g_strndup(entry, length);
-                const char *found = find_entry(host->environment, name);
-
+                found = find_entry(host->environment, entry, (size_t) (end - entry));
                 if (found)
-                        g_ptr_array_add(list, g_strdup(found));
+                        add(env, found);
         }
         return true;
 }
 
-static size_t skip_blanks(const char *text, size_t length) {
-        size_t n = 0;
-
-        while (n < length && (text[n] == ' ' || text[n] == '\t'))
-                n++;
-        return n;
-}
-
-static bool add_file(GPtrArray *list, const char *path, const char *content, const HostFacts *host,
-                     GError **error) {
+/* Each line becomes a string, where it stands. */
+static bool add_file(Environment *env, const char *path, char *content, const HostFacts *host, GError **error) {
         unsigned int number = 1;
 
-        for (const char *line = content; *line; number++) {
-                const char *end = strchrnul(line, '\n');
-                size_t length = (size_t) (end - line);
-                size_t blanks;
+        for (char *line = content, *next; *line; line = next, number++) {
+                char *end = strchrnul(line, '\n');
 
-                if (length > 0 && end[-1] == '\r')
-                        length--;
-                blanks = skip_blanks(line, length);
-                if (length > blanks && line[blanks] != '#' &&
-                    !add_entry(list, line + blanks, length - blanks, host, error)) {
+                next = *end ? end + 1 : end;
+                if (end > line && end[-1] == '\r')
+                        end--;
+                *end = '\0';
+                line = skip_blanks(line);
+                if (*line && *line != '#' && !add_entry(env, line, host, error)) {
                         g_prefix_error(error, "%s:%u: ", path, number);
                         return false;
                 }
-                line = *end ? end + 1 : end;
         }
         return true;
 }
 
-static bool add_image(GPtrArray *list, const ImageConfig *image, GError **error) {
+static bool add_image(Environment *env, const ImageConfig *image, GError **error) {
         for (size_t i = 0; image->env && image->env[i]; i++) {
                 const char *equals = strchr(image->env[i], '=');
 
@@ -105,111 +204,46 @@ static bool add_image(GPtrArray *list, const ImageConfig *image, GError **error)
                 if (equals == image->env[i])
                         return error_set(error, KT_ERROR_USAGE,
                                          "the image's environment: a variable has no name before '='");
-                g_ptr_array_add(list, g_strdup(image->env[i]));
+                add(env, image->env[i]);
         }
         return true;
 }
 
-static bool add_files(GPtrArray *list, const LaunchArgs *args, const char *const *contents,
+static bool add_files(Environment *env, const LaunchArgs *args, char *const *contents,
                       const HostFacts *host, GError **error) {
         for (guint i = 0; contents && contents[i] && i < args->env_files->len; i++)
-                if (!add_file(list, args->env_files->pdata[i], contents[i], host, error))
+                if (!add_file(env, args->env_files->pdata[i], contents[i], host, error))
                         return false;
         return true;
 }
 
-static void add_proxies(GPtrArray *list, const HostFacts *host) {
+static void add_proxies(Environment *env, const HostFacts *host) {
         for (size_t i = 0; proxy_names[i]; i++) {
-                const char *found = find_entry(host->environment, proxy_names[i]);
+                const char *found = find_entry(host->environment, proxy_names[i], strlen(proxy_names[i]));
 
                 if (found)
-                        g_ptr_array_add(list, g_strdup(found));
+                        add(env, found);
         }
 }
 
 /* What systemd would have told the payload, had it started it itself. */
-static void add_systemd(GPtrArray *list, const LaunchArgs *args, const HostFacts *host) {
+static void add_systemd(Environment *env, const LaunchArgs *args, const HostFacts *host) {
         if (host->listen_fds > 0) {
-                g_ptr_array_add(list, g_strdup("LISTEN_PID=1"));
-                g_ptr_array_add(list, g_strdup_printf("LISTEN_FDS=%d", host->listen_fds));
+                char number[16];
+
+                g_snprintf(number, sizeof number, "%d", host->listen_fds);
+                add(env, "LISTEN_PID=1");
+                add_pair(env, "LISTEN_FDS=", number);
                 if (host->listen_fd_names)
-                        g_ptr_array_add(list, g_strconcat("LISTEN_FDNAMES=", host->listen_fd_names, NULL));
+                        add_pair(env, "LISTEN_FDNAMES=", host->listen_fd_names);
         }
         if (notify_is_for_container(args, host)) {
-                const char *watchdog = find_entry(host->environment, "WATCHDOG_USEC");
+                const char *watchdog = find_entry(host->environment, "WATCHDOG_USEC", strlen("WATCHDOG_USEC"));
 
-                g_ptr_array_add(list, g_strdup("NOTIFY_SOCKET=" NOTIFY_SOCKET_INSIDE));
+                add(env, "NOTIFY_SOCKET=" NOTIFY_SOCKET_INSIDE);
                 if (watchdog)
-                        g_ptr_array_add(list, g_strdup(watchdog));
+                        add(env, watchdog);
         }
-}
-
-/* Entries by the name before their '=', without copies of it. Not GHashTable, which grows nine times on the way to 5,000
- * variables and made up a third of the time. */
-typedef struct NameSet {
-        const char **slots; /* NULL is free; a power of two of them */
-        guint mask;
-} NameSet;
-
-static guint hash_name(const char *entry) {
-        guint hash = 5381;
-
-        for (; *entry != '='; entry++)
-                hash = hash * 33 + (guint) *entry;
-        return hash;
-}
-
-static bool same_name(const char *x, const char *y) {
-        while (*x == *y && *x != '=')
-                x++, y++;
-        return *x == *y;
-}
-
-/* False if one with this name is there already. */
-static bool name_set_add(NameSet *set, const char *entry) {
-        guint slot = hash_name(entry) & set->mask;
-
-        for (; set->slots[slot]; slot = (slot + 1) & set->mask)
-                if (same_name(set->slots[slot], entry))
-                        return false;
-        set->slots[slot] = entry;
-        return true;
-}
-
-/* runc's rules: of several assignments the last counts, where it stands; an empty HOME is none. Steals
- * the list's strings. */
-static char **drop_shadowed(GPtrArray *list) {
-        guint n_slots = 1U << (g_bit_storage(list->len) + 1); /* at most half of them are taken */
-        g_autofree const char **slots = g_new0(const char *, n_slots);
-        NameSet seen = { slots, n_slots - 1 };
-        GPtrArray *kept = g_ptr_array_sized_new(list->len + 1);
-
-        for (guint i = list->len; i-- > 0;) {
-                char *entry = list->pdata[i];
-
-                if (name_set_add(&seen, entry) && !g_str_equal(entry, "HOME="))
-                        g_ptr_array_add(kept, g_steal_pointer(&list->pdata[i]));
-        }
-        for (guint i = 0; i < kept->len / 2; i++) {
-                void *entry = kept->pdata[i];
-
-                kept->pdata[i] = kept->pdata[kept->len - 1 - i];
-                kept->pdata[kept->len - 1 - i] = entry;
-        }
-        g_ptr_array_add(kept, NULL);
-        return (char **) g_ptr_array_free(kept, FALSE);
-}
-
-static void add_default(GPtrArray *list, const char *name, const char *value) {
-        size_t length = strlen(name);
-
-        for (guint i = list->len; i-- > 0;)
-                if (has_name(list->pdata[i], name, length)) {
-                        if (((const char *) list->pdata[i])[length + 1] || !g_str_equal(name, "HOME"))
-                                return;
-                        break; /* the last HOME is empty, and does not uncover an earlier one */
-                }
-        g_ptr_array_add(list, g_strconcat(name, "=", value, NULL));
 }
 
 /* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is
@@ -222,31 +256,82 @@ static const char *find_home(const LaunchArgs *args, const ImageConfig *image, c
         return args->workdir ?: image->working_dir ?: "/";
 }
 
-char **environment_build(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user,
-                         const HostFacts *host, const char *const *env_file_contents, GError **error) {
-        g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func(g_free);
-        g_autofree char *hostname = hostname_choose(args, host);
+/* An empty HOME is none, whoever sets it. */
+static void add_home(Environment *env, const char *home) {
+        const char *set = find_value(env, "HOME=");
 
-        g_ptr_array_add(list, g_strdup(DEFAULT_PATH));
+        if (set && *set)
+                return;
+        add_pair(env, "HOME=", home);
+        if (!*home)
+                env->entries[env->n_entries - 1] = NULL;
+}
+
+static void add_defaults(Environment *env, const EnvironmentInput *input) {
+        g_autofree char *hostname = hostname_choose(input->args, input->host);
+
+        add_home(env, find_home(input->args, input->image, input->user));
+        if (!find_value(env, "HOSTNAME="))
+                add_pair(env, "HOSTNAME=", hostname);
+        add_systemd(env, input->args, input->host);
+}
+
+static bool add_sources(Environment *env, const EnvironmentInput *input, GError **error) {
+        const LaunchArgs *args = input->args;
+
+        add(env, DEFAULT_PATH);
         if (args->rootfs != FLAG_TRUE) /* podman names itself to images only */
-                g_ptr_array_add(list, g_strdup("container=podman"));
-        if (!add_image(list, image, error))
-                return NULL;
+                add(env, "container=podman");
+        if (!add_image(env, input->image, error))
+                return false;
         if (args->env_host == FLAG_TRUE)
-                add_from_host(list, host, "", 0);
+                add_from_host(env, input->host, "", 0);
         else if (args->http_proxy != FLAG_FALSE)
-                add_proxies(list, host);
-        if (!add_files(list, args, env_file_contents, host, error))
-                return NULL;
-        for (guint i = 0; i < args->env->len; i++) {
-                const char *entry = args->env->pdata[i];
-                size_t length = strlen(entry), blanks = skip_blanks(entry, length);
+                add_proxies(env, input->host);
+        if (!add_files(env, args, input->files, input->host, error))
+                return false;
+        for (guint i = 0; i < input->env->len; i++)
+                if (!add_entry(env, skip_blanks(input->env->pdata[i]), input->host, error))
+                        return false;
+        return true;
+}
 
-                if (!add_entry(list, entry + blanks, length - blanks, host, error))
-                        return NULL;
+static void close_gaps(Environment *env) {
+        guint n = 0;
+
+        for (guint i = 0; i < env->n_entries; i++)
+                if (env->entries[i])
+                        env->entries[n++] = env->entries[i];
+        env->n_entries = n;
+}
+
+/* Lines of files may well be shorter than 32 bytes: it only saves growing in steps. */
+static guint estimate_entries(const EnvironmentInput *input) {
+        gsize n = 32 + input->env->len;
+
+        for (guint i = 0; input->files && input->files[i]; i++)
+                n += strlen(input->files[i]) / 32;
+        return (guint) n;
+}
+
+char **environment_build(const EnvironmentInput *input, GPtrArray *owned, GError **error) {
+        guint size = estimate_entries(input), n_slots = 1U << g_bit_storage(size + size / 3);
+        Environment env = {
+                .entries = g_new(const char *, size),
+                .size = size,
+                .slots = g_new0(Slot, n_slots),
+                .n_slots = n_slots,
+                .owned = owned,
+        };
+        bool built = add_sources(&env, input, error);
+
+        if (built) {
+                add_defaults(&env, input);
+                close_gaps(&env);
+                append(&env, NULL);
+        } else {
+                g_clear_pointer(&env.entries, g_free);
         }
-        add_default(list, "HOME", find_home(args, image, user));
-        add_default(list, "HOSTNAME", hostname);
-        add_systemd(list, args, host);
-        return drop_shadowed(list);
+        g_free(env.slots);
+        return (char **) env.entries;
 }

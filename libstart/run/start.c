@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/env-list.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
@@ -41,6 +42,7 @@ struct Start {
         UserIdentity user;
         char *passwd, *group; /* the image's files, or NULL */
         char **environment;
+        GPtrArray *environment_texts; /* whose strings are in there */
         GPtrArray *file_mounts;
         runtime_spec_schema_config_schema *spec;
         GBytes *filter;
@@ -59,7 +61,8 @@ void start_free(Start *start) {
         user_identity_clear(&start->user);
         g_free(start->passwd);
         g_free(start->group);
-        g_strfreev(start->environment);
+        g_free(start->environment);
+        g_clear_pointer(&start->environment_texts, g_ptr_array_unref);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
         free_runtime_spec_schema_config_schema(start->spec);
         g_clear_pointer(&start->filter, g_bytes_unref);
@@ -100,7 +103,8 @@ static bool read_identity(Start *start, GError **error) {
                user_resolve(user, start->passwd, start->group, &start->user, error);
 }
 
-static bool read_env_files(const Start *start, GPtrArray *contents, GError **error) {
+/* Their contents are added to `contents` and to what the environment owns. */
+static bool read_env_files(Start *start, GPtrArray *contents, GError **error) {
         for (guint i = 0; i < start->args->env_files->len; i++) {
                 const char *path = start->args->env_files->pdata[i];
                 char *content = NULL;
@@ -108,6 +112,7 @@ static bool read_env_files(const Start *start, GPtrArray *contents, GError **err
 
                 if (!g_file_get_contents(path, &content, &length, error))
                         return false;
+                g_ptr_array_add(start->environment_texts, content);
                 g_ptr_array_add(contents, content);
                 if (strlen(content) != length)
                         return error_set(error, KT_ERROR_FAILED, "Environment file '%s' has a NUL byte", path);
@@ -116,19 +121,44 @@ static bool read_env_files(const Start *start, GPtrArray *contents, GError **err
         return true;
 }
 
+static GPtrArray *read_env_list(Start *start, GError **error) {
+        char *data = NULL;
+        GPtrArray *all = env_list_read(start->args->env_list, start->args->env, &data, error);
+
+        g_ptr_array_add(start->environment_texts, data);
+        return all;
+}
+
+static bool make_environment(Start *start, GError **error) {
+        g_autoptr(GPtrArray) files = g_ptr_array_new(), list = NULL;
+
+        start->environment_texts = g_ptr_array_new_with_free_func(g_free);
+        if (!read_env_files(start, files, error))
+                return false;
+        if (start->args->env_list) {
+                list = read_env_list(start, error);
+                if (!list)
+                        return false;
+        }
+        const EnvironmentInput input = {
+                .args = start->args,
+                .image = start->root.config,
+                .user = &start->user,
+                .host = &start->host.facts,
+                .files = (char *const *) files->pdata,
+                .env = list ?: start->args->env,
+        };
+        start->environment = environment_build(&input, start->environment_texts, error);
+        return start->environment;
+}
+
 /* For running, the environment stays out of the spec: runtime.c has it as it is, and a copy of thousands of variables
  * would only cost. */
 static bool build_spec(Start *start, bool for_running, GError **error) {
-        g_autoptr(GPtrArray) env_files = g_ptr_array_new_with_free_func(g_free);
         static const char *const none[] = { NULL };
 
         start->host.facts.rootfs_mount = g_strdup(start->root.mount_point);
-        if (!read_env_files(start, env_files, error))
-                return false;
-        start->environment =
-                environment_build(start->args, start->root.config, &start->user, &start->host.facts,
-                                  (const char *const *) env_files->pdata, error);
-        if (!start->environment)
+        if (!make_environment(start, error))
                 return false;
         start->spec = spec_build(start->args, start->root.config, &start->user, &start->host.facts,
                                  for_running ? none : (const char *const *) start->environment,

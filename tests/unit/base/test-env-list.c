@@ -28,8 +28,8 @@ START_TEST(test_there_and_back) {
         GString *list = env_list_take(env);
 
         check(env, left);
-        ck_assert(env_list_merge(list->str, list->len, env, NULL));
-        check(env, entries);
+        g_autoptr(GPtrArray) all = env_list_merge(list->str, list->len, env, NULL);
+        check(all, entries);
         g_string_free(list, TRUE);
 }
 END_TEST
@@ -50,7 +50,7 @@ START_TEST(test_bad) {
                 g_autoptr(GPtrArray) env = make_env(left);
                 g_autoptr(GError) error = NULL;
 
-                ck_assert(!env_list_merge(bad[i].data, bad[i].length, env, &error));
+                ck_assert_ptr_null(env_list_merge(bad[i].data, bad[i].length, env, &error));
                 expect_error(error, KT_ERROR_FAILED, bad[i].message);
                 check(env, left);
         }
@@ -66,9 +66,10 @@ START_TEST(test_file_that_is_late) {
                 usleep(50000);
                 _exit(!g_file_set_contents(path, "LATE=1", 7, NULL));
         }
-        ck_assert(env_list_read(path, env, NULL));
+        g_autofree char *data = NULL;
+        g_autoptr(GPtrArray) all = env_list_read(path, env, &data, NULL);
         unlink(path);
-        ck_assert_str_eq(env->pdata[0], "LATE=1");
+        ck_assert_str_eq(all->pdata[0], "LATE=1");
 }
 END_TEST
 

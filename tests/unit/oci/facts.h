@@ -5,6 +5,7 @@
 
 #include "libstart/base/capability.h"
 #include "libstart/base/launch-args.h"
+#include "libstart/oci/environment.h"
 #include "libstart/oci/host-facts.h"
 #include "tests/unit/base/expect-error.h"
 
@@ -29,6 +30,24 @@ static inline LaunchArgs *parse_args(const char *const *words) {
 
         ck_assert_msg(args, "%s", error ? error->message : "");
         return args;
+}
+
+/* Transfer full. */
+static inline char **build_environment(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user,
+                                       const HostFacts *host, const char *const *files, GError **error) {
+        g_auto(GStrv) contents = g_strdupv((char **) files);
+        const EnvironmentInput input = {
+                .args = args,
+                .image = image,
+                .user = user,
+                .host = host,
+                .files = contents,
+                .env = args->env,
+        };
+        g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char **environment = environment_build(&input, owned, error);
+
+        return g_strdupv(environment);
 }
 
 /* "[a][b]"; "-" for NULL. Transfer full. */

@@ -17,10 +17,10 @@ static const char *const caller[] = {
 
 static char **build_with(const LaunchArgs *args, char **image_env, const HostFacts *host,
                          const char *const *files, GError **error) {
-        ImageConfig image = { .env = image_env };
-        UserIdentity user = { .home = (char *) "/home/bob" };
+        const ImageConfig image = { .env = image_env };
+        const UserIdentity user = { .home = (char *) "/home/bob" };
 
-        return environment_build(args, &image, &user, host, files, error);
+        return build_environment(args, &image, &user, host, files, error);
 }
 
 static HostFacts caller_facts(void) {
@@ -194,9 +194,21 @@ START_TEST(test_home) {
 
         args->user = g_strdup(homes[_i].user);
         args->workdir = g_strdup(homes[_i].workdir);
-        g_auto(GStrv) environment = environment_build(args, &image, &user, &host, NULL, NULL);
+        g_auto(GStrv) environment = build_environment(args, &image, &user, &host, NULL, NULL);
         ck_assert_msg(g_strv_contains((const char *const *) environment, homes[_i].home), "%s",
                       homes[_i].home);
+}
+END_TEST
+
+/* An empty field in passwd. */
+START_TEST(test_no_home) {
+        const ImageConfig image = { 0 };
+        const UserIdentity user = { .in_passwd = true, .home = (char *) "" };
+        const HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env=HOME=/x", "--env=HOME=", "i"));
+        g_auto(GStrv) environment = build_environment(args, &image, &user, &host, NULL, NULL);
+
+        expect_list(environment, PATH "[container=podman][HOSTNAME=hub]");
 }
 END_TEST
 
@@ -229,6 +241,32 @@ START_TEST(test_many) {
 }
 END_TEST
 
+/* Short lines: more of them than their bytes make one expect. */
+START_TEST(test_many_in_file) {
+        const HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-file=/f", "i"));
+        g_autoptr(GString) content = g_string_new(NULL);
+
+        for (int i = 0; i < 20000; i++)
+                g_string_append_printf(content, "%sK%d=%d\n", i % 100 ? "" : "#\n", i % 10000, i);
+        g_auto(GStrv) environment = build_with(args, NULL, &host, WORDS(content->str), NULL);
+        ck_assert_uint_eq(g_strv_length(environment), 10000 + 4);
+        ck_assert_str_eq(environment[2], "K0=10000");
+        ck_assert_str_eq(environment[10001], "K9999=19999");
+}
+END_TEST
+
+/* What a caller can have in its environment that is no variable. */
+START_TEST(test_strange_caller) {
+        HostFacts host = facts();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-host", "i"));
+
+        host.environment = WORDS("X", "X=1", "HOME", "=y", "");
+        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        expect_list(environment, PATH "[container=podman][X=1]" TAIL);
+}
+END_TEST
+
 TEST_MAIN("environment", {
         tcase_add_loop_test(tcase, test_runc, 0, G_N_ELEMENTS(runc));
         tcase_add_loop_test(tcase, test_options, 0, G_N_ELEMENTS(options));
@@ -237,6 +275,9 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_bad_file);
         tcase_add_test(tcase, test_systemd);
         tcase_add_loop_test(tcase, test_home, 0, G_N_ELEMENTS(homes));
+        tcase_add_test(tcase, test_no_home);
         tcase_add_test(tcase, test_no_notify);
         tcase_add_test(tcase, test_many);
+        tcase_add_test(tcase, test_many_in_file);
+        tcase_add_test(tcase, test_strange_caller);
 })

@@ -134,7 +134,7 @@ START_TEST(test_golden) {
         g_autoptr(GError) error = NULL;
         g_autoptr(LaunchArgs)
                 args = parse_args(WORDS("--name=camera", "--network=host", "i", "sleep", "100"));
-        g_auto(GStrv) environment = environment_build(args, &c.image, &c.user, &c.host, NULL, NULL);
+        g_auto(GStrv) environment = build_environment(args, &c.image, &c.user, &c.host, NULL, NULL);
         g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host,
                                           (const char *const *) environment, NULL, &error);
         g_autofree char *json = spec_to_json(spec, &error), *golden = NULL;
