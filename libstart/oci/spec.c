@@ -93,16 +93,3 @@ runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const Imag
                 return NULL;
         return g_steal_pointer(&spec);
 }
-
-char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error) {
-        /* An environment may hold any bytes. */
-        const struct parser_context context = { .options = OPT_GEN_NO_VALIDATE_UTF8, .errfile = stderr };
-        parser_error message = NULL;
-        char *json = runtime_spec_schema_config_schema_generate_json(spec, &context, &message);
-
-        if (!json)
-                error_set(error, KT_ERROR_FAILED, "the OCI spec cannot be written as JSON: %s",
-                          message ? g_strchomp(message) : "unknown reason");
-        free(message);
-        return json;
-}

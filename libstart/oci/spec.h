@@ -27,6 +27,9 @@ runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const Imag
 /* As config.json, indented. Transfer full. */
 char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error);
 
+/* The same for programs: on one line, and never whole in memory. */
+bool spec_write_json(const runtime_spec_schema_config_schema *spec, int fd, GError **error);
+
 /* The capabilities of the container's bounding set: what its seccomp profile is resolved for. */
 bool spec_find_capabilities(const LaunchArgs *args, const ImageConfig *image, const HostFacts *host,
                             guint64 *ret_bounding, GError **error);

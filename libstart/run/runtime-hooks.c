@@ -212,34 +212,45 @@ int __wrap_libcrun_apply_seccomp(int fd, int receiver_fd, const char *payload, s
         return 0;
 }
 
-static int write_state_file(const char *state_root, const char *id, const char *name, const void *content,
-                            size_t length, libcrun_error_t *err) {
+static int open_state_file(const char *state_root, const char *id, const char *name, GError **error) {
         g_autofree char *path = g_build_filename(state_root, id, name, NULL);
-        _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-        if (fd < 0 || write(fd, content, length) != (ssize_t) length)
-                return libcrun_make_error(err, errno, "Cannot write '%s'", path);
-        return 0;
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot write '%s'", path);
+        return fd;
 }
 
-/* config.json and seccomp.bpf are for `crun exec`, which must give the same filter to what it executes: both are there
- * before the status file, without which crun knows no container. */
-static int write_state(const char *state_root, const char *id, libcrun_error_t *err) {
+static bool write_config(const char *state_root, const char *id, GError **error) {
+        _cleanup_close_ int fd = open_state_file(state_root, id, "config.json", error);
         runtime_spec_schema_config_schema spec = *current.container->spec;
         runtime_spec_schema_config_schema_process process = *spec.process;
 
         spec.process = &process;
         process.env = current.container->environment;
         process.env_len = g_strv_length(process.env);
-        g_autofree char *json = spec_to_json(&spec, NULL);
-        gsize size = 0;
-        const void *filter =
-                current.container->filter ? g_bytes_get_data(current.container->filter, &size) : NULL;
-        int r = json ? write_state_file(state_root, id, "config.json", json, strlen(json), err) : 0;
+        return fd >= 0 && spec_write_json(&spec, fd, error);
+}
 
-        if (r == 0 && filter)
-                r = write_state_file(state_root, id, "seccomp.bpf", filter, size, err);
-        return r;
+static bool write_filter(const char *state_root, const char *id, GError **error) {
+        _cleanup_close_ int fd = open_state_file(state_root, id, "seccomp.bpf", error);
+        gsize size;
+        const void *filter = g_bytes_get_data(current.container->filter, &size);
+
+        if (fd >= 0 && write(fd, filter, size) != (ssize_t) size)
+                error_set_errno(error, errno, "Cannot write the seccomp filter");
+        return !*error;
+}
+
+/* config.json and seccomp.bpf are for `crun exec`, which must give the same filter to what it executes: both are there
+ * before the status file, without which crun knows no container. */
+static int write_state(const char *state_root, const char *id, libcrun_error_t *err) {
+        g_autoptr(GError) error = NULL;
+
+        if (!write_config(state_root, id, &error) ||
+            (current.container->filter && !write_filter(state_root, id, &error)))
+                return fail(error, err);
+        return 0;
 }
 
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,

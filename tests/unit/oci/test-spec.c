@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 
+#include "libstart/base/fd.h"
 #include "libstart/oci/environment.h"
 #include "tests/unit/oci/build-spec.h"
 
@@ -159,6 +161,46 @@ START_TEST(test_any_bytes) {
 }
 END_TEST
 
+/* Larger than any buffer on the way. */
+static char **make_large_environment(void) {
+        GPtrArray *list = g_ptr_array_new();
+
+        for (int i = 0; i < 3000; i++)
+                g_ptr_array_add(list, g_strdup_printf("NAME_%d=\\ \"%0*d\"\n", i, i % 50, i));
+        g_ptr_array_add(list, NULL);
+        return (char **) g_ptr_array_free(list, FALSE);
+}
+
+START_TEST(test_write) {
+        g_auto(SpecCase) c = spec_case();
+        g_auto(GStrv) environment = make_large_environment();
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("i"));
+        g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, NULL);
+        g_autoptr(GError) error = NULL;
+        g_autofree char *path = NULL;
+        _cleanup_close_ int fd = g_file_open_tmp(NULL, &path, NULL);
+        parser_error message = NULL;
+
+        ck_assert(spec_write_json(spec, fd, &error));
+        g_autoptr(Spec) read = runtime_spec_schema_config_schema_parse_file(path, NULL, &message);
+        unlink(path);
+        ck_assert_msg(read, "%s", message);
+        g_autofree char *expected = spec_to_json(spec, NULL), *got = spec_to_json(read, NULL);
+        ck_assert_str_eq(got, expected);
+}
+END_TEST
+
+START_TEST(test_write_error) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("i"));
+        g_autoptr(GError) error = NULL;
+        _cleanup_close_ int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+        ck_assert(!spec_write_json(spec, fd, &error));
+        expect_error(error, KT_ERROR_FAILED, "No space left");
+}
+END_TEST
+
 static void add_tests(TCase *tcase) {
         tcase_add_test(tcase, test_process);
         tcase_add_test(tcase, test_workdir);
@@ -168,6 +210,8 @@ static void add_tests(TCase *tcase) {
         tcase_add_loop_test(tcase, test_stop_signal, 0, G_N_ELEMENTS(signals));
         tcase_add_test(tcase, test_golden);
         tcase_add_test(tcase, test_any_bytes);
+        tcase_add_test(tcase, test_write);
+        tcase_add_test(tcase, test_write_error);
 }
 
 TEST_MAIN("spec", {
