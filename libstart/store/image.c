@@ -35,7 +35,6 @@ void store_image_free(StoreImage *image) {
         if (!image)
                 return;
         g_free(image->id);
-        g_free(image->digest);
         g_free(image->name);
         g_free(image->store);
         g_strfreev(image->layers);
@@ -271,22 +270,10 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
         return g_steal_pointer(&text);
 }
 
-/* Of a manifest: its own digest, and that of what it leads to. */
-typedef struct Lead {
-        char *own;
-        char *next;
-        bool is_list;
-} Lead;
-
-static void lead_clear(Lead *lead) {
-        g_clear_pointer(&lead->own, g_free);
-        g_clear_pointer(&lead->next, g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Lead, lead_clear)
-
-/* digest: the manifest's; NULL for the one under the key "manifest", whatever it is. */
-static bool read_manifest(const char *store, const ImageRecord *record, const char *digest, Lead *ret,
-                          GError **error) {
+/* The digest of what a manifest leads to: a configuration, or (*ret_is_list) the manifest for this machine. digest:
+ * the manifest's own; NULL for the one under the key "manifest", whatever it is. */
+static char *read_manifest(const char *store, const ImageRecord *record, const char *digest, bool *ret_is_list,
+                           GError **error) {
         g_autofree char *named = digest ? g_strconcat("manifest-", digest, NULL) : NULL;
         /* The image's own manifest may be there only under the key that it always has. */
         const char *key = named && image_record_manifest(record, named) ? named : "manifest";
@@ -297,45 +284,60 @@ static bool read_manifest(const char *store, const ImageRecord *record, const ch
 
         g_autofree char *text = read_big_data(store, record, key, digest, &length, error);
         if (!text)
-                return false;
-        ret->next = manifest_parse(text, length, manifest_architecture(), &ret->is_list, error);
-        if (!ret->next) {
+                return NULL;
+        digest = manifest_parse(text, length, manifest_architecture(), ret_is_list, error);
+        if (!digest)
                 g_prefix_error(error, "its file '%s': ", key);
-                return false;
-        }
-        ret->own = digest ? g_strdup(digest) : digest_compute(text, length);
-        return true;
+        return (char *) digest;
 }
 
-/* Follows a list of manifests to the one for this machine, which is stored with the image or is another
- * image. match->store and match->record become those of the image that has it. */
-static bool resolve_manifest(const Search *search, Match *match, Lead *ret, GError **error) {
-        char *const *stores = search->conf->stores;
-        g_auto(Lead) lead = { 0 };
+/* Of a list of manifests: the one for this machine, which is stored with the image or is another image. match becomes
+ * the image that has it. Returns its configuration's digest. */
+static char *follow_list(const Search *search, const char *instance, Match *match, GError **error) {
+        g_autofree char *config = NULL;
+        bool is_list;
 
-        if (!read_manifest(stores[match->store], match->record, search->reference->digest, &lead, error))
-                return false;
-        if (lead.is_list) {
-                g_autofree char *instance = g_steal_pointer(&lead.next);
-
-                lead_clear(&lead);
-                if (!image_record_has_manifest(match->record, instance) &&
-                    !find_first(search, image_record_has_manifest, instance, match))
-                        return error_set(
-                                error, KT_ERROR_NOT_FOUND,
-                                "it is a list of manifests, and the one for this machine, '%s', is not in "
-                                "the image stores",
-                                instance);
-                if (!match->record->id || !id_is_valid(match->record->id))
-                        return error_set(error, KT_ERROR_FAILED, "its instance has no valid id");
-                if (!read_manifest(stores[match->store], match->record, instance, &lead, error))
-                        return false;
-                if (lead.is_list)
-                        return error_set(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
+        if (!image_record_has_manifest(match->record, instance) &&
+            !find_first(search, image_record_has_manifest, instance, match)) {
+                error_set(error, KT_ERROR_NOT_FOUND,
+                          "it is a list of manifests, and the one for this machine, '%s', is not in the image stores",
+                          instance);
+                return NULL;
         }
-        *ret = lead;
-        lead = (Lead){ 0 };
-        return true;
+        if (!match->record->id || !id_is_valid(match->record->id)) {
+                error_set(error, KT_ERROR_FAILED, "its instance has no valid id");
+                return NULL;
+        }
+        config = read_manifest(search->conf->stores[match->store], match->record, instance, &is_list, error);
+        if (config && is_list) {
+                error_set(error, KT_ERROR_FAILED, "it is a list of lists of manifests");
+                return NULL;
+        }
+        return g_steal_pointer(&config);
+}
+
+static char *resolve_manifest(const Search *search, Match *match, GError **error) {
+        bool is_list = false;
+        g_autofree char *digest = read_manifest(search->conf->stores[match->store], match->record,
+                                                search->reference->digest, &is_list, error);
+
+        return digest && is_list ? follow_list(search, digest, match, error) : g_steal_pointer(&digest);
+}
+
+/* The digest of an image's configuration is the image's id, in nearly every image: then no manifest has to be read to
+ * find it. Who asks for a digest asks for a manifest, though. match becomes the image that has the configuration. */
+static char *read_config(const Search *search, Match *match, size_t *ret_length, GError **error) {
+        char *const *stores = search->conf->stores;
+        g_autofree char *digest = digest_from_id(match->record->id);
+        char *config = NULL;
+
+        if (!search->reference->digest)
+                config = read_big_data(stores[match->store], match->record, digest, digest, ret_length, NULL);
+        if (config)
+                return config;
+        g_free(digest);
+        digest = resolve_manifest(search, match, error);
+        return digest ? read_big_data(stores[match->store], match->record, digest, digest, ret_length, error) : NULL;
 }
 
 /* Layers can be in any store; they are looked for in the image's own first. */
@@ -373,25 +375,20 @@ static bool find_layers(const Search *search, const Match *match, StoreImage *im
 
 static StoreImage *load(const Search *search, Match *match, GError **error) {
         g_autoptr(StoreImage) image = g_new0(StoreImage, 1);
-        g_auto(Lead) lead = { 0 };
         size_t length;
 
         if (!match->record->id || !id_is_valid(match->record->id)) {
                 error_set(error, KT_ERROR_FAILED, "the store has no valid id for it");
                 return NULL;
         }
-        if (!resolve_manifest(search, match, &lead, error))
+        image->config = read_config(search, match, &length, error);
+        if (!image->config)
                 return NULL;
-
         image->id = g_strdup(match->record->id);
-        image->digest = g_strdup(lead.own);
         image->name = g_strdup(match->name);
         image->store = g_strdup(search->conf->stores[match->store]);
         image->writable_store = match->store < search->conf->n_writable;
-        image->config = read_big_data(image->store, match->record, lead.next, lead.next, &length, error);
-        if (!image->config || !find_layers(search, match, image, length, error))
-                return NULL;
-        return g_steal_pointer(&image);
+        return find_layers(search, match, image, length, error) ? g_steal_pointer(&image) : NULL;
 }
 
 static bool text_has(const FileMap *file, const char *id) {

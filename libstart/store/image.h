@@ -7,12 +7,11 @@
 /* An image that is ready to be mounted. Paths are absolute and include the root. */
 typedef struct StoreImage {
         char *id;            /* 64 hex digits */
-        char *digest;        /* of the manifest that was used: "sha256:..." */
         char *name;          /* the name under which it was found, or the id */
         char *store;         /* the image store that it was found in */
         char **layers;       /* directories, uppermost first, at least one */
         char *config;        /* the image's configuration (JSON), without the elements of its history; its
-                              * digest was the one that the manifest names */
+                              * digest was the image's id, or what the manifest names */
         bool writable_store; /* it is in the store that podman writes to, where `podman rmi` takes it away */
 } StoreImage;
 

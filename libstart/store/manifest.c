@@ -16,6 +16,10 @@ bool digest_is_valid(const char *digest) {
         return g_str_has_prefix(digest, SHA256) && id_is_valid(digest + strlen(SHA256));
 }
 
+char *digest_from_id(const char *id) {
+        return g_strconcat(SHA256, id, NULL);
+}
+
 char *digest_compute(const char *text, size_t length) {
         g_autofree char *digits = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) text,
                                                               length);

@@ -35,5 +35,8 @@ bool digest_is_valid(const char *digest);
 /* Is it 64 lower-case hexadecimal digits: the id of an image or of a layer? */
 bool id_is_valid(const char *id);
 
-/* "sha256:..." of some bytes. */
+/* "sha256:..." for an id. */
+char *digest_from_id(const char *id);
+
+/* The same of some bytes. */
 char *digest_compute(const char *text, size_t length);

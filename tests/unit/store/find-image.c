@@ -12,8 +12,8 @@
  * Exit status: 0, or 1 with the error's code and message on stderr. */
 
 static void print(const StoreImage *image) {
-        printf("id %s\ndigest %s\nname %s\nstore %s\nwritable %d\n", image->id, image->digest, image->name,
-               image->store, image->writable_store);
+        printf("id %s\nname %s\nstore %s\nwritable %d\n", image->id, image->name, image->store,
+               image->writable_store);
         for (char **layer = image->layers; *layer; layer++)
                 printf("layer %s\n", *layer);
         printf("config %s\n", image->config);
