@@ -14,15 +14,16 @@
 /* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
  * be another file than what was looked at. Mounts are made read-only before they are attached. */
 
-/* What lies on masked paths. One empty directory for all: a tmpfs each would be a super block and a shrinker each, for
- * every container (a fourth of a start's mounts). */
+/* What lies on masked paths: the first of each kind, once it is attached, or -1. The others are clones of it, with its
+ * flags. A tmpfs for each directory would be a super block and a shrinker each, for every container (a fourth of a
+ * start's mounts). */
 typedef struct Covers {
-        int null;      /* the host's: an image may have another idea of /dev/null */
-        int directory; /* on the first of the masked directories, -1 before */
+        int file;
+        int directory;
 } Covers;
 
 static void covers_close(Covers *covers) {
-        fd_closep(&covers->null);
+        fd_closep(&covers->file);
         fd_closep(&covers->directory);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Covers, covers_close)
@@ -58,27 +59,25 @@ static int make_empty_directory(void) {
         return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
 }
 
-/* Its flags go along when it is cloned. */
-static bool cover_directory(Covers *covers, int target) {
-        if (covers->directory < 0) {
-                covers->directory = make_empty_directory();
-                return attach(covers->directory, target);
-        }
+/* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
+ * of an error. Read-only, so that nobody changes the mode of the host's device. */
+static int make_empty_file(void) {
+        _cleanup_close_ int mount =
+                (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-        _cleanup_close_ int mount = clone_mount(covers->directory, 0);
-        return attach(mount, target);
+        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0))
+                return -1;
+        return fd_steal(&mount);
 }
 
-/* Whoever may read the file finds nothing in it, instead of an error. Read-only, so that nobody changes the mode of
- * the host's device. */
-static bool cover_file(Covers *covers, int target) {
-        _cleanup_close_ int mount = -1;
+static bool cover(int *first, int (*make)(void), int target) {
+        if (*first < 0) {
+                *first = make();
+                return attach(*first, target);
+        }
 
-        if (covers->null < 0)
-                covers->null = open("/dev/null", O_PATH | O_CLOEXEC);
-        mount = covers->null < 0 ? -1 : clone_mount(covers->null, 0);
-        return mount >= 0 && set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0) &&
-               attach(mount, target);
+        _cleanup_close_ int mount = clone_mount(*first, 0);
+        return attach(mount, target);
 }
 
 static bool mask(int root_fd, const char *path, Covers *covers, GError **error) {
@@ -88,7 +87,8 @@ static bool mask(int root_fd, const char *path, Covers *covers, GError **error) 
         if (target < 0 && errno == ENOENT)
                 return true;
         if (target < 0 || fstat(target, &st) < 0 ||
-            !(S_ISDIR(st.st_mode) ? cover_directory : cover_file)(covers, target))
+            !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, target) :
+                                    cover(&covers->file, make_empty_file, target)))
                 return error_set_errno(error, errno, "Cannot mask the container's '%s'", path);
         return true;
 }
