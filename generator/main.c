@@ -7,6 +7,7 @@
 
 #include "generator/beside-podman.h"
 #include "generator/install.h"
+#include "generator/prefetch.h"
 #include "generator/seccomp.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
@@ -189,8 +190,11 @@ static bool run_generator(const Root *root) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0)
+        if (sources->files->len > 0) {
+                if (!arg_dry_run && !arg_root)
+                        prefetch_file(KEYTURN_LIBDIR "/libstart");
                 run.beside_podman = beside_podman_is_active(root);
+        }
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);

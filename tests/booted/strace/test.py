@@ -123,3 +123,17 @@ def test_a_start_of_a_directory(machine):
         StopSignal=SIGKILL
     ''')
     check(machine, 'traced')
+
+
+def test_the_generator_has_libstart_read(machine):
+    def wanted():
+        machine.run('strace -y -e trace=fadvise64 -o /run/trace /usr/lib/systemd/system-generators/keyturn-generator /run')
+        found = re.findall(r'^fadvise64\(\d+<(.*)>, (\d+), (\d+), POSIX_FADV_WILLNEED\) += 0', machine.read('/run/trace'), re.M)
+        return {(path, offset // 4096) for path, begin, length in found
+                for offset in range(int(begin), int(begin) + int(length), 4096)}
+
+    assert not wanted()
+    machine.container('traced', '[Container]\nImage=localhost/test/busybox\n')
+    libstart = '/usr/lib/keyturn/libstart'
+    size = int(machine.run(['stat', '--format=%s', libstart]).out)
+    assert wanted() >= {(libstart, page) for page in range((size + 4095) // 4096)}
