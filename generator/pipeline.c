@@ -44,11 +44,21 @@ static void take_back(Pipeline *pipeline, GPtrArray *batch) {
         pipeline->away--;
 }
 
+static void do_both_steps(Pipeline *pipeline) {
+        do_step(pipeline, pipeline->first, pipeline->batch);
+        do_step(pipeline, pipeline->second, pipeline->batch);
+        g_ptr_array_set_size(pipeline->batch, 0);
+}
+
 static void hand_over(Pipeline *pipeline) {
         GPtrArray *done;
 
         if (!pipeline->thread)
-                pipeline->thread = g_thread_new(pipeline->name, run_thread, pipeline);
+                pipeline->thread = g_thread_try_new(pipeline->name, run_thread, pipeline, NULL);
+        if (!pipeline->thread) { /* slower, but nothing is missing */
+                do_both_steps(pipeline);
+                return;
+        }
         g_async_queue_push(pipeline->queue, g_steal_pointer(&pipeline->batch));
         pipeline->away++;
         pipeline->batch = g_ptr_array_sized_new(ITEMS_AT_ONCE);
@@ -83,10 +93,8 @@ void pipeline_finish(Pipeline *pipeline) {
                 while (pipeline->away > 0)
                         take_back(pipeline, g_async_queue_pop(pipeline->done));
                 g_thread_join(pipeline->thread);
-        } else {
-                do_step(pipeline, pipeline->first, pipeline->batch);
-                do_step(pipeline, pipeline->second, pipeline->batch);
-        }
+        } else
+                do_both_steps(pipeline);
         g_ptr_array_unref(pipeline->batch);
         g_async_queue_unref(pipeline->queue);
         g_async_queue_unref(pipeline->done);
