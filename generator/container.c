@@ -165,5 +165,7 @@ void container_free(Container *container) {
         g_free(container->user);
         g_free(container->group);
         g_free(container->stop_timeout);
+        g_free(container->pids_limit);
+        g_free(container->memory);
         g_free(container);
 }

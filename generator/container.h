@@ -26,6 +26,7 @@ typedef struct Container {
         GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
         const UnitLine *extra_line;
         char *stop_timeout;
+        char *pids_limit, *memory; /* as systemd writes them */
         bool has_network; /* the file itself says which */
         bool is_early;    /* [Keyturn] Early= */
 } Container;

@@ -23,6 +23,10 @@ bool handle_seccomp_profile(Container *container, const Key *key, const Value *v
 bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_user(Container *container, const Key *key, const Value *value, GError **error);
 
+/* cgroup-limits.c */
+bool handle_memory(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_pids_limit(Container *container, const Key *key, const Value *value, GError **error);
+
 /* early.c */
 bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
 

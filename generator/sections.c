@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "generator/cgroup-limits.h"
 #include "generator/early.h"
 #include "generator/names.h"
 #include "generator/sections.h"
@@ -288,8 +289,7 @@ void sections_service(Container *container) {
         check_kill_mode(container);
         set_kill_signal(container);
         set_stop_timeout(container);
-        if (!user_value(service, "TasksMax"))
-                service_set(service, "TasksMax", "2048"); /* Podman's limit of processes */
+        cgroup_limits_service(container);
         /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume
          * has. A DeviceAllow= of the user's adds to them. */
         if (!user_value(service, "DevicePolicy"))

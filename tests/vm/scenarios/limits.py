@@ -17,10 +17,8 @@ TASKS = '''
 [Container]
 Image=localhost/test/busybox
 Network=none
+PidsLimit=20
 Exec=sh -c "n=0; while [ $$n -lt 40 ]; do n=$$((n+1)); (sleep 1000 &) ; done; echo all were made; sleep 1000"
-
-[Service]
-TasksMax=20
 '''
 
 CPU = '''
