@@ -27,6 +27,7 @@ typedef struct Run {
         SeccompFilters *filters;
         const UnitNames *names;
         bool beside_podman;
+        bool has_unit; /* at least one was made */
         Writer *writer;
         bool failed;
 } Run;
@@ -117,6 +118,7 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         put_environment(run, container);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
+        run->has_unit = true;
         if (arg_dry_run)
                 print_unit(container, text, links);
         else
@@ -190,16 +192,15 @@ static bool run_generator(const Root *root) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0) {
-                if (!arg_dry_run && !arg_root)
-                        prefetch_file(KEYTURN_LIBDIR "/libstart");
+        if (sources->files->len > 0)
                 run.beside_podman = beside_podman_is_active(root);
-        }
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
         if (sources->files->len > 0)
                 put_filters(&run, sources->files->pdata[0]);
+        if (run.has_unit && !arg_dry_run && !arg_root)
+                prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
                 fail(&run, "%s", (char *) unwritten->pdata[i]);

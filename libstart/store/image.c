@@ -285,10 +285,10 @@ static char *read_manifest(const char *store, const ImageRecord *record, const c
         g_autofree char *text = read_big_data(store, record, key, digest, &length, error);
         if (!text)
                 return NULL;
-        digest = manifest_parse(text, length, manifest_architecture(), ret_is_list, error);
-        if (!digest)
+        char *next = manifest_parse(text, length, manifest_architecture(), ret_is_list, error);
+        if (!next)
                 g_prefix_error(error, "its file '%s': ", key);
-        return (char *) digest;
+        return next;
 }
 
 /* Of a list of manifests: the one for this machine, which is stored with the image or is another image. match becomes
