@@ -116,6 +116,11 @@ bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const
                mount_overlay(root, upper, work, error);
 }
 
+void root_unmount(const Root *root) {
+        if (root->fd >= 0 && root->mount < 0)
+                umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW);
+}
+
 bool root_peek(Root *root, GError **error) {
         if (!root->layers[1])
                 return open_directory(root, root->layers[0], error);

@@ -110,7 +110,9 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         crun_set_output_handler(log_output, NULL);
         runtime_hooks_begin(container, n_own);
         timing_mark(container->timing, TIMING_RUNTIME);
-        result = libcrun_container_run(&context, &crun, container->detach ? LIBCRUN_RUN_OPTIONS_KEEP : 0, &err);
+        result = libcrun_container_run(
+                &context, &crun, container->detach || container->keep_state ? LIBCRUN_RUN_OPTIONS_KEEP : 0,
+                &err);
         payload = runtime_hooks_end();
 
         if (crun.cleanup_private_data)

@@ -28,13 +28,14 @@
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
 #include "libstart/run/start.h"
+#include "libstart/run/state-dir.h"
 #include "libstart/run/timing.h"
 
 /* A start, in the order in which it goes. Until the payload is executed anything may fail, and then nothing is left
  * but files below the state directory, which systemd removes. After that nothing may fail: the container runs. */
 struct Start {
         const LaunchArgs *args;
-        char *state_dir;
+        StateDir state_dir;
         ExecReport report;
         Notify *notify;
         Host host;
@@ -53,7 +54,7 @@ struct Start {
 void start_free(Start *start) {
         if (!start)
                 return;
-        g_free(start->state_dir);
+        state_dir_clear(&start->state_dir);
         exec_report_close(&start->report);
         notify_free(start->notify);
         host_clear(&start->host);
@@ -81,18 +82,6 @@ static Start *start_new(const LaunchArgs *args) {
 
         start->args = args;
         return start;
-}
-
-/* systemd has made the directory (RuntimeDirectory=), empty; who calls libstart by hand gets one made, and what an
- * earlier container of the same name left there is in the way. */
-static bool make_state_dir(Start *start, GError **error) {
-        start->state_dir = start->args->state_dir ? g_strdup(start->args->state_dir) :
-                                                    g_build_filename(PATH_RUN, start->args->name, NULL);
-        if (mkdir(start->state_dir, 0755) < 0 && errno == ENOENT)
-                g_mkdir_with_parents(start->state_dir, 0755);
-        if (access(start->state_dir, W_OK | X_OK) < 0)
-                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", start->state_dir);
-        return true;
 }
 
 static bool read_identity(Start *start, GError **error) {
@@ -212,7 +201,7 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
         g_autofree char *group = etc_group(start->group, &start->user);
 
         if (start->root.directory) {
-                g_autofree char *files = g_build_filename(start->state_dir, ".private", "files", NULL);
+                g_autofree char *files = g_build_filename(start->state_dir.path, ".private", "files", NULL);
 
                 start->file_mounts = etc_files_write_apart(files, start->root.fd, start->args, hostname, passwd,
                                                            group, error);
@@ -235,8 +224,8 @@ static void remind_of_stop_signal(const Start *start) {
 }
 
 static bool find_root(Start *start, GError **error) {
-        bool found = make_state_dir(start, error) && host_gather(&start->host, error) &&
-                     root_find(start->args, &start->root, error);
+        bool found = state_dir_make(start->args->state_dir, start->args->name, &start->state_dir, error) &&
+                     host_gather(&start->host, error) && root_find(start->args, &start->root, error);
 
         timing_mark(start->timing, TIMING_IMAGE);
         if (found)
@@ -246,7 +235,7 @@ static bool find_root(Start *start, GError **error) {
 
 static bool prepare_root(Start *start, GError **error) {
         g_autofree char *hostname = hostname_choose(start->args, &start->host.facts);
-        bool mounted = root_mount(&start->root, start->args, start->state_dir, hostname, error) &&
+        bool mounted = root_mount(&start->root, start->args, start->state_dir.path, hostname, error) &&
                        read_identity(start, error) && complete_root(start, hostname, error);
 
         timing_mark(start->timing, TIMING_ROOT);
@@ -273,7 +262,7 @@ static int exec_failure(const Start *start, int errnum, GError **error) {
 
 /* The name of the service: that of its RuntimeDirectory=. */
 static char *unit_name(const Start *start) {
-        g_autofree char *base = g_path_get_basename(start->state_dir);
+        g_autofree char *base = g_path_get_basename(start->state_dir.path);
 
         return g_strconcat(base, ".service", NULL);
 }
@@ -289,7 +278,7 @@ static bool tell_journal(const Start *start, const char *message) {
 
 /* For `keyturnctl analyze`; after the start, so that it costs the start nothing. */
 static void report_timing(const Start *start) {
-        g_autofree char *path = g_build_filename(start->state_dir, ".timing", NULL);
+        g_autofree char *path = g_build_filename(start->state_dir.path, ".timing", NULL);
         g_autofree char *text = timing_format(start->timing);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -356,7 +345,8 @@ static int run_container(Start *start, GError **error) {
                                                                                     EXIT_KEYTURN;
 
         RuntimeContainer container = {
-                .state_root = start->state_dir,
+                .state_root = start->state_dir.path,
+                .keep_state = start->state_dir.own, /* and is removed as a whole */
                 .id = start->args->name,
                 .spec = start->spec,
                 .environment = start->environment,
@@ -375,6 +365,10 @@ int start_container(const LaunchArgs *args, Start **ret, GError **error) {
         int status = run_container(start, error);
 
         payload_log_close(&start->log); /* what the caller may have to say is not the payload's */
+        if (*error || args->detach != FLAG_TRUE) {
+                root_unmount(&start->root);
+                state_dir_discard(&start->state_dir);
+        }
         return status;
 }
 

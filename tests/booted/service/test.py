@@ -226,10 +226,32 @@ def test_stop_in_the_middle_of_a_start_leaves_nothing(machine):
     machine.wait_for(lambda: machine.footprint() == before)
 
 
+def test_starts_by_hand_leave_nothing(machine):
+    def run(words):
+        return machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {words} 2>&1 </dev/null', check=False)
+
+    machine.run('mkdir -p /srv/precious; touch /srv/precious/file')
+    before = machine.run('find /run/keyturn').out
+    writes = "sh -c 'mkdir -p /new/deep; ln -s /precious /new/link; touch /precious/new; rm -rf /etc; chmod 0 /new; exit 3'"
+    for words, status in ((f'{BUSYBOX} true', 0), (f'-v /srv/precious:/precious {BUSYBOX} {writes}', 3),
+                          (f'{BUSYBOX} no-such', 127), (f'--detach {BUSYBOX} no-such', 127), ('no-such-image true', 125)):
+        done = run(words)
+        assert done.status == status, (words, done)
+        assert machine.run('find /run/keyturn').out == before, words
+    assert machine.run('ls /srv/precious').out.split() == ['file', 'new']
+
+    # What is not of libstart's making it leaves, and does not start over.
+    machine.run('mkdir -p /run/keyturn/by-hand/.private; touch /run/keyturn/by-hand/.private/mine')
+    done = run(f'{BUSYBOX} true')
+    assert done.status == 125 and 'another --name' in done.out, done
+    machine.run('test -e /run/keyturn/by-hand/.private/mine; rm -r /run/keyturn/by-hand')
+
+
 def test_timing_is_told_whoever_waits(machine):
     for waits, words in (('no', '--detach'), ('yes', '')):
         name = f'timed-{waits}'
-        out = machine.run(f'/usr/lib/keyturn/libstart run --name {name} --timing {words} {BUSYBOX} true '
+        out = machine.run(f'mkdir /run/keyturn/{name}; '
+                          f'/usr/lib/keyturn/libstart run --name {name} --timing {words} {BUSYBOX} true '
                           f'2>&1 </dev/null; sleep 0.2; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
         assert len(re.findall(r'^total [1-9]\d*$', out, re.M)) == 2, (waits, out)
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/run/state-dir.h"
+
+/* Directories that nftw(3) keeps open at a time; it opens others anew. */
+#define MAX_OPEN 16
+
+bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
+        ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
+        ret->own = mkdir(ret->path, 0755) == 0 || (errno == ENOENT && g_mkdir_with_parents(ret->path, 0755) == 0);
+        if (access(ret->path, W_OK | X_OK) < 0)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", ret->path);
+        return true;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
+        return type == FTW_DP ? rmdir(path) : unlink(path);
+}
+
+void state_dir_discard(StateDir *state_dir) {
+        if (state_dir->own && nftw(state_dir->path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+                log_warning("Cannot remove '%s': %s", state_dir->path, g_strerror(errno));
+        state_dir->own = false;
+}
+
+void state_dir_clear(StateDir *state_dir) {
+        g_free(state_dir->path);
+}
