@@ -137,6 +137,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->warnings = g_ptr_array_new_with_free_func(g_free);
         container->published = g_ptr_array_new();
         container->extra = g_ptr_array_new_with_free_func(g_free);
+        container->reload_cmd = g_ptr_array_new_with_free_func(g_free);
 
         apply_sections(container);
         finish_image(container);
@@ -160,6 +161,7 @@ void container_free(Container *container) {
         g_ptr_array_unref(container->warnings);
         g_ptr_array_unref(container->published);
         g_ptr_array_unref(container->extra);
+        g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
         g_free(container->rootfs);
         g_free(container->user);

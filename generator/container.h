@@ -26,6 +26,9 @@ typedef struct Container {
         GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
         const UnitLine *extra_line;
         char *stop_timeout;
+        GPtrArray *reload_cmd; /* of char*: the words of ReloadCmd= */
+        int reload_signal;
+        const UnitLine *reload_cmd_line, *reload_signal_line; /* NULL where the key is not given */
         char *pids_limit, *memory; /* as systemd writes them */
         bool has_network; /* the file itself says which */
         bool is_early;    /* [Keyturn] Early= */

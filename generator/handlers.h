@@ -30,6 +30,10 @@ bool handle_pids_limit(Container *container, const Key *key, const Value *value,
 /* early.c */
 bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
 
+/* reload.c */
+bool handle_reload_cmd(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error);
+
 /* handlers-paths.c: values that hold a path of the host, perhaps relative to the file */
 bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error);

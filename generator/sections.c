@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <signal.h>
 #include <string.h>
 
 #include "generator/cgroup-limits.h"
 #include "generator/early.h"
 #include "generator/names.h"
+#include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 #include "generator/values.h"
@@ -213,14 +213,6 @@ static void set_type(Container *container) {
         service_set(service, "NotifyAccess", says_ready ? "all" : "main");
 }
 
-/* As systemd spells it. Transfer full. */
-static char *signal_text(int number) {
-        const char *abbreviation = sigabbrev_np(number);
-
-        return abbreviation ? g_strconcat("SIG", abbreviation, NULL) :
-                              g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
-}
-
 /* The stop is systemd's alone: it signals the payload itself. */
 static void set_kill_signal(Container *container) {
         const char *name = container->args->stop_signal;
@@ -241,7 +233,7 @@ static void set_kill_signal(Container *container) {
                 container_problem(container, NULL, "the stop signal: %s", error->message);
                 return;
         }
-        value = signal_text(number);
+        value = signal_name_print(number);
         service_set(container->service, "KillSignal", value);
 }
 
@@ -289,6 +281,7 @@ void sections_service(Container *container) {
         check_kill_mode(container);
         set_kill_signal(container);
         set_stop_timeout(container);
+        reload_service(container);
         cgroup_limits_service(container);
         /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume
          * has. A DeviceAllow= of the user's adds to them. */

@@ -41,3 +41,10 @@ bool signal_name_parse(const char *value, int *ret, GError **error) {
         *ret = (int) number;
         return true;
 }
+
+char *signal_name_print(int number) {
+        const char *abbreviation = sigabbrev_np(number);
+
+        return abbreviation ? g_strconcat("SIG", abbreviation, NULL) :
+                              g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
+}

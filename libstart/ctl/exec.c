@@ -19,10 +19,17 @@
 
 typedef runtime_spec_schema_config_schema_process Process;
 
+/* A reload may be what runs the command (ReloadCmd=). */
+static bool is_running(const Container *container) {
+        static const char *const states[] = { "active", "reloading", NULL };
+
+        return container->pid > 0 && g_strv_contains(states, container->active);
+}
+
 static bool find_state(const Container *container, char **ret_root, char **ret_config, GError **error) {
         g_autofree char *root = container_state_dir(container);
 
-        if (container->pid == 0 || !g_str_equal(container->active, "active"))
+        if (!is_running(container))
                 return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
                                  container->active);
         *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);

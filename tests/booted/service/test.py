@@ -113,6 +113,41 @@ def test_payload_that_is_killed_at_once(machine):
         machine.run('systemctl reset-failed shortlived', check=False)
 
 
+def test_reload_signal(machine):
+    handle = '''sh -c "trap 'echo reloaded' HUP; trap 'exit 0' TERM; echo ready; while :; do sleep 0.1; done"'''
+    container(machine, 'heeding', handle, container='ReloadSignal=1')
+    machine.run('systemctl start heeding')
+    machine.wait_for(lambda: 'ready' in machine.journal('heeding').splitlines())
+    pid = machine.show('heeding', 'MainPID')
+    machine.run('systemctl reload heeding')
+    machine.wait_for(lambda: 'reloaded' in machine.journal('heeding').splitlines())
+    assert machine.show('heeding', 'MainPID') == pid and machine.show('heeding', 'ActiveState') == 'active'
+
+
+def test_reload_command(machine):
+    """In the container, as the payload's user, with its environment; its failure is the reload's."""
+    lines = ('ReloadCmd=sh -c "echo \\"$$WHAT of $(id -u) by %n\\"; exit $(cat /tmp/status)"', 'Environment=WHAT=reload',
+             'User=1234', 'Tmpfs=/tmp')
+    container(machine, 'told', 'sh -c "echo 0 >/tmp/status; sleep 1000"', container='\n        '.join(lines))
+    machine.run('systemctl start told')
+
+    def said():
+        return machine.journal('told').splitlines().count('reload of 1234 by told.service')
+    machine.run('systemctl reload told')
+    machine.wait_for(lambda: said() == 1)
+    # Where no message bus is, too.
+    machine.run('mount -t tmpfs none /run/dbus')
+    try:
+        machine.run('systemctl reload told')
+        machine.wait_for(lambda: said() == 2)
+    finally:
+        machine.run('umount /run/dbus')
+    machine.run('keyturnctl exec told sh -c "echo 3 >/tmp/status"')
+    assert machine.run('systemctl reload told', check=False).status != 0
+    machine.wait_for(lambda: said() == 3)
+    assert machine.show('told', 'ActiveState') == 'active'
+
+
 def test_restart_on_failure(machine):
     container(machine, 'phoenix', 'sh -c "sleep 0.2; exit 5"', service='Restart=on-failure\nRestartSec=0')
     machine.run('systemctl start phoenix')

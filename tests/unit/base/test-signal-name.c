@@ -34,6 +34,14 @@ START_TEST(test_good) {
 }
 END_TEST
 
+START_TEST(test_print) {
+        g_autofree char *term = signal_name_print(15), *real_time = signal_name_print(SIGRTMIN + 3);
+
+        ck_assert_str_eq(term, "SIGTERM");
+        ck_assert_str_eq(real_time, "SIGRTMIN+3");
+}
+END_TEST
+
 static const char *const bad[] = { "",           "0",         "65",       "-1",      "SIG",
                                    "SIGSIGTERM", "TERMINATE", "RTMIN+31", "RTMIN-1", "RTMAX+1",
                                    "RTMIN+",     "RTMAX-31",  "RTMIN3",   "15 " };
@@ -49,5 +57,6 @@ END_TEST
 
 TEST_MAIN("signal-name", {
         tcase_add_test(tcase, test_good);
+        tcase_add_test(tcase, test_print);
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 })

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/container.h"
+
+/* ExecReload= for ReloadSignal= or ReloadCmd=. After the keys of [Container] have been handled. */
+void reload_service(Container *container);
