@@ -2,8 +2,10 @@
 #include <libcrun/cgroup-utils.h>
 #include <libcrun/container.h>
 #include <libcrun/string_map.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
@@ -45,6 +47,14 @@ static char **make_short_environment(char **environment) {
         return result;
 }
 
+/* A new UTS namespace begins with the host's name. Setting the same again wakes all who wait for the host's name to
+ * change, in whatever namespace: journald reads it anew for every container that starts. */
+static bool has_hosts_name(const runtime_spec_schema_config_schema *spec) {
+        char name[HOST_NAME_MAX + 1];
+
+        return gethostname(name, sizeof name) == 0 && g_strcmp0(spec->hostname, name) == 0;
+}
+
 /* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed. */
 typedef struct Remainder {
         runtime_spec_schema_config_schema spec;
@@ -62,6 +72,8 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
         ret->spec.process = &ret->process;
         ret->spec.mounts += n_own;
         ret->spec.mounts_len -= n_own;
+        if (has_hosts_name(container->spec))
+                ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
         ret->process.env = environment;
