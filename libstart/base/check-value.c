@@ -51,6 +51,12 @@ bool check_user(const char *value, GError **error) {
         return user_spec_parse(value, NULL, NULL, error);
 }
 
+bool check_group_add(const char *value, GError **error) {
+        g_auto(GStrv) groups = user_spec_parse_groups(value, error);
+
+        return groups;
+}
+
 bool check_absolute_path(const char *value, GError **error) {
         return path_value_check(value, error);
 }

@@ -11,6 +11,7 @@ bool check_name(const char *value, GError **error);
 bool check_hostname(const char *value, GError **error);
 bool check_annotation(const char *value, GError **error);
 bool check_user(const char *value, GError **error);
+bool check_group_add(const char *value, GError **error);
 bool check_absolute_path(const char *value, GError **error);
 bool check_env(const char *value, GError **error);
 bool check_volume(const char *value, GError **error);

@@ -32,6 +32,7 @@ static const Option options[] = {
         { "--annotation", 0, LIST(annotations), check_annotation, "KEY=VALUE", "OCI annotation" },
         { "--entrypoint", 0, STRING(entrypoint), NULL, "COMMAND", "replaces the image's entrypoint" },
         { "--user", 'u', STRING(user), check_user, "USER[:GROUP]", "name or id the payload runs as" },
+        { "--group-add", 0, LIST(group_add), check_group_add, "GROUP", "one more group of the payload" },
         { "--workdir", 'w', STRING(workdir), check_absolute_path, "DIR", "working directory" },
         { "--env", 'e', LIST(env), check_env, "NAME[=VALUE]", "environment variable" },
         { "--env-file", 0, LIST(env_files), check_absolute_path, "FILE", "file of environment variables" },

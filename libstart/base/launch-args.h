@@ -28,6 +28,7 @@ typedef struct LaunchArgs {
         /* what runs */
         char *entrypoint; /* "" clears the image's; a JSON array; else one word */
         char *user;       /* USER[:GROUP] */
+        GPtrArray *group_add; /* GROUP[,GROUP...] */
         char *workdir;
         GPtrArray *env;       /* NAME=VALUE, NAME (from the launcher's environment), PREFIX* */
         GPtrArray *env_files; /* absolute paths, in podman's format */

@@ -45,3 +45,24 @@ bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GErro
                 *ret_group = n > 1 ? g_strdup(parts[1]) : NULL;
         return true;
 }
+
+char **user_spec_parse_groups(const char *value, GError **error) {
+        g_auto(GStrv) groups = g_strsplit(value, ",", -1);
+
+        if (!*groups || g_strv_contains((const char *const *) groups, "")) {
+                error_set(error, KT_ERROR_USAGE, "'%s': the name or number of a group is missing", value);
+                return NULL;
+        }
+        if (g_strv_contains((const char *const *) groups, "keep-groups")) {
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "keep-groups is for a user who calls podman; a service has no such groups: name those "
+                          "that the payload needs");
+                return NULL;
+        }
+        for (char **group = groups; *group; group++)
+                if (!check_part(*group, error)) {
+                        g_prefix_error(error, "group '%s': ", *group);
+                        return NULL;
+                }
+        return g_steal_pointer(&groups);
+}

@@ -9,6 +9,10 @@
  * NULL where no group is given. Either part may be empty. Either ret may be NULL; transfer full. */
 bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GError **error);
 
+/* GROUP[,GROUP...] of podman's --group-add, names or numbers, as one list. Fails for what cannot be a group, and with
+ * KT_ERROR_UNSUPPORTED for podman's "keep-groups". Transfer full. */
+char **user_spec_parse_groups(const char *value, GError **error);
+
 /* Is it a number? Then it is an id, never a name, and *ret is set. Fails for one above 2^31 - 1, as
  * Podman does; *ret_numeric tells whether it is one at all. */
 bool user_spec_parse_id(const char *text, bool *ret_numeric, guint32 *ret, GError **error);

@@ -123,13 +123,12 @@ static bool resolve_user(const char *user, const char *passwd, UserIdentity *ide
         return true;
 }
 
-static bool resolve_group(const char *name, const char *group, UserIdentity *identity, GError **error) {
+static bool resolve_group(const char *name, const char *group, gid_t *ret, GError **error) {
         Wanted wanted;
 
-        identity->explicit_group = true;
         if (!parse_wanted(name, &wanted, error))
                 return false;
-        if (find_group(group, &wanted, &identity->gid))
+        if (find_group(group, &wanted, ret))
                 return true;
         if (!wanted.numeric)
                 return error_set(
@@ -137,7 +136,7 @@ static bool resolve_group(const char *name, const char *group, UserIdentity *ide
                         "there is no group '%s' in the container's /etc/group: name one that is, or write "
                         "the number",
                         name);
-        identity->gid = wanted.id;
+        *ret = wanted.id;
         return true;
 }
 
@@ -152,7 +151,8 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
         if (!user_spec_parse(spec, &user_part, &group_part, error) ||
             !resolve_user(user_part, passwd, &identity, error))
                 return false;
-        if (group_part && *group_part && !resolve_group(group_part, group, &identity, error))
+        identity.explicit_group = group_part && *group_part;
+        if (identity.explicit_group && !resolve_group(group_part, group, &identity.gid, error))
                 return false;
 
         identity.home = identity.home ?: g_strdup("/");
@@ -164,6 +164,23 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
                 add_memberships(identity.additional_gids, group, identity.name);
         *ret = identity;
         identity = (UserIdentity){ 0 };
+        return true;
+}
+
+bool user_add_groups(UserIdentity *identity, const GPtrArray *lists, const char *group, GError **error) {
+        for (guint i = 0; i < lists->len; i++) {
+                g_auto(GStrv) names = user_spec_parse_groups(lists->pdata[i], error);
+
+                for (char **name = names; name && *name; name++) {
+                        gid_t gid;
+
+                        if (!resolve_group(*name, group ?: "", &gid, error))
+                                return false;
+                        add_gid(identity->additional_gids, gid);
+                }
+                if (!names)
+                        return false;
+        }
         return true;
 }
 

@@ -89,7 +89,8 @@ static bool read_identity(Start *start, GError **error) {
 
         return root_file_read(start->root.fd, "etc/passwd", &start->passwd, error) &&
                root_file_read(start->root.fd, "etc/group", &start->group, error) &&
-               user_resolve(user, start->passwd, start->group, &start->user, error);
+               user_resolve(user, start->passwd, start->group, &start->user, error) &&
+               user_add_groups(&start->user, start->args->group_add, start->group, error);
 }
 
 /* Their contents are added to `contents` and to what the environment owns. */

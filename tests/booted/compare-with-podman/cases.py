@@ -43,6 +43,15 @@ CASES = {
         User=0
         Group=1502
     ''',
+    'groups': '''
+        GroupAdd=cameras
+        GroupAdd=77
+        GroupAdd=88,99
+    ''',
+    'groups-of-a-user': '''
+        User=driver
+        GroupAdd=77
+    ''',
     'working-directory': 'WorkingDir=/home/driver',
     'host-name': 'HostName=head-unit',
     'host-name-alone': '''

@@ -137,6 +137,7 @@ def test_mistakes_have_reasons(machine):
     refused(machine, '/etc/no.env', 'EnvironmentFile=/etc/no.env')
     refused(machine, '/srv/none', 'Mount=type=bind,source=/srv/none,destination=/x')
     refused(machine, 'nobody-knows', 'User=nobody-knows')
+    refused(machine, "no group 'nobody-knows'", 'GroupAdd=nobody-knows')
     refused(machine, "'/not/there'", 'WorkingDir=/not/there', status=126)
     refused(machine, "'/bin/busybox'", 'WorkingDir=/bin/busybox', status=126)
 

@@ -24,6 +24,8 @@ static const struct {
         { check_annotation, "a=" },
         { check_annotation, "a=b=c" },
         { check_user, "bob:video" },
+        { check_group_add, "video" },
+        { check_group_add, "44,video" },
         { check_absolute_path, "/" },
         { check_absolute_path, "/a b" },
         { check_env, "A=1" },

@@ -106,6 +106,41 @@ START_TEST(test_bad) {
 }
 END_TEST
 
+static const struct {
+        const char *list, *message;
+        const char *gids;
+} groups[] = {
+        { "video", NULL, "1000,44" },
+        { "44", NULL, "1000,44" },
+        { "bob", NULL, "1000" }, /* each once */
+        { "77", NULL, "1000,77" }, /* a number need not be there */
+        { "audio,0,77", NULL, "1000,63,0,77" },
+        { "nogroup", "no group 'nogroup'", NULL },
+        { "broken", "no group 'broken'", NULL },
+        { "4294967295", "above", NULL },
+        { "-1", "no group '-1'", NULL },
+};
+
+START_TEST(test_add_groups) {
+        g_auto(UserIdentity) user = { 0 };
+        g_autoptr(GPtrArray) lists = g_ptr_array_new();
+        g_autoptr(GError) error = NULL;
+        g_autofree char *text = NULL, *expected = NULL;
+
+        ck_assert(user_resolve("bob:bob", PASSWD, GROUP, &user, NULL));
+        g_ptr_array_add(lists, (void *) groups[_i].list);
+        if (groups[_i].message) {
+                ck_assert(!user_add_groups(&user, lists, GROUP, &error));
+                expect_error(error, KT_ERROR_USAGE, groups[_i].message);
+                return;
+        }
+        ck_assert_msg(user_add_groups(&user, lists, GROUP, &error), "%s", error ? error->message : "");
+        text = describe(&user);
+        expected = g_strdup_printf("1000:1000 bob /home/bob [%s] pgx", groups[_i].gids);
+        ck_assert_str_eq(text, expected);
+}
+END_TEST
+
 /* A root without passwd and group has no names, but ids. */
 START_TEST(test_no_files) {
         g_auto(UserIdentity) user = { 0 }, other = { 0 };
@@ -123,5 +158,6 @@ END_TEST
 TEST_MAIN("user", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_loop_test(tcase, test_add_groups, 0, G_N_ELEMENTS(groups));
         tcase_add_test(tcase, test_no_files);
 })
