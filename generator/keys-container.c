@@ -110,7 +110,7 @@ const Key keys_container[] = {
         { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
         { "SubUIDMap", READ_LAST, NULL, NO_USERNS },
         { "Sysctl", READ_WORDS, set_option, "sysctl" },
-        { "Timezone", READ_LAST, NULL, NOT_YET "bind-mount it: Volume=/etc/localtime:/etc/localtime:ro" },
+        { "Timezone", READ_LAST, set_option, "tz" },
         { "Tmpfs", READ_LINES, set_option, "tmpfs" },
         { "UIDMap", READ_WORDS, NULL, NO_USERNS },
         { "Ulimit", READ_LINES, set_option, "ulimit" },

@@ -146,3 +146,15 @@ bool check_signal(const char *value, GError **error) {
 
         return signal_name_parse(value, &number, error);
 }
+
+/* A name below the host's zones. Without dots, of which no zone has one, none leads out of there. */
+bool check_timezone(const char *value, GError **error) {
+        bool ok = g_ascii_isalnum(value[0]);
+
+        for (const char *c = value; *c && ok; c++)
+                ok = g_ascii_isalnum(*c) || strchr("_-+/", *c);
+        if (!ok)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no name of a time zone, e.g. Europe/Berlin; or local, for the host's", value);
+        return true;
+}

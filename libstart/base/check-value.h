@@ -27,3 +27,4 @@ bool check_log_driver(const char *value, GError **error);
 bool check_log_opt(const char *value, GError **error);
 bool check_sdnotify(const char *value, GError **error);
 bool check_signal(const char *value, GError **error);
+bool check_timezone(const char *value, GError **error);

@@ -38,6 +38,7 @@ static const Option options[] = {
         { "--env-file", 0, LIST(env_files), check_absolute_path, "FILE", "file of environment variables" },
         { "--env-host", 0, FLAG(env_host), NULL, NULL, "pass the caller's whole environment" },
         { "--http-proxy", 0, FLAG(http_proxy), NULL, NULL, "pass the caller's proxy variables (default)" },
+        { "--tz", 0, STRING(timezone), check_timezone, "ZONE", "time zone, or local for the host's" },
         { "--rootfs", 0, FLAG(rootfs), NULL, NULL, "IMAGE is a directory, DIR[:O]" },
         { "--read-only", 0, FLAG(read_only), NULL, NULL, "root file system is read-only" },
         { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, NULL, "but /run, /tmp, /var/tmp are not (default)" },

@@ -34,6 +34,7 @@ typedef struct LaunchArgs {
         GPtrArray *env_files; /* absolute paths, in podman's format */
         LaunchFlag env_host;
         LaunchFlag http_proxy;
+        char *timezone; /* local, or a name in the host's zoneinfo */
 
         /* what it sees */
         LaunchFlag rootfs; /* `image` is a directory instead of an image reference */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,12 +11,14 @@
 #include "libstart/base/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
+#include "libstart/run/timezone.h"
 #include "libstart/run/upper-layer.h"
 
 typedef struct EtcFile {
         const char *directory;
         const char *name;
         char *content; /* NULL: this container has no such file */
+        gsize length;
 } EtcFile;
 
 enum {
@@ -25,8 +28,14 @@ enum {
         CONTAINERENV,
         PASSWD,
         GROUP,
+        LOCALTIME,
         N_FILES,
 };
+
+/* Takes ownership of content. */
+static EtcFile text_file(const char *directory, const char *name, char *content) {
+        return (EtcFile) { directory, name, content, content ? strlen(content) : 0 };
+}
 
 /* A host file that is not there is an empty one. */
 static char *read_host_file(const char *path) {
@@ -35,21 +44,24 @@ static char *read_host_file(const char *path) {
         return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
 }
 
-static void make_files(const LaunchArgs *args, const char *hostname, EtcFile files[N_FILES]) {
+static bool make_files(const LaunchArgs *args, const char *hostname, EtcFile files[N_FILES], GError **error) {
         bool own_network = g_strcmp0(args->network, "none") == 0;
         g_autofree char *hosts = read_host_file("/etc/hosts");
 
-        files[HOSTS] = (EtcFile) { "etc", "hosts", etc_hosts(hosts, own_network ? hostname : NULL, args->name) };
-        files[RESOLV_CONF] = (EtcFile) { "etc", "resolv.conf", NULL };
-        files[HOSTNAME] = (EtcFile) { "etc", "hostname", g_strdup_printf("%s\n", hostname) };
-        files[CONTAINERENV] = (EtcFile) { "run", ".containerenv", g_strdup("") };
-        files[PASSWD] = (EtcFile) { "etc", "passwd", NULL };
-        files[GROUP] = (EtcFile) { "etc", "group", NULL };
+        files[HOSTS] = text_file("etc", "hosts", etc_hosts(hosts, own_network ? hostname : NULL, args->name));
+        files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
+        files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
+        files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));
+        files[PASSWD] = text_file("etc", "passwd", NULL);
+        files[GROUP] = text_file("etc", "group", NULL);
+        files[LOCALTIME] = text_file("etc", "localtime", NULL);
         if (!own_network) {
                 g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
 
-                files[RESOLV_CONF].content = etc_resolv_conf(resolv_conf);
+                files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf));
         }
+        return !args->timezone ||
+               timezone_read("/", args->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
 }
 
 static void free_files(EtcFile files[N_FILES]) {
@@ -63,9 +75,12 @@ static bool write_directory(const char *upper, char *const *layers, const char *
 
         if (!upper_layer_add_directory(upper, layers, directory, &fd, error))
                 return false;
+        if (fd < 0 && files[LOCALTIME].content && g_str_equal(directory, "etc"))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "Cannot set the time zone: '/etc' of the image is no directory; remove Timezone= (--tz)");
         for (int i = 0; fd >= 0 && i < N_FILES; i++)
                 if (files[i].content && g_str_equal(files[i].directory, directory) &&
-                    !upper_layer_add_file(fd, files[i].name, files[i].content, error))
+                    !upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
                         return false;
         if (fd < 0 || !g_str_equal(directory, "etc") || upper_layer_image_has(layers, "etc/mtab"))
                 return true;
@@ -77,8 +92,7 @@ bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *a
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        make_files(args, hostname, files);
-        ok = write_directory(upper, layers, "etc", files, error) &&
+        ok = make_files(args, hostname, files, error) && write_directory(upper, layers, "etc", files, error) &&
              write_directory(upper, layers, "run", files, error);
         free_files(files);
         return ok;
@@ -96,7 +110,7 @@ static bool write_apart(const EtcFile *file, const char *directory, GPtrArray *m
         g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
         MountRequest *mount;
 
-        if (!g_file_set_contents_full(source, file->content, -1, G_FILE_SET_CONTENTS_NONE, 0644, error))
+        if (!g_file_set_contents_full(source, file->content, (gssize) file->length, G_FILE_SET_CONTENTS_NONE, 0644, error))
                 return false;
         mount = mount_request_new(MOUNT_BIND);
         g_ptr_array_add(mounts, mount);
@@ -106,19 +120,31 @@ static bool write_apart(const EtcFile *file, const char *directory, GPtrArray *m
                mount_request_add_option(mount, "rprivate", error);
 }
 
+/* What is mounted on a link is mounted on what the link leads to: one of the container's zones would be another. */
+static bool check_localtime(int root_fd, GError **error) {
+        char target;
+
+        if (readlinkat(root_fd, "etc/localtime", &target, sizeof target) < 0 &&
+            can_be_mounted_on(root_fd, "etc/localtime"))
+                return true;
+        return error_set(error, KT_ERROR_FAILED,
+                         "Cannot set the time zone: '/etc/localtime' of the root directory is a link, or missing and "
+                         "cannot be made; make it a file, or use Rootfs=DIRECTORY:O");
+}
+
 GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const LaunchArgs *args, const char *hostname,
                                  const char *passwd, const char *group, GError **error) {
         g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
-        EtcFile files[N_FILES];
-        bool ok = true;
+        EtcFile files[N_FILES] = { 0 };
+        bool ok;
 
         if (mkdir(directory, 0755) < 0 && errno != EEXIST) {
                 error_set_errno(error, errno, "Cannot make '%s'", directory);
                 return NULL;
         }
-        make_files(args, hostname, files);
-        files[PASSWD].content = g_strdup(passwd);
-        files[GROUP].content = g_strdup(group);
+        ok = make_files(args, hostname, files, error) && (!args->timezone || check_localtime(root_fd, error));
+        files[PASSWD] = text_file("etc", "passwd", g_strdup(passwd));
+        files[GROUP] = text_file("etc", "group", g_strdup(group));
         for (int i = 0; ok && i < N_FILES; i++) {
                 g_autofree char *path = g_build_filename(files[i].directory, files[i].name, NULL);
 

@@ -7,7 +7,7 @@
 #include "libstart/base/launch-args.h"
 
 /* The files that Podman generates for a container: /etc/hosts, /etc/resolv.conf, /etc/hostname, /etc/mtab and
- * /run/.containerenv. `hostname` is the container's. */
+ * /run/.containerenv; /etc/localtime with a time zone. `hostname` is the container's. */
 
 /* Into the writable layer `upper`, which is not mounted yet. */
 bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *args, const char *hostname,

@@ -57,9 +57,8 @@ bool upper_layer_add_directory(const char *path, char *const *layers, const char
         return *ret_fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", directory);
 }
 
-bool upper_layer_add_file(int directory_fd, const char *name, const char *content, GError **error) {
+bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error) {
         _cleanup_close_ int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        size_t length = strlen(content);
 
         if (fd < 0 || (length > 0 && write(fd, content, length) != (ssize_t) length))
                 return error_set_errno(error, errno, "Cannot write '%s' for the container", name);

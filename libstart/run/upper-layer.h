@@ -16,7 +16,7 @@ bool upper_layer_create(const char *path, char *const *layers, GError **error);
 bool upper_layer_add_directory(const char *path, char *const *layers, const char *name, int *ret_fd, GError **error);
 
 /* In a directory from there: a file of mode 0644, or a symbolic link. */
-bool upper_layer_add_file(int directory_fd, const char *name, const char *content, GError **error);
+bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error);
 bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error);
 
 /* Has any layer something of this name? A name that an upper layer has removed counts as well. */

@@ -108,6 +108,37 @@ def test_rootfs_by_a_variable_of_the_service(machine):
         assert 'from the directory' in said, said
 
 
+# %z of summer and winter, whatever the image's own zones are.
+DATES = "date -d '2024-07-01 12:00' +%%z; date -d '2024-01-01 12:00' +%%z; stat -c %%a:%%F /etc/localtime"
+
+
+def test_timezone(machine):
+    def dates(zone, **more):
+        said = once(machine, DATES, f'Timezone={zone}', **more)
+        return [line for line in said if line.startswith(('+', '644'))]
+
+    zone, local = ['+0200', '+0100', '644:regular file'], ['+0545', '+0545', '644:regular file']
+    machine.run('ln -sf ../usr/share/zoneinfo/Asia/Kathmandu /etc/localtime')
+    for image in (BUSYBOX, 'localhost/test/debian'):
+        assert dates('Europe/Berlin', image=image) == zone, image
+        assert dates('local', image=image) == local, image
+    machine.run('rm /etc/localtime')
+    refused(machine, "'/etc/localtime' is no zone; name one", 'Timezone=local')
+    refused(machine, "There is no time zone 'Moon/Crater'", 'Timezone=Moon/Crater')
+    refused(machine, "There is no time zone 'Europe'", 'Timezone=Europe')
+
+
+def test_timezone_of_a_root_directory(machine):
+    machine.run('mkdir -p /srv/zoned/bin /srv/zoned/etc /srv/zoned/proc /srv/zoned/sys /srv/zoned/dev /srv/zoned/run && '
+                'for i in sh date; do cp /bin/busybox /srv/zoned/bin/$i; done')
+    said = once(machine, 'date +%%z', 'Timezone=Asia/Kathmandu', image='Rootfs=/srv/zoned')
+    assert '+0545' in said, said
+    machine.run('ln -sf ../usr/share/zoneinfo/Etc/UTC /srv/zoned/etc/localtime')
+    refused(machine, 'use Rootfs=DIRECTORY:O', 'Timezone=Asia/Kathmandu', image='Rootfs=/srv/zoned')
+    said = once(machine, 'date +%%z', 'Timezone=Asia/Kathmandu', image='Rootfs=/srv/zoned:O')
+    assert '+0545' in said, said
+
+
 def test_images_by_id_digest_and_short_name(machine):
     inspect = 'podman image inspect --format'
     identity = machine.run(f'{inspect} "{{{{.Id}}}}" localhost/test/busybox').out.strip()

@@ -51,6 +51,9 @@ static const struct {
         { check_sdnotify, "container" },
         { check_sdnotify, "ignore" },
         { check_signal, "RTMIN+3" },
+        { check_timezone, "local" },
+        { check_timezone, "America/Argentina/Buenos_Aires" },
+        { check_timezone, "Etc/GMT-14" },
 };
 
 START_TEST(test_good) {
@@ -117,6 +120,10 @@ static const struct {
         { check_sdnotify, "healthy", KT_ERROR_UNSUPPORTED, "container" },
         { check_sdnotify, "yes", KT_ERROR_USAGE, "'yes'" },
         { check_signal, "SIGNOPE", KT_ERROR_USAGE, "'SIGNOPE'" },
+        { check_timezone, "", KT_ERROR_USAGE, "time zone" },
+        { check_timezone, "/etc/shadow", KT_ERROR_USAGE, "'/etc/shadow'" },
+        { check_timezone, "Europe/../../x", KT_ERROR_USAGE, "time zone" },
+        { check_timezone, "Europe/Berlin ", KT_ERROR_USAGE, "time zone" },
 };
 
 START_TEST(test_bad) {

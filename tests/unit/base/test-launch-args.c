@@ -46,6 +46,8 @@ static const struct {
           "[--hostname][cam][--label][x][--user][bob][--workdir][/x][i]" },
         { WORDS("-u=1", "--group-add", "video", "--group-add=7,audio", "i"),
           "[--user][1][--group-add][video][--group-add][7,audio][i]" },
+        { WORDS("--tz=local", "--tz", "Etc/GMT+1", "i"), "[--tz][Etc/GMT+1][i]" },
+        { WORDS("--tz=../x", "i"), NULL },
         { WORDS("--group-add=keep-groups", "i"), NULL },
         { WORDS("--net=none", "i"), "[--network][none][i]" },
         { WORDS("--net=none", "--network", "host", "i"), "[--network][host][i]" },
