@@ -20,7 +20,7 @@
 const Key keys_container[] = {
         { "AddCapability", READ_WORDS, set_option, "cap-add" },
         { "AddDevice", READ_WORDS, NULL, NOT_YET "instead Volume=/dev/x:/dev/x, and DeviceAllow=/dev/x rw in [Service]" },
-        { "AddHost", READ_LINES, NULL, NOT_YET "bind-mount a hosts file: Volume=/path/hosts:/etc/hosts:ro" },
+        { "AddHost", READ_LINES, set_option, "add-host" },
         { "Annotation", READ_PAIRS, set_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
         { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },

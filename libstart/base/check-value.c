@@ -5,6 +5,7 @@
 #include "libstart/base/capability.h"
 #include "libstart/base/check-value.h"
 #include "libstart/base/error.h"
+#include "libstart/base/host-entry.h"
 #include "libstart/base/log-option.h"
 #include "libstart/base/mount-request.h"
 #include "libstart/base/network-mode.h"
@@ -87,6 +88,10 @@ bool check_mount(const char *value, GError **error) {
 
 bool check_tmpfs(const char *value, GError **error) {
         return check_mount_request(mount_request_parse_tmpfs(value, error));
+}
+
+bool check_add_host(const char *value, GError **error) {
+        return host_entry_append(NULL, value, error);
 }
 
 bool check_size(const char *value, GError **error) {

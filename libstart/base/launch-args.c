@@ -48,6 +48,7 @@ static const Option options[] = {
         { "--shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
         { "--network", 0, STRING(network), check_network, "host|none", "network namespace" },
         { "--net", 0, STRING(network), check_network, NULL, NULL },
+        { "--add-host", 0, LIST(add_hosts), check_add_host, "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
         { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=FILE|unconfined" },

@@ -45,6 +45,7 @@ typedef struct LaunchArgs {
         GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
         char *shm_size;
         char *network; /* host, none */
+        GPtrArray *add_hosts; /* NAME[;NAME...]:ADDRESS */
 
         /* what it may do */
         GPtrArray *cap_add;

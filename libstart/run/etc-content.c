@@ -14,26 +14,41 @@ static GPtrArray *split_line(char *line, const char *comment_characters) {
         return words;
 }
 
-char *etc_hosts(const char *host_hosts, const char *own_name, const char *container_name) {
-        g_auto(GStrv) lines = g_strsplit(host_hosts ?: "", "\n", -1);
-        GString *text = g_string_new(NULL);
-        bool has_localhost = false;
-
-        for (char **line = lines; *line; line++) {
+/* `names` has those that the text has; they are of `lines`. */
+static void append_hosts(GString *text, char *const *lines, GHashTable *names) {
+        for (char *const *line = lines; *line; line++) {
                 g_autoptr(GPtrArray) words = split_line(*line, "#");
 
                 if (words->len < 2)
                         continue;
-                for (guint i = 0; i < words->len; i++) {
-                        g_string_append_printf(text, "%s%s", i == 0 ? "" : i == 1 ? "\t" : " ", (char *) words->pdata[i]);
-                        has_localhost = has_localhost || g_str_equal(words->pdata[i], "localhost");
+                g_string_append(text, words->pdata[0]);
+                for (guint i = 1; i < words->len; i++) {
+                        g_string_append_printf(text, "%s%s", i == 1 ? "\t" : " ", (char *) words->pdata[i]);
+                        g_hash_table_add(names, words->pdata[i]);
                 }
                 g_string_append_c(text, '\n');
         }
-        if (!has_localhost)
+}
+
+static void append_own_names(GString *text, const char *own_name, const char *container_name, GHashTable *names) {
+        bool own = own_name && !g_hash_table_contains(names, own_name);
+        bool container = own_name && !g_hash_table_contains(names, container_name);
+
+        if (own || container)
+                g_string_append_printf(text, "127.0.0.1\t%s%s%s\n", own ? own_name : "", own && container ? " " : "",
+                                       container ? container_name : "");
+}
+
+char *etc_hosts(const char *added, const char *host_hosts, const char *own_name, const char *container_name) {
+        g_autofree char *all = g_strconcat(added ?: "", host_hosts, NULL);
+        g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
+        g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+        GString *text = g_string_new(NULL);
+
+        append_hosts(text, lines, names);
+        if (!g_hash_table_contains(names, "localhost"))
                 g_string_append(text, "127.0.0.1\tlocalhost\n::1\tlocalhost\n");
-        if (own_name)
-                g_string_append_printf(text, "127.0.0.1\t%s %s\n", own_name, container_name);
+        append_own_names(text, own_name, container_name, names);
         return g_string_free(text, FALSE);
 }
 

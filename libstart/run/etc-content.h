@@ -8,9 +8,10 @@
 
 /* The text of the files that Podman gives every container, from the host's own. Pure; results are transfer full. */
 
-/* /etc/hosts: the host's entries (its text, or NULL), one address and its names a line, without comments. With a
- * network of its own (`own_name` not NULL) the container finds itself as well. */
-char *etc_hosts(const char *host_hosts, const char *own_name, const char *container_name);
+/* /etc/hosts: the `added` entries, which so are found first, and the host's (texts, or NULL), one address and its names
+ * a line, without comments. With a network of its own (`own_name` not NULL) the container finds itself as well, but no
+ * name that is there already gets another address. */
+char *etc_hosts(const char *added, const char *host_hosts, const char *own_name, const char *container_name);
 
 /* /etc/resolv.conf: the search, nameserver and options lines of the host's. */
 char *etc_resolv_conf(const char *host_resolv_conf);

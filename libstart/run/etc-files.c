@@ -8,6 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/host-entry.h"
 #include "libstart/base/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
@@ -47,8 +48,13 @@ static char *read_host_file(const char *path) {
 static bool make_files(const LaunchArgs *args, const char *hostname, EtcFile files[N_FILES], GError **error) {
         bool own_network = g_strcmp0(args->network, "none") == 0;
         g_autofree char *hosts = read_host_file("/etc/hosts");
+        g_autoptr(GString) added = g_string_new(NULL);
 
-        files[HOSTS] = text_file("etc", "hosts", etc_hosts(hosts, own_network ? hostname : NULL, args->name));
+        for (guint i = 0; i < args->add_hosts->len; i++)
+                if (!host_entry_append(added, args->add_hosts->pdata[i], error))
+                        return false;
+        files[HOSTS] = text_file("etc", "hosts",
+                                 etc_hosts(added->str, hosts, own_network ? hostname : NULL, args->name));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
         files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));

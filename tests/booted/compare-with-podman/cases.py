@@ -43,6 +43,17 @@ CASES = {
         User=0
         Group=1502
     ''',
+    'hosts': '''
+        AddHost=hub:10.0.0.1
+        AddHost=radar;radar.car:2001:db8::1
+        AddHost=lidar:10.0.0.2,sonar:10.0.0.3
+    ''',
+    'hosts-own-name': '''
+        AddHost=me:10.0.0.1
+        AddHost=localhost:10.0.0.2
+        HostName=me
+        Network=none
+    ''',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77

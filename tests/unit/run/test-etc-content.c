@@ -7,7 +7,7 @@
 /* The expectations marked podman were read off containers of Podman 5.4.2. */
 
 static const struct {
-        const char *host, *own_name, *expected;
+        const char *host, *own_name, *expected, *added;
 } hosts[] = {
         { "127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n" },                                 /* podman */
         { "127.0.0.1 localhost\n", "a887", "127.0.0.1\tlocalhost\n127.0.0.1\ta887 camera\n" },       /* podman */
@@ -15,10 +15,14 @@ static const struct {
         { "10.0.0.1\n127.0.0.1 localhost", NULL, "127.0.0.1\tlocalhost\n" },
         { NULL, NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
         { "#127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
+        { "127.0.0.1 localhost\n", NULL, "10.0.0.1\thub hub.car\n127.0.0.1\tlocalhost\n", "10.0.0.1\thub hub.car\n" },
+        { NULL, NULL, "10.0.0.1\tlocalhost\n", "10.0.0.1\tlocalhost\n" },
+        { "127.0.0.1 localhost", "me", "10.0.0.1\tme\n127.0.0.1\tlocalhost\n127.0.0.1\tcamera\n", "10.0.0.1\tme\n" },
+        { "1.1.1.1 me\n127.0.0.1 localhost", "me", "10.0.0.1\tcamera\n1.1.1.1\tme\n127.0.0.1\tlocalhost\n", "10.0.0.1\tcamera\n" },
 };
 
 START_TEST(test_hosts) {
-        g_autofree char *text = etc_hosts(hosts[_i].host, hosts[_i].own_name, "camera");
+        g_autofree char *text = etc_hosts(hosts[_i].added, hosts[_i].host, hosts[_i].own_name, "camera");
 
         ck_assert_str_eq(text, hosts[_i].expected);
 }
