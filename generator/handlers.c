@@ -97,6 +97,13 @@ bool handle_no_new_privileges(Container *container, const Key *key, const Value 
         return set_named(container, "security-opt", "no-new-privileges", error);
 }
 
+/* Mask= and Unmask=; key->text says which. */
+bool handle_mask(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat(key->text, "=", value->text, NULL);
+
+        return set_named(container, "security-opt", option, error);
+}
+
 bool handle_notify(Container *container, const Key *key, const Value *value, GError **error) {
         bool notify;
 

@@ -12,6 +12,7 @@ bool set_option(Container *container, const Key *key, const Value *value, GError
 bool handle_exec(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_group(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_image(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_mask(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_network(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_no_new_privileges(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_notify(Container *container, const Key *key, const Value *value, GError **error);

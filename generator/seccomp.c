@@ -45,6 +45,8 @@ static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
                 const char *text = args->security_opt->pdata[i];
                 SecurityOption option;
 
+                if (g_str_has_prefix(text, "mask=") || g_str_has_prefix(text, "unmask="))
+                        continue;
                 if (strpbrk(text, "%$"))
                         return false;
                 if (security_option_parse(text, &option, NULL) && option.kind == SECURITY_SECCOMP)

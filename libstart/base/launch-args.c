@@ -51,7 +51,7 @@ static const Option options[] = {
         { "--add-host", 0, LIST(add_hosts), check_add_host, "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
-        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=FILE|unconfined" },
+        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=, mask=, unmask=" },
         { "--ulimit", 0, LIST(ulimits), check_ulimit, "NAME=SOFT[:HARD]", "resource limit" },
         { "--sysctl", 0, LIST(sysctls), check_sysctl, "NAME=VALUE", "namespaced kernel parameter" },
         { "--log-driver", 0, STRING(log_driver), check_log_driver, "DRIVER", "journald, passthrough or none" },

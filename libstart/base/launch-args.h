@@ -50,7 +50,7 @@ typedef struct LaunchArgs {
         /* what it may do */
         GPtrArray *cap_add;
         GPtrArray *cap_drop;
-        GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH */
+        GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH, [un]mask=PATH[:PATH...] */
         GPtrArray *ulimits;      /* NAME=SOFT[:HARD] or host */
         GPtrArray *sysctls;      /* NAME=VALUE */
 

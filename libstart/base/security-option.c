@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/base/security-option.h"
 
 static bool parse_no_new_privileges(const char *value, SecurityOption *option, GError **error) {
@@ -26,6 +27,32 @@ static bool parse_seccomp(const char *value, SecurityOption *option, GError **er
         return true;
 }
 
+/* Masked, "/" would be a container without files. */
+static bool check_path(const char *path, SecurityOptionKind kind, GError **error) {
+        g_autofree char *clean = NULL;
+
+        if (kind == SECURITY_UNMASK && g_ascii_strcasecmp(path, SECURITY_UNMASK_ALL) == 0)
+                return true;
+        if (!path_value_check(path, error))
+                return false;
+        clean = path_value_clean(path);
+        return kind == SECURITY_UNMASK || !g_str_equal(clean, "/") ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is the whole container, and cannot be masked", path);
+}
+
+static bool parse_paths(const char *value, SecurityOptionKind kind, SecurityOption *option, GError **error) {
+        g_auto(GStrv) paths = g_strsplit(value ?: "", ":", -1);
+
+        if (!*paths)
+                return error_set(error, KT_ERROR_USAGE, "the path is empty");
+        for (char **path = paths; *path; path++)
+                if (!check_path(*path, kind, error))
+                        return false;
+        option->kind = kind;
+        option->paths = value;
+        return true;
+}
+
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error) {
         size_t length = strcspn(value, strchr(value, '=') ? "=" : ":");
         const char *argument = value[length] ? value + length + 1 : NULL;
@@ -37,10 +64,14 @@ bool security_option_parse(const char *value, SecurityOption *ret, GError **erro
                 ok = parse_no_new_privileges(argument, &option, error);
         else if (g_str_equal(name, "seccomp"))
                 ok = parse_seccomp(argument, &option, error);
+        else if (g_str_equal(name, "mask"))
+                ok = parse_paths(argument, SECURITY_MASK, &option, error);
+        else if (g_str_equal(name, "unmask"))
+                ok = parse_paths(argument, SECURITY_UNMASK, &option, error);
         else
                 ok = error_set(
                         error, KT_ERROR_UNSUPPORTED,
-                        "security option '%s' is not supported: there are no-new-privileges and seccomp",
+                        "security option '%s' is not supported: there are no-new-privileges, seccomp, mask and unmask",
                         name);
         if (ok)
                 *ret = option;

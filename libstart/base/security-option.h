@@ -7,13 +7,20 @@
 typedef enum SecurityOptionKind {
         SECURITY_NO_NEW_PRIVILEGES,
         SECURITY_SECCOMP,
+        SECURITY_MASK,
+        SECURITY_UNMASK,
 } SecurityOptionKind;
 
 typedef struct SecurityOption {
         SecurityOptionKind kind;
         bool enabled;        /* of no-new-privileges; of seccomp: false means unconfined */
         const char *profile; /* of seccomp: absolute path, inside the value that was parsed; else NULL */
+        const char *paths; /* of mask and unmask: with colons between, inside the value that was parsed; else NULL */
 } SecurityOption;
 
-/* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it. */
+#define SECURITY_UNMASK_ALL "ALL" /* of unmask, in place of a path */
+
+/* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it. mask=PATH[:PATH...]
+ * and unmask=PATTERN[:PATTERN...]: paths are absolute, where podman leaves out those that are not; patterns are glob(7)'s,
+ * or ALL. */
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error);

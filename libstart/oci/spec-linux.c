@@ -7,20 +7,6 @@
 
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
 
-/* Podman's lists. */
-static const char *const masked_paths[] = {
-        "/proc/acpi",          "/proc/interrupts",
-        "/proc/kcore",         "/proc/keys",
-        "/proc/latency_stats", "/proc/sched_debug",
-        "/proc/scsi",          "/proc/timer_list",
-        "/proc/timer_stats",   "/sys/devices/virtual/powercap",
-        "/sys/firmware",       "/sys/fs/selinux",
-};
-
-static const char *const readonly_paths[] = {
-        "/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger", NULL,
-};
-
 static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type) {
         Namespace *ns = g_new0(Namespace, 1);
 
@@ -36,19 +22,6 @@ static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_ne
                 add_namespace(linux_, types[i]);
         if (own_network)
                 add_namespace(linux_, "network");
-}
-
-static void add_masks(runtime_spec_schema_config_linux *linux_, const HostFacts *host) {
-        g_autoptr(GPtrArray) paths = g_ptr_array_new(); /* owns nothing */
-
-        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths); i++)
-                g_ptr_array_add(paths, (void *) masked_paths[i]);
-        for (size_t i = 0; host->thermal_throttle && host->thermal_throttle[i]; i++)
-                g_ptr_array_add(paths, host->thermal_throttle[i]);
-        g_ptr_array_add(paths, NULL);
-        linux_->masked_paths = spec_copy_strings((const char *const *) paths->pdata,
-                                                 &linux_->masked_paths_len);
-        linux_->readonly_paths = spec_copy_strings(readonly_paths, &linux_->readonly_paths_len);
 }
 
 static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network,
@@ -106,7 +79,7 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
 
         spec->linux = linux_;
         add_namespaces(linux_, spec_has_own_network(input));
-        add_masks(linux_, input->host);
+        spec_add_masks(spec, input);
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
         return add_sysctls(linux_, input, error);
 }

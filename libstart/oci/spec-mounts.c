@@ -27,7 +27,7 @@ static const struct {
         { "/sys/fs/cgroup",
           "cgroup",
           "cgroup",
-          { "rprivate", "nosuid", "noexec", "nodev", "relatime", "ro" } },
+          { "rprivate", "nosuid", "noexec", "nodev", "relatime" } },
 };
 
 #define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
@@ -267,6 +267,8 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
                 if (shm && !add_shm_size(mount, input->args->shm_size, error))
                         return false;
                 if (read_only && (shm || g_str_equal(destination, "/dev")))
+                        add_option(mount, "ro");
+                if (g_str_equal(destination, "/sys/fs/cgroup") && !spec_has_writable_cgroup(input))
                         add_option(mount, "ro");
         }
         return true;

@@ -22,10 +22,14 @@ bool spec_add_capabilities(Spec *spec, const SpecInput *input, GError **error); 
 bool spec_add_rlimits(Spec *spec, const SpecInput *input, GError **error);      /* after the process */
 bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error);
 bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error); /* after the mounts */
+void spec_add_masks(Spec *spec, const SpecInput *input); /* a part of spec_add_linux() */
 bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error);
 
 /* A copy of the strings; *ret_length is their number. Transfer full. */
 char **spec_copy_strings(const char *const *strings, size_t *ret_length);
+
+/* Does the file unmask /sys/fs/cgroup, which is read-only by default? */
+bool spec_has_writable_cgroup(const SpecInput *input);
 
 /* Does the container have a network namespace of its own? */
 static inline bool spec_has_own_network(const SpecInput *input) {

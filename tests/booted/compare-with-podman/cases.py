@@ -43,6 +43,18 @@ CASES = {
         User=0
         Group=1502
     ''',
+    'mask': '''
+        Mask=/proc/kallsyms:/proc/modules /sys/kernel/debug
+        Mask=/sys/class:/not/there:/dev/mqueue
+    ''',
+    'unmask': '''
+        Unmask=/proc/*:/sys/firmware
+        Unmask=/sys/fs/cgroup
+        Mask=/proc/kcore
+    ''',
+    'unmask-some': 'Unmask=/proc/acpi:/proc/s*:/sys/*',
+    'unmask-all': 'Unmask=ALL',
+    'unmask-all-later': 'Unmask=/proc/acpi ALL',
     'hosts': '''
         AddHost=hub:10.0.0.1
         AddHost=radar;radar.car:2001:db8::1

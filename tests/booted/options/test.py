@@ -108,6 +108,21 @@ def test_rootfs_by_a_variable_of_the_service(machine):
         assert 'from the directory' in said, said
 
 
+def test_masks(machine):
+    machine.run('mkdir -p /srv/masked/deep && echo secret >/srv/masked/file && touch /srv/masked/deep/x')
+    probe = 'cat /data/file; ls /data/deep; wc -l </proc/cpuinfo; grep -q . /proc/interrupts && echo shown; ' \
+            'echo x >/proc/sys/kernel/hostname && echo writable; mkdir /sys/fs/cgroup/x && rmdir /sys/fs/cgroup/x && echo made'
+    lines = ('Volume=/srv/masked:/data', 'Mask=/data/file:/data/deep /proc/cpuinfo')
+
+    def said(*more):
+        return [line for line in once(machine, probe, '\n        '.join(lines + more))
+                if line in ('secret', 'x', '0', 'shown', 'writable', 'made')]
+    assert said() == ['0'], said()
+    assert said('Unmask=/proc/*') == ['0', 'shown', 'writable']
+    assert said('Unmask=/sys/fs/cgroup') == ['0', 'made']
+    assert said('Unmask=ALL') == ['0', 'shown', 'writable', 'made']
+
+
 # %z of summer and winter, whatever the image's own zones are.
 DATES = "date -d '2024-07-01 12:00' +%%z; date -d '2024-01-01 12:00' +%%z; stat -c %%a:%%F /etc/localtime"
 

@@ -46,6 +46,8 @@ static const struct {
           "[--hostname][cam][--label][x][--user][bob][--workdir][/x][i]" },
         { WORDS("-u=1", "--group-add", "video", "--group-add=7,audio", "i"),
           "[--user][1][--group-add][video][--group-add][7,audio][i]" },
+        { WORDS("--security-opt=mask=/a:/b", "--security-opt", "unmask=ALL", "i"),
+          "[--security-opt][mask=/a:/b][--security-opt][unmask=ALL][i]" },
         { WORDS("--add-host", "a;b:::1", "--net", "none", "i"), "[--network][none][--add-host][a;b:::1][i]" },
         { WORDS("--add-host=a", "i"), NULL },
         { WORDS("--tz=local", "--tz", "Etc/GMT+1", "i"), "[--tz][Etc/GMT+1][i]" },

@@ -8,7 +8,7 @@ static const struct {
         const char *value;
         SecurityOptionKind kind;
         bool enabled;
-        const char *profile;
+        const char *profile, *paths;
 } good[] = {
         { "no-new-privileges", SECURITY_NO_NEW_PRIVILEGES, true, NULL },
         { "no-new-privileges=true", SECURITY_NO_NEW_PRIVILEGES, true, NULL },
@@ -16,6 +16,10 @@ static const struct {
         { "no-new-privileges=false", SECURITY_NO_NEW_PRIVILEGES, false, NULL },
         { "seccomp=unconfined", SECURITY_SECCOMP, false, NULL },
         { "seccomp:unconfined", SECURITY_SECCOMP, false, NULL },
+        { "mask=/proc/x", SECURITY_MASK, false, NULL, "/proc/x" },
+        { "mask=/a=b:/c:/d e", SECURITY_MASK, false, NULL, "/a=b:/c:/d e" },
+        { "unmask=ALL", SECURITY_UNMASK, false, NULL, "ALL" },
+        { "unmask=/proc/*:all:/", SECURITY_UNMASK, false, NULL, "/proc/*:all:/" },
         { "seccomp=/etc/a=b:c.json", SECURITY_SECCOMP, true, "/etc/a=b:c.json" },
 };
 
@@ -27,6 +31,7 @@ START_TEST(test_good) {
         ck_assert_int_eq(option.kind, good[_i].kind);
         ck_assert_int_eq(option.enabled, good[_i].enabled);
         ck_assert_pstr_eq(option.profile, good[_i].profile);
+        ck_assert_pstr_eq(option.paths, good[_i].paths);
 }
 END_TEST
 
@@ -44,8 +49,14 @@ static const struct {
         { "seccomp=profile.json", KT_ERROR_USAGE, "absolute path" },
         { "label=disable", KT_ERROR_UNSUPPORTED, "'label'" },
         { "apparmor=unconfined", KT_ERROR_UNSUPPORTED, "'apparmor'" },
-        { "mask=/proc/x", KT_ERROR_UNSUPPORTED, "'mask'" },
-        { "unmask=ALL", KT_ERROR_UNSUPPORTED, "'unmask'" },
+        { "mask", KT_ERROR_USAGE, "the path is empty" },
+        { "mask=", KT_ERROR_USAGE, "the path is empty" },
+        { "mask=/a::/b", KT_ERROR_USAGE, "the path is empty" },
+        { "mask=/a:b", KT_ERROR_USAGE, "'b' is not an absolute path" },
+        { "mask=ALL", KT_ERROR_USAGE, "'ALL' is not an absolute path" },
+        { "mask=/a:/b/..//", KT_ERROR_USAGE, "'/b/..//' is the whole container" },
+        { "unmask=", KT_ERROR_USAGE, "the path is empty" },
+        { "unmask=proc/*", KT_ERROR_USAGE, "'proc/*' is not an absolute path" },
 };
 
 START_TEST(test_bad) {

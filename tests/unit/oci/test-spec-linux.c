@@ -82,8 +82,45 @@ START_TEST(test_masks) {
 }
 END_TEST
 
+#define OPT "--security-opt"
+
+/* Which of Podman's defaults are left, and what is added. */
+static const struct {
+        const char *const *words;
+        const char *masked, *readonly;
+        bool writable_cgroup;
+} masks[] = {
+        { WORDS(OPT, "unmask=ALL", "i"), "-", "-", true },
+        { WORDS(OPT, "unmask=/proc/acpi", OPT, "unmask=all", "i"), "-", "-", false }, /* podman */
+        { WORDS(OPT, "unmask=/*", OPT, "unmask=/proc", "i"), /* podman: a star does not match a slash */
+          "[/proc/acpi][/proc/interrupts][/proc/kcore][/proc/keys][/proc/latency_stats][/proc/sched_debug][/proc/scsi]"
+          "[/proc/timer_list][/proc/timer_stats][/sys/devices/virtual/powercap][/sys/firmware][/sys/fs/selinux]"
+          "[/sys/devices/system/cpu/cpu0/thermal_throttle]",
+          "[/proc/asound][/proc/bus][/proc/fs][/proc/irq][/proc/sys][/proc/sysrq-trigger]", false },
+        { WORDS(OPT, "unmask=/proc/*:/sys/f*/*", OPT, "mask=/proc/keys:/etc/x", OPT, "mask=/y", "i"),
+          "[/sys/devices/virtual/powercap][/sys/firmware][/sys/devices/system/cpu/cpu0/thermal_throttle]"
+          "[/proc/keys][/etc/x][/y]", "-", false },
+        { WORDS(OPT, "unmask=/sys/devices/system/cpu/*/thermal_throttle:/sys/*:/proc/[abikst]*:/sys/fs//cgroup/", "i"),
+          "[/proc/latency_stats][/sys/devices/virtual/powercap][/sys/fs/selinux]", "[/proc/fs]", true },
+};
+
+START_TEST(test_masks_of_the_file) {
+        g_auto(SpecCase) c = spec_case();
+
+        c.host.thermal_throttle = (char **) WORDS("/sys/devices/system/cpu/cpu0/thermal_throttle");
+        g_autoptr(Spec) spec = expect_spec(&c, masks[_i].words);
+        expect_list(spec->linux->masked_paths, masks[_i].masked);
+        expect_list(spec->linux->readonly_paths, masks[_i].readonly);
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (g_str_equal(spec->mounts[i]->destination, "/sys/fs/cgroup"))
+                        ck_assert_int_eq(!g_strv_contains((const char *const *) spec->mounts[i]->options, "ro"),
+                                         masks[_i].writable_cgroup);
+}
+END_TEST
+
 TEST_MAIN("spec-linux", {
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_network_sysctl);
         tcase_add_test(tcase, test_masks);
+        tcase_add_loop_test(tcase, test_masks_of_the_file, 0, G_N_ELEMENTS(masks));
 })
