@@ -41,18 +41,14 @@ void exec_report_failure(const ExecReport *report, int errnum) {
         (void) !write(report->write_fd, &errnum, sizeof errnum);
 }
 
-int exec_report_reader(ExecReport *report) {
-        fd_closep(&report->write_fd);
-        report->write_fd = -1;
-        return report->read_fd;
-}
-
 bool exec_report_wait(ExecReport *report, int *ret_errno, GError **error) {
-        int reader = exec_report_reader(report), errnum = 0;
+        int errnum = 0;
         ssize_t n;
 
+        fd_closep(&report->write_fd);
+        report->write_fd = -1;
         do
-                n = read(reader, &errnum, sizeof errnum);
+                n = read(report->read_fd, &errnum, sizeof errnum);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return error_set_errno(error, errno, "Cannot learn whether the payload was executed");

@@ -22,10 +22,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ExecReport, exec_report_close)
 /* In the container, between a failed execve and _exit: async-signal-safe. */
 void exec_report_failure(const ExecReport *report, int errnum);
 
-/* Close our copy of the writing end. The descriptor that this returns stays the report's, and becomes readable when
- * exec_report_wait() has nothing to wait for. */
-int exec_report_reader(ExecReport *report);
-
 /* Close our copy of the writing end and wait. *ret_errno is 0 when the payload runs (or died before it told
  * otherwise), else the errno of its execve. */
 bool exec_report_wait(ExecReport *report, int *ret_errno, GError **error);

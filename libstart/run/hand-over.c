@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <linux/capability.h>
-#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -17,34 +16,105 @@
 #include "libstart/base/log.h"
 #include "libstart/run/hand-over.h"
 
-/* libstart is the service's main process until it says MAINPID=. systemd takes a main process that is not its child,
- * but warns that it will not notice its end. So where systemd is our parent the payload becomes its child too, by
- * CLONE_PARENT, and never was ours.
+/* Three processes take part:
  *
- * Then PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a missing
- * library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart traces the
- * payload from before its execution (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays
- * until its tracer has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has
- * ended by then, libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
+ *   libstart    the service's main process until it says MAINPID=
+ *   a midwife   forked by libstart, sharing its memory; it runs libcrun and so is the payload's parent
+ *   the payload
  *
- * Where tracing is not allowed (Yama's ptrace_scope=3), only that is lost. Without CAP_SYS_PTRACE it would be allowed,
- * but a traced payload could not gain the privileges of a set-user-ID file, so it is left out. */
+ * systemd accepts a main process that is not its own child, but warns that it will not notice its end. So the payload
+ * must be PID 1's child when MAINPID= arrives: the midwife exits first, and the payload is reparented.
+ *
+ * From then on PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a
+ * missing library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart
+ * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its tracer
+ * has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended by then,
+ * libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
+ *
+ * Where tracing is not allowed (a debugger has the payload already, Yama's ptrace_scope=3), only that is lost. */
 
+#define MIDWIFE_STACK_SIZE (256U * 1024U)
 #define SYSTEMD_TIMEOUT_MSEC 5000
 
-static void begin_trace(pid_t payload, void *data) {
-        bool *traced = data;
+typedef struct Midwife {
+        const RuntimeContainer *container;
+        HandOver *hand_over;
+        GError *error;
+} Midwife;
 
-        *traced = prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) > 0 &&
-                  ptrace(PTRACE_SEIZE, payload, NULL, NULL) == 0;
+static void look_at_payload(HandOver *hand_over) {
+        siginfo_t info = { 0 };
+
+        if (waitid(P_PID, (id_t) hand_over->payload, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+                return;
+        hand_over->exited = true;
+        hand_over->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
 }
 
-/* A traced process stops at each of its signals until the tracer passes it on. With WNOHANG those that have come are
- * passed on, with 0 all until the payload ends. */
-static void pass_on_signals(HandOver *hand_over, int flags) {
+/* Runs on its own stack in libstart's memory, while libstart waits for it to stop or to exit. */
+static int midwife_main(void *data) {
+        Midwife *midwife = data;
+        HandOver *hand_over = midwife->hand_over;
+        pid_t payload = runtime_run(midwife->container, &midwife->error);
+
+        if (payload < 0)
+                _exit(EXIT_FAILURE);
+        hand_over->payload = payload;
+        if (!exec_report_wait(midwife->container->report, &hand_over->exec_errno, &midwife->error))
+                _exit(EXIT_FAILURE);
+        if (hand_over->exec_errno != 0) {
+                waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
+                _exit(EXIT_SUCCESS);
+        }
+        timing_mark(midwife->container->timing, TIMING_STARTED);
+        kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
+        look_at_payload(hand_over);
+        _exit(EXIT_SUCCESS);
+}
+
+static pid_t fork_midwife(Midwife *midwife, GError **error) {
+        char *stack = mmap(NULL, MIDWIFE_STACK_SIZE, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        pid_t pid;
+
+        if (stack == MAP_FAILED) {
+                error_set_errno(error, errno, "Cannot allocate a stack");
+                return -1;
+        }
+        pid = clone(midwife_main, stack + MIDWIFE_STACK_SIZE, CLONE_VM | SIGCHLD, midwife);
+        if (pid < 0)
+                error_set_errno(error, errno, "Cannot fork");
+        return pid;
+}
+
+static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, bool *ret_traced, GError **error) {
+        Midwife midwife = { .container = container, .hand_over = hand_over };
+        int writer = container->report->write_fd, status = 0;
+        pid_t pid = fork_midwife(&midwife, error);
+
+        if (pid < 0)
+                return false;
+        close(writer); /* the midwife has descriptors of its own; ours would keep the report from ever ending */
+        if (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status)) {
+                *ret_traced = ptrace(PTRACE_SEIZE, hand_over->payload, NULL, NULL) == 0;
+                kill(pid, SIGCONT);
+                waitpid(pid, &status, 0);
+        }
+        if (midwife.error) {
+                g_propagate_error(error, midwife.error);
+                return false;
+        }
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS)
+                return error_set(error, KT_ERROR_FAILED, "The process that starts the container died of signal %d",
+                                 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        return true;
+}
+
+/* A traced process stops at each of its signals until the tracer passes it on. */
+static void pass_on_signals(HandOver *hand_over) {
         int status;
 
-        while (waitpid(hand_over->payload, &status, __WALL | flags) > 0) {
+        while (waitpid(hand_over->payload, &status, __WALL | WNOHANG) > 0) {
                 if (!WIFSTOPPED(status)) {
                         hand_over->exited = true;
                         hand_over->status = status;
@@ -57,48 +127,6 @@ static void pass_on_signals(HandOver *hand_over, int flags) {
         }
 }
 
-static void handle_signals(int signals, HandOver *hand_over) {
-        struct signalfd_siginfo info;
-
-        if (read(signals, &info, sizeof info) > 0)
-                pass_on_signals(hand_over, WNOHANG);
-}
-
-static bool wait_for_execution(ExecReport *report, int signals, HandOver *hand_over, GError **error) {
-        struct pollfd fds[] = {
-                { .fd = exec_report_reader(report), .events = POLLIN },
-                { .fd = signals, .events = POLLIN },
-        };
-
-        while (!fds[0].revents) {
-                if (poll(fds, G_N_ELEMENTS(fds), -1) < 0 && errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot wait for the payload's execution");
-                if (fds[1].revents)
-                        handle_signals(signals, hand_over);
-        }
-        return exec_report_wait(report, &hand_over->exec_errno, error);
-}
-
-static bool execute(const RuntimeContainer *container, bool sibling, int signals, HandOver *hand_over,
-                    bool *ret_traced, GError **error) {
-        RuntimeContainer own = *container;
-        sigset_t mask;
-
-        own.sibling = sibling;
-        own.created = begin_trace;
-        own.created_data = ret_traced;
-        sigprocmask(SIG_BLOCK, NULL, &mask);
-        hand_over->payload = runtime_run(&own, error);
-        sigprocmask(SIG_SETMASK, &mask, NULL); /* libcrun blocks all; a stop ends a start that goes on */
-        if (hand_over->payload < 0 || !wait_for_execution(container->report, signals, hand_over, error))
-                return false;
-        if (hand_over->exec_errno != 0)
-                pass_on_signals(hand_over, 0); /* or systemd would find a process to kill */
-        else
-                timing_mark(container->timing, TIMING_STARTED);
-        return true;
-}
-
 static bool watch(int epoll, int signals, const Notify *notify) {
         struct epoll_event event = { .events = EPOLLIN };
 
@@ -109,6 +137,7 @@ static bool watch(int epoll, int signals, const Notify *notify) {
  * is said at the top of this file depends on it. */
 static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over) {
         _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
+        struct signalfd_siginfo info;
         struct epoll_event event;
 
         if (epoll < 0 || !watch(epoll, signals, notify))
@@ -118,9 +147,10 @@ static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_o
 
                 if (n == 0 || (n < 0 && errno != EINTR))
                         return;
-                handle_signals(signals, hand_over);
+                if (read(signals, &info, sizeof info) > 0)
+                        pass_on_signals(hand_over);
         }
-        pass_on_signals(hand_over, WNOHANG);
+        pass_on_signals(hand_over);
 }
 
 static int watch_children(GError **error) {
@@ -145,13 +175,13 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         if (signals < 0)
                 return false;
         *ret = (HandOver) { 0 };
-        if (!execute(container, notify && getppid() == 1, signals, ret, &traced, error))
+        if (!run_midwife(container, ret, &traced, error))
                 return false;
         if (ret->exec_errno != 0)
                 return true;
 
         if (traced)
-                pass_on_signals(ret, WNOHANG);
+                pass_on_signals(ret);
         /* systemd would only complain about the pid of a payload that is gone; our own end tells of it. */
         message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
         if (!started(ret->payload, data, error) || (*message && !notify_send(notify, message, error))) {

@@ -9,8 +9,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,14 +28,12 @@
  *
  *   libcrun_configure_handler       we are the handler
  *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
- *   syscall                         clone(2): whose child the container's process is
  *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
  *                                   every container has mounted is mounted, while libcrun still works in the parent
  *     libcrun_initialize_selinux    not looked for
  *     libcrun_set_mounts            libcrun makes the mounts that this container has besides; masks
  *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
  *     libcrun_apply_seccomp         the filter is installed from memory
- *     sigprocmask                   signals stay blocked
  *     execute()                     the payload, with an environment made beforehand, or the errno
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
  *   get_user_name                   not asked of NSS
@@ -65,10 +61,6 @@ int __real_libcrun_write_container_status(const char *state_root, const char *id
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
                                           libcrun_container_status_t *status, libcrun_error_t *err);
 char *__wrap_get_user_name(uid_t uid);
-int __real_sigprocmask(int how, const sigset_t *set, sigset_t *old);
-int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *old);
-long __real_syscall(long number, ...);
-long __wrap_syscall(long number, ...);
 
 /* libcrun's calls carry nothing of ours. */
 static struct {
@@ -77,7 +69,6 @@ static struct {
         container_entrypoint_t entrypoint; /* libcrun's */
         pid_t payload;
         /* In the container's process only: */
-        bool inside;
         int root; /* descriptor of its root */
         GError *error; /* of begin(), for the parent when it can be told */
         bool filtered; /* the filter is in force */
@@ -118,41 +109,14 @@ static bool prepare_mounts(GError **error) {
 }
 
 static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {
-        current.inside = true;
         (void) !prepare_mounts(&current.error);
         return current.entrypoint(args, notify_socket, sync_socket, err);
 }
 
 pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_entrypoint_t entrypoint, void *args,
                                          int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err) {
-        const RuntimeContainer *container = current.container;
-        pid_t pid;
-
         current.entrypoint = entrypoint;
-        pid = __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
-        if (pid > 0 && container->created)
-                container->created(pid, container->created_data);
-        return pid;
-}
-
-/* libcrun's fork is this call, inlined. */
-long __wrap_syscall(long number, ...) {
-        long args[6];
-        va_list ap;
-
-        va_start(ap, number);
-        for (size_t i = 0; i < G_N_ELEMENTS(args); i++)
-                args[i] = va_arg(ap, long);
-        va_end(ap);
-        if (number == SYS_clone && current.container && current.container->sibling)
-                args[0] |= CLONE_PARENT;
-        return __real_syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
-}
-
-/* Signals that the container's process gets stay blocked up to its last moment: who traces it would have to pass them
- * on (created()), and is itself waiting for this process until then. */
-int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-        return current.inside && how == SIG_UNBLOCK ? 0 : __real_sigprocmask(how, set, old);
+        return __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
 }
 
 /* It would read all of the host's mounts to find out whether SELinux is there; our spec has no labels. */
@@ -202,15 +166,12 @@ int __wrap_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const
 static int execute(void *cookie, libcrun_container_t *crun, const char *path, char *const argv[]) {
         const RuntimeContainer *container = current.container;
         int errnum = ENOENT;
-        sigset_t all;
 
         timing_mark(container->timing, TIMING_EXEC);
-        sigfillset(&all);
         if (container->filter && !current.filtered) {
                 errnum = EPERM; /* never without the filter, should libcrun ever not have asked for it */
         } else if (strchr(path, '/')) {
-                if (__real_sigprocmask(SIG_UNBLOCK, &all, NULL) == 0)
-                        execve(path, argv, container->environment);
+                execve(path, argv, container->environment);
                 errnum = errno;
         }
         exec_report_failure(container->report, errnum);

@@ -23,16 +23,11 @@ typedef struct RuntimeContainer {
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool detach;
-        bool sibling; /* the payload becomes a child of our parent, not ours; only detached */
-        /* Called, where it is set, when the payload's process exists. That waits for the end of it before it executes
-         * the payload. */
-        void (*created)(pid_t payload, void *data);
-        void *created_data;
 } RuntimeContainer;
 
 /* Create the container and execute the payload in it.
  *
- * detach: returns the payload's pid, as seen from here, when the payload is about to be executed, and leaves all
- * signals blocked. Otherwise: forwards signals to the payload, waits for it, and returns its exit status, 128 + N for
+ * detach: returns the payload's pid, as seen from here, when the payload is about to be executed. It is a child of the
+ * calling process. Otherwise: forwards signals to the payload, waits for it, and returns its exit status, 128 + N for
  * one killed by signal N. -1 on errors, and then nothing is left running. */
 int runtime_run(const RuntimeContainer *container, GError **error);
