@@ -120,10 +120,12 @@ static void pass_on_signals(HandOver *hand_over) {
                         hand_over->status = status;
                         return;
                 }
-                if (status >> 16 == PTRACE_EVENT_STOP) /* a group stop, which is to last */
-                        ptrace(PTRACE_LISTEN, hand_over->payload, NULL, NULL);
-                else
+                if (status >> 16 != PTRACE_EVENT_STOP)
                         ptrace(PTRACE_CONT, hand_over->payload, NULL, (void *) (long) WSTOPSIG(status));
+                else if (WSTOPSIG(status) == SIGTRAP) /* the end of a group stop, by SIGCONT */
+                        ptrace(PTRACE_CONT, hand_over->payload, NULL, NULL);
+                else /* a group stop, which is to last */
+                        ptrace(PTRACE_LISTEN, hand_over->payload, NULL, NULL);
         }
 }
 

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -44,25 +46,38 @@ static int fail_mount(int context, int errnum, const char *what, GError **error)
         return -1;
 }
 
-char *overlay_options(char *const *layers, const char *upper, const char *work) {
-        GString *options = g_string_new("lowerdir=");
-        const char *const last[] = { ",upperdir=", upper, ",workdir=", work };
-
-        for (size_t i = 0; layers[i]; i++) {
-                if (i > 0)
-                        g_string_append_c(options, ':');
-                for (const char *p = layers[i]; *p; p++) {
-                        if (strchr(":,\\", *p))
-                                g_string_append_c(options, '\\');
-                        g_string_append_c(options, *p);
-                }
+static void append_path(GString *options, const char *name, const char *path) {
+        g_string_append(options, name);
+        for (; *path; path++) {
+                if (strchr(":,\\", *path))
+                        g_string_append_c(options, '\\');
+                g_string_append_c(options, *path);
         }
-        for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
-                g_string_append(options, last[i]);
+}
+
+char *overlay_options(char *const *layers, const char *upper, const char *work) {
+        GString *options = g_string_new(NULL);
+
+        for (size_t i = 0; layers[i]; i++)
+                append_path(options, i == 0 ? "lowerdir=" : ":", layers[i]);
+        if (upper) {
+                append_path(options, ",upperdir=", upper);
+                append_path(options, ",workdir=", work);
+        }
         return g_string_free(options, FALSE);
 }
 
-/* Before Linux 6.5: one string of at most a page. */
+/* Before Linux 6.8 overlayfs takes no layers one by one. Up to 6.4 it does not even say so: fsconfig(2) takes any option,
+ * and the mount fails with a message in the kernel's log. So the kernel is asked for its age. */
+static bool takes_single_layers(void) {
+        struct utsname name;
+        unsigned major = 0, minor = 0;
+
+        return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+               (major > 6 || (major == 6 && minor >= 8));
+}
+
+/* One string of at most a page. */
 static int mount_attached(char *const *layers, const char *upper, const char *work, const char *target,
                           GError **error) {
         g_autofree char *options = overlay_options(layers, upper, work);
@@ -71,7 +86,7 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         if (strlen(options) >= (size_t) sysconf(_SC_PAGESIZE)) {
                 error_set(error, KT_ERROR_FAILED,
                           "The image has too many layers for this kernel: the options of its overlay are %zu bytes, "
-                          "and one page is the limit before Linux 6.5; squash the image",
+                          "and one page is the limit before Linux 6.8; squash the image",
                           strlen(options));
                 return -1;
         }
@@ -87,27 +102,37 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         return fd;
 }
 
-int overlay_mount(char *const *layers, const char *upper, const char *work, const char *fallback_target,
-                  bool *ret_attached, GError **error) {
+static bool set_layers(int context, char *const *layers, const char *upper, const char *work, GError **error) {
+        for (size_t i = 0; layers[i]; i++)
+                if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i]) < 0) {
+                        fail_mount(context, errno, layers[i], error);
+                        return false;
+                }
+        if (upper && (sys_fsconfig(context, FSCONFIG_SET_STRING, "upperdir", upper) < 0 ||
+                      sys_fsconfig(context, FSCONFIG_SET_STRING, "workdir", work) < 0)) {
+                fail_mount(context, errno, NULL, error);
+                return false;
+        }
+        return true;
+}
+
+static int mount_detached(char *const *layers, const char *upper, const char *work, GError **error) {
         _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
         int fd;
 
         if (context < 0)
                 return fail_mount(-1, errno, "does this kernel have it?", error);
-        for (size_t i = 0; layers[i]; i++)
-                if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i]) < 0) {
-                        if (i > 0 || errno != EINVAL)
-                                return fail_mount(context, errno, layers[i], error);
-                        *ret_attached = true;
-                        return mount_attached(layers, upper, work, fallback_target, error);
-                }
-        if ((upper && (sys_fsconfig(context, FSCONFIG_SET_STRING, "upperdir", upper) < 0 ||
-                       sys_fsconfig(context, FSCONFIG_SET_STRING, "workdir", work) < 0)) ||
-            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+        if (!set_layers(context, layers, upper, work, error))
+                return -1;
+        if (sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
                 return fail_mount(context, errno, NULL, error);
         fd = sys_fsmount(context, FSMOUNT_CLOEXEC, 0);
-        if (fd < 0)
-                return fail_mount(context, errno, NULL, error);
-        *ret_attached = false;
-        return fd;
+        return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
+}
+
+int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
+                  GError **error) {
+        *ret_attached = !takes_single_layers();
+        return *ret_attached ? mount_attached(layers, upper, work, target, error) :
+                               mount_detached(layers, upper, work, error);
 }

@@ -8,10 +8,10 @@
  * work may be NULL: then nothing can be written (two layers at least).
  *
  * Returns a descriptor of a mount that is attached nowhere, so that the host never sees it and nothing is left to
- * unmount; or -1. Linux 6.5 has all that it takes. Where it is older, the mount is made with mount(2) in a new mount
- * namespace that this process then lives in, on the directory `fallback_target`; *ret_attached says which it was. */
-int overlay_mount(char *const *layers, const char *upper, const char *work, const char *fallback_target,
-                  bool *ret_attached, GError **error);
+ * unmount; or -1. Linux 6.8 has all that it takes. Where it is older, the mount is made with mount(2) in a new mount
+ * namespace that this process then lives in, on the directory `target`; *ret_attached says which it was. */
+int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
+                  GError **error);
 
 /* The options of mount(2) for the same, with ':' ',' and '\' in the paths escaped. Transfer full; for tests. */
 char *overlay_options(char *const *layers, const char *upper, const char *work);

@@ -23,7 +23,7 @@ bool root_find(const LaunchArgs *args, Root *ret, GError **error);
 /* Prepare everything below state_dir and mount it where nobody sees it: overlay and generated files. */
 bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error);
 
-/* Before Linux 6.5 an overlay can only be mounted attached, in a mount namespace of this process, where its mount point
+/* Before Linux 6.8 an overlay can only be mounted attached, in a mount namespace of this process, where its mount point
  * cannot be removed. Undo that, when no process of the container is left; else nothing is to be done. */
 void root_unmount(const Root *root);
 

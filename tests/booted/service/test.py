@@ -282,6 +282,20 @@ def test_starts_by_hand_leave_nothing(machine):
     machine.run('test -e /run/keyturn/by-hand/.private/mine; rm -r /run/keyturn/by-hand')
 
 
+def test_kernel_that_takes_no_single_layers(machine):
+    """Before Linux 6.8 the overlay is mounted in another way, as it is for who says that the kernel is older."""
+    def run(words):
+        return machine.run(f'setarch --uname-2.6 /usr/lib/keyturn/libstart run --name old {words} 2>&1 </dev/null', check=False)
+
+    image = 'localhost/test/layers:4'
+    before = machine.run('find /run/keyturn; cat /proc/self/mountinfo').out
+    assert run(f"{image} sh -c 'uname -r; cd /; echo new > new; cat new; exit 3'").status == 3
+    assert run(f'--read-only {image} touch /new').out.endswith('Read-only file system\n')
+    assert json.loads(run(f'--print-spec {image} true').out)['process']['args'][-1] == 'true'
+    assert run(f'--detach {image} no-such').status == 127
+    assert machine.run('find /run/keyturn; cat /proc/self/mountinfo').out == before
+
+
 def test_timing_is_told_whoever_waits(machine):
     for waits, words in (('no', '--detach'), ('yes', '')):
         name = f'timed-{waits}'

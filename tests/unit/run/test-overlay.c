@@ -6,9 +6,11 @@
 
 START_TEST(test_options_escape) {
         char *layers[] = { (char *) "/a:b", (char *) "/c,d", (char *) "/e\\f", NULL };
-        g_autofree char *options = overlay_options(layers, "/u", "/w");
+        g_autofree char *options = overlay_options(layers, "/u\\x2d", "/w:");
+        g_autofree char *read_only = overlay_options(layers, NULL, NULL);
 
-        ck_assert_str_eq(options, "lowerdir=/a\\:b:/c\\,d:/e\\\\f,upperdir=/u,workdir=/w");
+        ck_assert_str_eq(options, "lowerdir=/a\\:b:/c\\,d:/e\\\\f,upperdir=/u\\\\x2d,workdir=/w\\:");
+        ck_assert_str_eq(read_only, "lowerdir=/a\\:b:/c\\,d:/e\\\\f");
 }
 END_TEST
 
