@@ -292,7 +292,7 @@ def test_kernel_that_takes_no_single_layers(machine):
     assert run(f"{image} sh -c 'uname -r; cd /; echo new > new; cat new; exit 3'").status == 3
     assert run(f'--read-only {image} touch /new').out.endswith('Read-only file system\n')
     assert json.loads(run(f'--print-spec {image} true').out)['process']['args'][-1] == 'true'
-    assert run(f'--detach {image} no-such').status == 127
+    assert run(f'--detach --entrypoint /no-such {image}').status == 127
     assert machine.run('find /run/keyturn; cat /proc/self/mountinfo').out == before
 
 
