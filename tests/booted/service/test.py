@@ -266,6 +266,7 @@ def test_starts_by_hand_leave_nothing(machine):
         return machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {words} 2>&1 </dev/null', check=False)
 
     machine.run('mkdir -p /srv/precious; touch /srv/precious/file')
+    run(f'{BUSYBOX} true')  # leaves the filter, should it not have been there
     before = machine.run('find /run/keyturn').out
     writes = "sh -c 'mkdir -p /new/deep; ln -s /precious /new/link; touch /precious/new; rm -rf /etc; chmod 0 /new; exit 3'"
     for words, status in ((f'{BUSYBOX} true', 0), (f'-v /srv/precious:/precious {BUSYBOX} {writes}', 3),
@@ -288,6 +289,7 @@ def test_kernel_that_takes_no_single_layers(machine):
         return machine.run(f'setarch --uname-2.6 /usr/lib/keyturn/libstart run --name old {words} 2>&1 </dev/null', check=False)
 
     image = 'localhost/test/layers:4'
+    run(f'--entrypoint /bin/true {image}')  # leaves the filter, should it not have been there
     before = machine.run('find /run/keyturn; cat /proc/self/mountinfo').out
     assert run(f"{image} sh -c 'uname -r; cd /; echo new > new; cat new; exit 3'").status == 3
     assert run(f'--read-only {image} touch /new').out.endswith('Read-only file system\n')
