@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/container.h"
+#include "generator/devices.h"
 #include "generator/keys.h"
 #include "generator/names.h"
 #include "generator/sections.h"
@@ -91,6 +92,8 @@ static void finish_extra(Container *container) {
                 container_problem(
                         container, container->extra_line,
                         "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
+        else if (!devices_check(alone, &error))
+                container_problem(container, container->extra_line, "--device: %s", error->message);
         else
                 (void) launch_args_parse_options(container->args, words, NULL);
 }

@@ -28,6 +28,9 @@ bool handle_user(Container *container, const Key *key, const Value *value, GErro
 bool handle_memory(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_pids_limit(Container *container, const Key *key, const Value *value, GError **error);
 
+/* devices.c */
+bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error);
+
 /* early.c */
 bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
 

@@ -19,7 +19,7 @@
  * same. */
 const Key keys_container[] = {
         { "AddCapability", READ_WORDS, set_option, "cap-add" },
-        { "AddDevice", READ_WORDS, NULL, NOT_YET "instead Volume=/dev/x:/dev/x, and DeviceAllow=/dev/x rw in [Service]" },
+        { "AddDevice", READ_WORDS, handle_add_device, NULL },
         { "AddHost", READ_LINES, set_option, "add-host" },
         { "Annotation", READ_PAIRS, set_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },

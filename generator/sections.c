@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/cgroup-limits.h"
+#include "generator/devices.h"
 #include "generator/early.h"
 #include "generator/names.h"
 #include "generator/reload.h"
@@ -287,6 +288,7 @@ void sections_service(Container *container) {
          * has. A DeviceAllow= of the user's adds to them. */
         if (!user_value(service, "DevicePolicy"))
                 service_set(service, "DevicePolicy", "closed");
+        devices_service(container);
         set_identifier(container);
         service_set(service, "RuntimeDirectory", "keyturn/%N");
 }

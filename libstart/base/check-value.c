@@ -4,6 +4,7 @@
 #include "libstart/base/annotation.h"
 #include "libstart/base/capability.h"
 #include "libstart/base/check-value.h"
+#include "libstart/base/device-request.h"
 #include "libstart/base/error.h"
 #include "libstart/base/host-entry.h"
 #include "libstart/base/log-option.h"
@@ -92,6 +93,12 @@ bool check_tmpfs(const char *value, GError **error) {
 
 bool check_add_host(const char *value, GError **error) {
         return host_entry_append(NULL, value, error);
+}
+
+bool check_device(const char *value, GError **error) {
+        g_autoptr(DeviceRequest) request = device_request_parse(value, error);
+
+        return request;
 }
 
 bool check_size(const char *value, GError **error) {

@@ -18,6 +18,7 @@ bool check_volume(const char *value, GError **error);
 bool check_mount(const char *value, GError **error);
 bool check_tmpfs(const char *value, GError **error);
 bool check_add_host(const char *value, GError **error);
+bool check_device(const char *value, GError **error);
 bool check_size(const char *value, GError **error);
 bool check_network(const char *value, GError **error);
 bool check_capability(const char *value, GError **error);

@@ -45,6 +45,7 @@ static const Option options[] = {
         { "--volume", 'v', LIST(volumes), check_volume, "SRC:DST[:OPT]", "bind mount" },
         { "--mount", 0, LIST(mounts), check_mount, "type=T,KEY=VALUE", "bind mount or tmpfs" },
         { "--tmpfs", 0, LIST(tmpfs), check_tmpfs, "DST[:OPT]", "tmpfs mount" },
+        { "--device", 0, LIST(devices), check_device, "SRC[:DST][:rwm]", "device node of the host" },
         { "--shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
         { "--network", 0, STRING(network), check_network, "host|none", "network namespace" },
         { "--net", 0, STRING(network), check_network, NULL, NULL },

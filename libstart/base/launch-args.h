@@ -43,6 +43,7 @@ typedef struct LaunchArgs {
         GPtrArray *volumes; /* SOURCE:DESTINATION[:OPTIONS] */
         GPtrArray *mounts;  /* type=…,source=…,destination=… */
         GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
+        GPtrArray *devices; /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
         char *shm_size;
         char *network; /* host, none */
         GPtrArray *add_hosts; /* NAME[;NAME...]:ADDRESS */

@@ -29,6 +29,11 @@ typedef struct HostFacts {
          * the mount must not be freer than they are. Fails with KT_ERROR_NOT_FOUND where there is no such
          * source. NULL: the caller only wants to see the spec; no flags are added. */
         bool (*source_flags)(const char *path, unsigned long *ret_flags, GError **error);
+
+        /* Where the node of a device really is, links followed; it is one that libstart, and so the payload, is allowed
+         * to use as `access` (some of "rwm") says. Fails with KT_ERROR_NOT_FOUND where there is none. Transfer full.
+         * NULL: the caller only wants to see the spec; paths are taken as they are. */
+        bool (*find_device)(const char *path, const char *access, char **ret_node, GError **error);
 } HostFacts;
 
 void host_facts_clear(HostFacts *host); /* frees what is owned */

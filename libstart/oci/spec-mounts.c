@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "libstart/base/device-request.h"
 #include "libstart/base/error.h"
 #include "libstart/base/mount-request.h"
 #include "libstart/base/size.h"
@@ -139,6 +140,18 @@ static bool is_same(const Mount *a, const Mount *b) {
         return true;
 }
 
+/* Takes ownership of mount. */
+static bool add_unique(MountList *list, Mount *mount, GError **error) {
+        g_autoptr(Mount) owned = mount;
+        const Mount *other = g_hash_table_lookup(list->destinations, mount->destination);
+
+        if (!other)
+                add_mount(list, g_steal_pointer(&owned));
+        else if (!is_same(other, mount))
+                return error_set(error, KT_ERROR_USAGE, "two different mounts are to be on '%s'", mount->destination);
+        return true;
+}
+
 static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input,
                         GError **error) {
         g_autoptr(Mount) mount = make_requested(request);
@@ -149,16 +162,8 @@ static bool add_request(MountList *list, const MountRequest *request, const Spec
                         "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
                         "the files yourself, with semanage-fcontext(8) and restorecon(8)",
                         request->destination);
-        if (!add_source_flags(mount, request, input->host, error))
-                return false;
-
-        const Mount *other = g_hash_table_lookup(list->destinations, request->destination);
-        if (!other)
-                add_mount(list, g_steal_pointer(&mount));
-        else if (!is_same(other, mount))
-                return error_set(error, KT_ERROR_USAGE, "two different mounts are to be on '%s'",
-                                 request->destination);
-        return true;
+        return add_source_flags(mount, request, input->host, error) &&
+               add_unique(list, g_steal_pointer(&mount), error);
 }
 
 static bool add_requests(MountList *list, const GPtrArray *values, const SpecInput *input,
@@ -169,6 +174,37 @@ static bool add_requests(MountList *list, const GPtrArray *values, const SpecInp
                 if (!request || !add_request(list, request, input, error))
                         return false;
         }
+        return true;
+}
+
+/* The host's own node, and not one made anew: it is where the container wants it, on whatever file system, and keeps
+ * the owner and mode that udev gives it. "ro" so that the container cannot change these for the host; devices are
+ * written to all the same. */
+static bool add_device(MountList *list, const char *value, const HostFacts *host, GError **error) {
+        static const char *const options[] = { "bind", "rprivate", "nosuid", "dev", "ro", NULL };
+        g_autoptr(DeviceRequest) request = device_request_parse(value, error);
+        g_autofree char *node = NULL;
+        g_autoptr(GError) problem = NULL;
+
+        if (!request)
+                return false;
+        if (!host->find_device)
+                node = g_strdup(request->source);
+        else if (!host->find_device(request->source, request->access, &node, &problem)) {
+                if (request->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND))
+                        return true;
+                g_propagate_error(error, g_steal_pointer(&problem));
+                return false;
+        }
+        return add_unique(list, make_mount(request->destination ?: node, "bind", node, options), error);
+}
+
+static bool add_devices(MountList *list, const SpecInput *input, GError **error) {
+        const GPtrArray *devices = input->args->devices;
+
+        for (guint i = 0; i < devices->len; i++)
+                if (!add_device(list, devices->pdata[i], input->host, error))
+                        return false;
         return true;
 }
 
@@ -313,7 +349,8 @@ bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error) {
 
         if (!add_requests(&list, input->args->volumes, input, mount_request_parse_volume, error) ||
             !add_requests(&list, input->args->mounts, input, mount_request_parse_mount, error) ||
-            !add_requests(&list, input->args->tmpfs, input, mount_request_parse_tmpfs, error))
+            !add_requests(&list, input->args->tmpfs, input, mount_request_parse_tmpfs, error) ||
+            !add_devices(&list, input, error))
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);

@@ -9,6 +9,7 @@
 
 #include "libstart/base/bounding-set.h"
 #include "libstart/base/error.h"
+#include "libstart/run/device-node.h"
 #include "libstart/run/host.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu"
@@ -90,6 +91,7 @@ bool host_gather(Host *ret, GError **error) {
                 .notify_socket = getenv("NOTIFY_SOCKET"),
                 .selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
                 .source_flags = read_source_flags,
+                .find_device = device_node_find,
         };
         return true;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What single options promise, beyond what the comparison with Podman sees."""
 
+import contextlib
 import random
 
 BUSYBOX = 'localhost/test/busybox'
@@ -192,6 +193,111 @@ def test_working_directory_in_a_volume_or_behind_a_link(machine):
     machine.run('mkdir -p /srv/work/deep')
     assert '/work/deep' in once(machine, 'pwd', 'Volume=/srv/work:/work\n        WorkingDir=/work/deep')
     assert '/tmp' in once(machine, 'pwd', 'WorkingDir=/root/../tmp')
+
+
+@contextlib.contextmanager
+def devices(machine):
+    """/dev/camera is the kernel's log under another name and owner; /dev/other is a device that nobody asks for."""
+    machine.run('mknod -m 640 /dev/camera c 1 11; chown 1500:1501 /dev/camera; mknod -m 666 /dev/other c 10 229; '
+                'mkdir /dev/by-id; ln -s ../camera /dev/by-id/usb-camera; ln -s ../nothing /dev/by-id/usb-nothing')
+    try:
+        yield
+    finally:
+        machine.run('rm -rf /dev/camera /dev/other /dev/by-id')
+
+
+PROBE = ('for i in /dev/camera /dev/video0 /dev/deep/er /srv/x /dev/other; do [ -e $$i ] || continue; '
+         'dd if=$$i of=/dev/null bs=8192 count=1 2>/dev/null && echo can read $$i; true >$$i && echo can write $$i; '
+         'stat -c %%A.%%u.%%g.%%t.%%T $$i; done 2>/dev/null')
+READ_LOG = 'AddCapability=SYSLOG'  # and not only root on some machines
+
+
+def probe(machine, *container, service=''):
+    said = once(machine, PROBE, '\n        '.join((READ_LOG, *container)), service)
+    return [line for line in said if line.startswith('c')]
+
+
+NODE = 'crw-r-----.1500.1501.1.b'
+
+
+def test_device_is_the_hosts(machine):
+    with devices(machine):
+        for more in ('', 'Tmpfs=/first', 'ReadOnly=true\n        ReadOnlyTmpfs=false'):
+            said = probe(machine, 'AddDevice=/dev/camera', more)
+            assert said == ['can read /dev/camera', 'can write /dev/camera', NODE], (more, said)
+        changed = once(machine, 'chmod 666 /dev/camera || echo no; chown 0 /dev/camera || echo no', 'AddDevice=/dev/camera')
+        assert changed.count('no') == 2, changed
+        assert machine.run('stat -c %A.%u.%g /dev/camera').out == 'crw-r-----.1500.1501\n'
+
+
+def test_device_has_the_hosts_owner_and_mode(machine):
+    with devices(machine):
+        assert probe(machine, 'AddDevice=/dev/camera', 'User=1500:1') == ['can read /dev/camera', 'can write /dev/camera', NODE]
+        assert probe(machine, 'AddDevice=/dev/camera', 'User=1:1501') == ['can read /dev/camera', NODE]
+        assert probe(machine, 'AddDevice=/dev/camera', 'User=1:1', 'GroupAdd=1501') == ['can read /dev/camera', NODE]
+        assert probe(machine, 'AddDevice=/dev/camera', 'User=1:1') == [NODE]
+
+
+def test_device_elsewhere_and_nothing_else(machine):
+    """A volume brings the node of another device, and systemd forbids it. It allows devices, not paths."""
+    other = 'crw-rw-rw-.0.0.a.e5'
+    with devices(machine):
+        assert probe(machine, 'AddDevice=/dev/camera:/dev/video0:r', 'Volume=/dev/other:/dev/other') == [
+            'can read /dev/video0', NODE, other]
+        assert probe(machine, 'AddDevice=/dev/camera:/dev/deep/er:w') == ['can write /dev/deep/er', NODE]
+        assert probe(machine, 'AddDevice=-/dev/camera:/srv/x -/dev/camera:/dev/video0:r') == [
+            'can read /dev/video0', 'can write /dev/video0', NODE, 'can read /srv/x', 'can write /srv/x', NODE]
+        assert probe(machine, 'PodmanArgs=--device=/dev/camera:/dev/video0:m') == [NODE]
+        assert probe(machine, 'Volume=/dev/camera:/dev/camera') == [NODE]
+        assert probe(machine, 'AddDevice=/dev/camera:r', service='DeviceAllow=/dev/other w\n        DevicePolicy=auto') == [
+            'can read /dev/camera', NODE]
+
+
+def test_device_behind_a_link(machine):
+    with devices(machine):
+        both = ['can read /dev/camera', 'can write /dev/camera', NODE]
+        assert probe(machine, 'AddDevice=/dev/by-id/usb-camera') == both  # where Podman has it, too
+        assert probe(machine, 'AddDevice=/dev/by-id/usb-camera:/dev/video0:rw') == [
+            line.replace('camera', 'video0') for line in both]
+
+
+def test_devices_with_odd_names(machine):
+    with devices(machine):
+        machine.run(['ln', '-s', '../camera', r'/dev/by-id/a"\x20;50%ü'])
+        assert probe(machine, r"""AddDevice='/dev/by-id/a"\x20;50%%ü:/dev/video0:r'""") == ['can read /dev/video0', NODE]
+
+
+def test_device_that_is_none(machine):
+    with devices(machine):
+        assert probe(machine, 'AddDevice=-/dev/nothing -/dev/by-id/usb-nothing:/dev/video0') == []
+        refused(machine, "'/dev/nothing' is not there", 'AddDevice=/dev/nothing')
+        refused(machine, r'Requires=dev-by\x2did-usb\x2dnothing.device', 'AddDevice=/dev/by-id/usb-nothing')
+        refused(machine, "'/dev/by-id' is a directory", 'AddDevice=-/dev/by-id')
+        machine.run('touch /dev/by-id/file')
+        refused(machine, "'/dev/by-id/file' is no device", 'AddDevice=/dev/by-id/file')
+
+
+def test_device_that_the_unit_forbids(machine):
+    with devices(machine):
+        machine.write('/etc/systemd/system/once.service.d/less.conf', '[Service]\nDeviceAllow=\n')
+        refused(machine, "not allowed to use the device '/dev/camera' (rw)", 'AddDevice=/dev/camera:rw')
+
+
+def test_device_of_an_instance_seen_by_exec(machine):
+    with devices(machine):
+        machine.container('cam@', '''
+            [Container]
+            Image=localhost/test/busybox
+            Exec=sleep 1000
+            AddDevice=%f:/dev/video0:r
+            AddDevice=-/dev/nothing-%i
+            StopSignal=SIGKILL
+        ''')
+        machine.run('systemctl start cam@dev-camera')
+        for words in ('keyturnctl exec cam@dev-camera',
+                      'crun --root /run/keyturn/cam@dev-camera exec systemd-cam_dev-camera'):
+            assert machine.run(f'{words} stat -c %A.%u.%g.%t.%T /dev/video0').out.strip() == NODE
+        assert '"destination":"/dev/video0"' in machine.read('/run/keyturn/cam@dev-camera/systemd-cam_dev-camera/config.json')
 
 
 def test_debian_shell(machine):

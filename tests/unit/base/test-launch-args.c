@@ -63,6 +63,8 @@ static const struct {
         { WORDS("--detach", "false"), "[--detach][false]" }, /* a flag takes no second word */
         { WORDS("--mount", "type=tmpfs,dst=/a", "--tmpfs=/b", "--shm-size", "1g", "i"),
           "[--mount][type=tmpfs,dst=/a][--tmpfs][/b][--shm-size][1g][i]" },
+        { WORDS("--device=/dev/a:/dev/b:r", "--device", "-/dev/c", "i"), "[--device][/dev/a:/dev/b:r][--device][-/dev/c][i]" },
+        { WORDS("--device=a", "i"), NULL },
         { WORDS("--cap-add=a-nothing-of-the-kind", "i"), NULL },
         { WORDS("--cap-add=all", "--cap-drop", "kill", "--security-opt=no-new-privileges", "--ulimit=host",
                 "i"),

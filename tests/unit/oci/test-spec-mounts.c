@@ -161,6 +161,48 @@ START_TEST(test_source_flags) {
 }
 END_TEST
 
+static bool fake_device(const char *path, const char *access, char **ret_node, GError **error) {
+        if (g_str_equal(path, "/dev/none"))
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not there", path);
+        if (g_str_equal(path, "/dev/denied"))
+                return error_set(error, KT_ERROR_FAILED, "'%s' is denied for '%s'", path, access);
+        *ret_node = g_strdup(g_str_equal(path, "/dev/by-id/a") ? "/dev/a" : path);
+        return true;
+}
+
+#define NODE(destination, source) destination " bind " source " bind,rprivate,nosuid,dev,ro\n"
+
+static const struct {
+        const char *const *words;
+        const char *expected;
+} devices[] = {
+        { WORDS("--device=/dev/a", "--device=/dev/a:r", "i"), NODE("/dev/a", "/dev/a") },
+        { WORDS("--device=/dev/a:/x:r", "--device=-/dev/b", "i"), NODE("/x", "/dev/a") NODE("/dev/b", "/dev/b") },
+        { WORDS("--device=/dev/by-id/a", "--device=/dev/by-id/a:/dev/by-id/a", "i"),
+          NODE("/dev/a", "/dev/a") NODE("/dev/by-id/a", "/dev/a") },
+        { WORDS("--device=-/dev/none", "i"), "" },
+};
+
+START_TEST(test_devices) {
+        g_auto(SpecCase) c = spec_case();
+
+        c.host.find_device = fake_device;
+        g_autoptr(Spec) spec = expect_spec(&c, devices[_i].words);
+        g_autofree char *text = describe(spec);
+        g_autofree char *expected = g_strconcat(TOP REST, devices[_i].expected, NULL);
+        ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(test_device_of_no_machine) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("--device=/dev/none", "i"));
+        g_autofree char *text = describe(spec);
+
+        ck_assert_str_eq(text, TOP REST NODE("/dev/none", "/dev/none"));
+}
+END_TEST
+
 static const struct {
         const char *const *words;
         ErrorCode code;
@@ -173,6 +215,10 @@ static const struct {
         { WORDS("-v/a:/x:z", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
         { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED,
           "SELinux is enabled" },
+        { WORDS("--device=/dev/none", "i"), KT_ERROR_NOT_FOUND, "'/dev/none' is not there" },
+        { WORDS("--device=-/dev/denied:rw", "i"), KT_ERROR_FAILED, "'/dev/denied' is denied for 'rw'" },
+        { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE, "two different mounts are to be on '/x'" },
+        { WORDS("-v/dev/a:/dev/a", "--device=/dev/a", "i"), KT_ERROR_USAGE, "'/dev/a'" },
 };
 
 START_TEST(test_bad) {
@@ -180,6 +226,7 @@ START_TEST(test_bad) {
         g_autoptr(GError) error = NULL;
 
         c.host.source_flags = fake_flags;
+        c.host.find_device = fake_device;
         c.host.selinux = true;
         ck_assert_ptr_null(build_spec(&c, bad[_i].words, &error));
         expect_error(error, bad[_i].code, bad[_i].message);
@@ -201,6 +248,8 @@ TEST_MAIN("spec-mounts", {
         tcase_add_test(tcase, test_files);
         tcase_add_test(tcase, test_notify);
         tcase_add_loop_test(tcase, test_source_flags, 0, G_N_ELEMENTS(flags));
+        tcase_add_loop_test(tcase, test_devices, 0, G_N_ELEMENTS(devices));
+        tcase_add_test(tcase, test_device_of_no_machine);
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_relabel);
 })

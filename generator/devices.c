@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/devices.h"
+#include "generator/handlers.h"
+#include "generator/words.h"
+#include "libstart/base/device-request.h"
+
+bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value->text, error);
+
+        return request && set_option(container, &(Key){ .text = "device" }, value, error);
+}
+
+bool devices_check(const LaunchArgs *args, GError **error) {
+        for (guint i = 0; i < args->devices->len; i++) {
+                g_autoptr(DeviceRequest) request =
+                        device_request_parse_unexpanded(args->devices->pdata[i], error);
+
+                if (!request)
+                        return false;
+        }
+        return true;
+}
+
+/* systemd looks the path up when it starts the service, follows links, and ignores one that is not there. */
+void devices_service(Container *container) {
+        const GPtrArray *devices = container->args->devices;
+
+        for (guint i = 0; i < devices->len; i++) {
+                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(devices->pdata[i], NULL);
+                g_autoptr(GString) value = g_string_new(NULL);
+
+                words_append_quoted(value, request->source);
+                words_append_quoted(value, request->access);
+                service_set(container->service, "DeviceAllow", value->str);
+        }
+}

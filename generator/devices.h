@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/container.h"
+
+/* Can systemd be told to allow all devices of the options? */
+bool devices_check(const LaunchArgs *args, GError **error);
+
+/* DeviceAllow= of the service, for the devices of container->args, which are checked. */
+void devices_service(Container *container);
