@@ -129,6 +129,14 @@ static void pass_on_signals(HandOver *hand_over) {
         }
 }
 
+/* Returns at once where it cannot be waited for: it is not traced. */
+static void await_end(pid_t payload) {
+        int status;
+
+        while (waitpid(payload, &status, __WALL) > 0 && WIFSTOPPED(status))
+                ;
+}
+
 static bool watch(int epoll, int signals, const Notify *notify) {
         struct epoll_event event = { .events = EPOLLIN };
 
@@ -188,6 +196,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
         if (!started(ret->payload, data, error) || (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);
+                await_end(ret->payload);
                 return false;
         }
         timing_mark(container->timing, TIMING_TOLD);

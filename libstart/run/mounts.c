@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/mounts.h"
@@ -12,6 +14,12 @@ size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length
         return n;
 }
 
+bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path) {
+        size_t length = strlen(mount->destination);
+
+        return strncmp(path, mount->destination, length) == 0 && (!path[length] || path[length] == '/');
+}
+
 bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
                  GError **error) {
         bool hidden = false;
@@ -21,7 +29,7 @@ bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, siz
 
                 if (!(bind ? bind_mount_make : kernel_mount_make)(root_fd, mounts[i], error))
                         return false;
-                hidden |= bind && g_str_has_prefix(cwd, mounts[i]->destination);
+                hidden |= bind && mount_covers(mounts[i], cwd);
         }
         if (hidden)
                 (void) !root_file_make_directory(root_fd, cwd, 0, 0, NULL);

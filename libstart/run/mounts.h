@@ -19,3 +19,6 @@ size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
 bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
                  GError **error);
+
+/* Whether `path`, of the container, is the mount's destination or below it. */
+bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path);

@@ -16,10 +16,6 @@
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
 
-/* In the container's state directory. It begins with a dot because libcrun takes any other entry there for a container
- * (`crun --root DIR list`), and is closed to everybody but root: what the payload writes is its own affair. */
-#define NAME_PRIVATE ".private"
-
 /* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
 static bool find_directory(const char *value, Root *ret, GError **error) {
         const char *colon = strrchr(value, ':');
@@ -94,17 +90,12 @@ static bool clone_directory(Root *root, GError **error) {
                error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
 }
 
-bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error) {
-        g_autofree char *private = g_build_filename(state_dir, NAME_PRIVATE, NULL);
-        g_autofree char *upper = g_build_filename(private, "upper", NULL);
-        g_autofree char *work = g_build_filename(private, "work", NULL);
+bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
+                GError **error) {
+        g_autofree char *upper = g_build_filename(directory, "upper", NULL);
+        g_autofree char *work = g_build_filename(directory, "work", NULL);
 
-        root->mount_point = g_build_filename(private, "root", NULL);
-        if (mkdir(private, 0700) < 0 && errno == EEXIST)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "'%s' belongs to a container that runs, or ran without systemd to clean up: "
-                                 "remove it, or choose another --name",
-                                 state_dir);
+        root->mount_point = g_build_filename(directory, "root", NULL);
         if (mkdir(root->mount_point, 0700) < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
         if (root->directory)

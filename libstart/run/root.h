@@ -20,8 +20,9 @@ typedef struct Root {
 /* Find the image, or the directory, that args name. */
 bool root_find(const LaunchArgs *args, Root *ret, GError **error);
 
-/* Prepare everything below state_dir and mount it where nobody sees it: overlay and generated files. */
-bool root_mount(Root *root, const LaunchArgs *args, const char *state_dir, const char *hostname, GError **error);
+/* Prepare everything below `directory`, an empty one, and mount it where nobody sees it: overlay and generated files. */
+bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
+                GError **error);
 
 /* Before Linux 6.8 an overlay can only be mounted attached, in a mount namespace of this process, where its mount point
  * cannot be removed. Undo that, when no process of the container is left; else nothing is to be done. */

@@ -23,6 +23,7 @@
 #include "libstart/run/filter.h"
 #include "libstart/run/hand-over.h"
 #include "libstart/run/host.h"
+#include "libstart/run/mounts.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
@@ -166,13 +167,9 @@ static bool make_workdir(const Start *start, GError **error) {
 }
 
 static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
-        for (size_t i = 0; i < spec->mounts_len; i++) {
-                size_t length = strlen(spec->mounts[i]->destination);
-
-                if (strncmp(path, spec->mounts[i]->destination, length) == 0 &&
-                    (!path[length] || path[length] == '/'))
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (mount_covers(spec->mounts[i], path))
                         return true;
-        }
         return false;
 }
 
@@ -202,7 +199,7 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
         g_autofree char *group = etc_group(start->group, &start->user);
 
         if (start->root.directory) {
-                g_autofree char *files = g_build_filename(start->state_dir.path, ".private", "files", NULL);
+                g_autofree char *files = g_build_filename(start->state_dir.private_path, "files", NULL);
 
                 start->file_mounts = etc_files_write_apart(files, start->root.fd, start->args, hostname, passwd,
                                                            group, error);
@@ -236,7 +233,7 @@ static bool find_root(Start *start, GError **error) {
 
 static bool prepare_root(Start *start, GError **error) {
         g_autofree char *hostname = hostname_choose(start->args, &start->host.facts);
-        bool mounted = root_mount(&start->root, start->args, start->state_dir.path, hostname, error) &&
+        bool mounted = root_mount(&start->root, start->args, start->state_dir.private_path, hostname, error) &&
                        read_identity(start, error) && complete_root(start, hostname, error);
 
         timing_mark(start->timing, TIMING_ROOT);

@@ -14,10 +14,19 @@
 
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
         ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
-        ret->own = mkdir(ret->path, 0755) == 0 || (errno == ENOENT && g_mkdir_with_parents(ret->path, 0755) == 0);
-        if (access(ret->path, W_OK | X_OK) < 0)
+        ret->private_path = g_build_filename(ret->path, ".private", NULL);
+        if (mkdir(ret->path, 0755) < 0 && errno == ENOENT)
+                g_mkdir_with_parents(ret->path, 0755);
+        if (mkdir(ret->private_path, 0700) == 0) {
+                ret->own = !path;
+                return true;
+        }
+        if (errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot use '%s' for the container's state", ret->path);
-        return true;
+        return error_set(error, KT_ERROR_FAILED,
+                         "'%s' belongs to a container that runs, or ran without systemd to clean up: remove it, or "
+                         "choose another --name",
+                         ret->path);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
@@ -32,4 +41,5 @@ void state_dir_discard(StateDir *state_dir) {
 
 void state_dir_clear(StateDir *state_dir) {
         g_free(state_dir->path);
+        g_free(state_dir->private_path);
 }

@@ -4,15 +4,16 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The container's directory on /run: its writable layer, and what others may want to know of it. systemd makes and
- * removes that of a service (RuntimeDirectory=). Who calls libstart by hand has no systemd to do so: what libstart
- * made then, it removes. */
+/* The container's directory on /run: what others may want to know of it, and, closed to everybody but root, what the
+ * payload writes. systemd makes and removes that of a service (RuntimeDirectory=), and names it to libstart. Who calls
+ * libstart by hand names none and has no systemd: then it is libstart's own. */
 typedef struct StateDir {
         char *path;
-        bool own; /* made here */
+        char *private_path; /* begins with a dot: libcrun takes any other entry for a container */
+        bool own;
 } StateDir;
 
-/* `path` as the caller wants it, or NULL for /run/keyturn/NAME. */
+/* `path` as the caller wants it, or NULL for /run/keyturn/NAME. Of several callers with one path one succeeds. */
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error);
 
 /* Remove it with all that is in it, if it is our own. To be called when no process of the container is left. */

@@ -276,11 +276,14 @@ def test_starts_by_hand_leave_nothing(machine):
         assert machine.run('find /run/keyturn').out == before, words
     assert machine.run('ls /srv/precious').out.split() == ['file', 'new']
 
-    # What is not of libstart's making it leaves, and does not start over.
-    machine.run('mkdir -p /run/keyturn/by-hand/.private; touch /run/keyturn/by-hand/.private/mine')
+    # One of the same name that runs is left alone, and so is a directory that is given.
+    machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {BUSYBOX} sleep 3 >/dev/null 2>&1 </dev/null & sleep 0.3')
     done = run(f'{BUSYBOX} true')
     assert done.status == 125 and 'another --name' in done.out, done
-    machine.run('test -e /run/keyturn/by-hand/.private/mine; rm -r /run/keyturn/by-hand')
+    machine.run('test -d /run/keyturn/by-hand/.private/upper')
+    machine.wait_for(lambda: machine.run('find /run/keyturn').out == before)
+    assert run(f'--state-dir /run/keyturn/given {BUSYBOX} true').status == 0
+    machine.run('test -d /run/keyturn/given/.private/upper; rm -r /run/keyturn/given')
 
 
 def test_kernel_that_takes_no_single_layers(machine):
@@ -301,8 +304,8 @@ def test_kernel_that_takes_no_single_layers(machine):
 def test_timing_is_told_whoever_waits(machine):
     for waits, words in (('no', '--detach'), ('yes', '')):
         name = f'timed-{waits}'
-        out = machine.run(f'mkdir /run/keyturn/{name}; '
-                          f'/usr/lib/keyturn/libstart run --name {name} --timing {words} {BUSYBOX} true '
+        out = machine.run(f'/usr/lib/keyturn/libstart run --name {name} --state-dir /run/keyturn/{name} --timing {words} '
+                          f'{BUSYBOX} true '
                           f'2>&1 </dev/null; sleep 0.2; cat /run/keyturn/{name}/.timing; rm -rf /run/keyturn/{name}').out
         assert len(re.findall(r'^total [1-9]\d*$', out, re.M)) == 2, (waits, out)
 
