@@ -38,7 +38,7 @@ typedef struct RelayPayload {
         pid_t pid;         /* as seen from here */
         const char *unit;  /* "backup-camera.service" */
         const char *tag;   /* SYSLOG_IDENTIFIER= of stderr's lines (those of stdout are as systemd said) */
-        bool level_prefix; /* SyslogLevelPrefix= of the unit; true by default */
+        bool level_prefix; /* SyslogLevelPrefix= of the unit, if the caller knows it; else true */
 } RelayPayload;
 
 /* Once the payload's pid is known: hand the read ends and the journal's connections to the relay. A payload
