@@ -17,6 +17,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   measured(name, value, unit)   a result for people; what is in vm.data is written by --data
   quick, cuts   less is asked for (--ci); how often power_cut cuts
 
+A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing.
 A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure.
 """
 
@@ -199,9 +200,9 @@ class Report:
                 f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
 
 
-def make_disk(build=None):
-    """The directory with disk, kernel and initrd, for a build directory of keyturn or without keyturn."""
-    return host(os.path.join(HERE, 'disk'), *([build] if build else [])).strip()
+def make_disk(suite, build=None):
+    """The directory with disk, kernel and initrd of that Debian, for a build directory of keyturn or without keyturn."""
+    return host(os.path.join(HERE, 'disk'), suite, *([build] if build else [])).strip()
 
 
 class Vm:
