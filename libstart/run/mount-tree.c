@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,12 +10,14 @@
 #include "libstart/base/error.h"
 #include "libstart/run/mount-tree.h"
 
-/* The container's new mount namespace still shares its mounts with the host's: cut the way back first, or the host
- * would get the root as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing.
+/* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the root
+ * as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing.
  * MS_SLAVE and not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
-static bool separate_one(const char *path, GError **error) {
-        g_autofree char *directory = g_strdup(path);
+bool mount_tree_separate(const char *path, GError **error) {
+        g_autofree char *directory = realpath(path, NULL);
 
+        if (!directory)
+                return error_set_errno(error, errno, "Cannot find '%s'", path);
         for (;;) {
                 if (mount(NULL, directory, NULL, MS_SLAVE, NULL) == 0)
                         return true;
@@ -36,7 +39,7 @@ static bool separate_all(GError **error) {
 int mount_tree_begin(const char *path, int root_mount, bool share_rest, GError **error) {
         int fd;
 
-        if (!(share_rest ? separate_one(path, error) : separate_all(error)))
+        if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
                 return -1;
         if (root_mount >= 0 &&
             syscall(SYS_move_mount, root_mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {

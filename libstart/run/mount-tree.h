@@ -7,6 +7,9 @@
 /* The container's root in its mount namespace: from the host's tree, seen by one process more, to the only one that is
  * there. All in the container's process, before it is confined. */
 
+/* In a new mount namespace: what is mounted on path from now on stays in it. */
+bool mount_tree_separate(const char *path, GError **error);
+
 /* Put root_mount, which is detached (or -1: it is there already), on path. share_rest: the other mounts of the
  * namespace go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a
  * descriptor of the root. */

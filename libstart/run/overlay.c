@@ -12,6 +12,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/run/mount-tree.h"
 #include "libstart/run/overlay.h"
 
 /* glibc has these calls from 2.36 on; the numbers are the same on every architecture. */
@@ -90,10 +91,12 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
                           strlen(options));
                 return -1;
         }
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0) {
+        if (unshare(CLONE_NEWNS) < 0) {
                 error_set_errno(error, errno, "Cannot make a mount namespace");
                 return -1;
         }
+        if (!mount_tree_separate(target, error))
+                return -1;
         if (mount("overlay", target, "overlay", 0, options) < 0)
                 return fail_mount(-1, errno, NULL, error);
         fd = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -3,6 +3,8 @@
 
 import json
 
+from vm import Link
+
 SUITE = 'bookworm'
 IMAGE = 'localhost/test/layers:4'
 
@@ -37,12 +39,18 @@ def container(command, more='', what='Image=' + IMAGE):
 FILES = {
     'srv/look': LOOK,
     'srv/out/starts': '',
+    # Behind a link and on another mount, for --print-spec.
+    'srv/store': Link('/mnt/storage'),
+    'srv/storage.conf': '[storage]\ndriver = "overlay"\ngraphroot = "/srv/store"\nrunroot = "/run/store"\n',
     'etc/containers/systemd/layers.container': container(
         'sh /look', 'User=root\nVolume=/srv/out:/out\n[Install]\nWantedBy=multi-user.target'),
     'etc/containers/systemd/locked.container': container('sh /look', 'ReadOnly=true\nUser=1234:4321'),
     'etc/containers/systemd/tree.container': container('echo the tree >/written', what='Rootfs=/srv/tree'),
     'etc/containers/systemd/above.container': container(
         'cat /written; echo above >/written; cat /written', what='Rootfs=/srv/tree:O'),
+    'srv/shared/in/.empty': '',
+    'etc/containers/systemd/shares.container': container(
+        'mount -t tmpfs mine /shared/in', 'AddCapability=SYS_ADMIN\nVolume=/srv/shared:/shared:rshared'),
     'etc/containers/systemd/seven.container': container('exit 7'),
 }
 
@@ -63,10 +71,11 @@ cp -a "$(dirname /usr/share/containers/storage/overlay/*/diff/bin/busybox)/.." /
 
 wait_for 1 ready layers
 systemctl stop layers
-systemctl start layers locked tree
+systemctl start layers locked tree shares
 wait_for 2 ready layers
 wait_for 1 ready locked
 wait_for 1 ready tree
+wait_for 1 ready shares
 systemctl start above
 wait_for 1 ready above
 for unit in layers locked tree above; do
@@ -76,17 +85,19 @@ done
 systemctl start seven || true
 wait_for 7 value seven ExecMainStatus
 echo "filters compiled: $(compiled)"
+umount /srv/shared/in
 echo "overlays: $(grep -c overlay /proc/mounts) of the host's, $(overlays) in all"
 keyturnctl exec layers ls /data/new
 
-systemctl stop layers locked tree above
+systemctl stop layers locked tree above shares
 rm -r /run/keyturn/seccomp/* /usr/lib/keyturn/seccomp
-for unit in layers locked tree above seven; do test ! -e "/run/keyturn/$unit"; done
+for unit in layers locked tree above shares seven; do test ! -e "/run/keyturn/$unit"; done
 state() {{ find /run/keyturn -path '*/seccomp' -prune -o -print; }}
 before=$(state)
 by_hand {IMAGE} sh -c 'grep ^Seccomp: /proc/self/status; exit 3'
 by_hand {IMAGE} sh -c 'cat /data/changed; exit 4'
-/usr/lib/keyturn/libstart run --name hand --print-spec {IMAGE} true >spec
+mount --bind /usr/share/containers /mnt
+CONTAINERS_STORAGE_CONF=/srv/storage.conf /usr/lib/keyturn/libstart run --name hand --print-spec {IMAGE} true >spec
 echo "filters compiled: $(compiled)"
 diff <(echo "$before") <(state)
 wait_for 0 overlays
@@ -115,7 +126,7 @@ the tree
 above
 ready
 filters compiled: 0
-overlays: 0 of the host's, 3 in all
+overlays: 0 of the host's, 4 in all
 /data/new
 Seccomp:\t2
 ended with 3
