@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/ctl/containers.h"
 
@@ -174,10 +175,9 @@ static int compare_strings(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-GPtrArray *containers_find(sd_bus *bus, GError **error) {
+static GPtrArray *list_units(sd_bus *bus, GError **error) {
         g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_free);
 
         for (size_t i = 0; i < G_N_ELEMENTS(generator_dirs); i++)
                 add_directory(generator_dirs[i], files);
@@ -190,27 +190,56 @@ GPtrArray *containers_find(sd_bus *bus, GError **error) {
                         return NULL;
         }
         g_ptr_array_sort(units, compare_strings);
-        for (guint i = 0; i < units->len; i++) {
-                Container *container = load(bus, units->pdata[i], error);
+        return g_steal_pointer(&units);
+}
 
-                if (!container)
-                        return NULL;
-                if (container->args)
-                        g_ptr_array_add(all, container);
-                else
-                        container_free(container);
+static bool is_unit(const char *unit, const char *name) {
+        size_t length = name ? strlen(name) : 0;
+
+        return name && strncmp(unit, name, length) == 0 &&
+               (!unit[length] || g_str_equal(unit + length, ".service"));
+}
+
+static const char *find_unit(const GPtrArray *units, const char *name) {
+        for (guint i = 0; i < units->len; i++)
+                if (is_unit(units->pdata[i], name))
+                        return units->pdata[i];
+        return NULL;
+}
+
+static bool add(sd_bus *bus, const char *unit, GPtrArray *all, GError **error) {
+        Container *container = load(bus, unit, error);
+
+        if (!container)
+                return false;
+        if (container->args)
+                g_ptr_array_add(all, container);
+        else
+                container_free(container);
+        return true;
+}
+
+GPtrArray *containers_find(sd_bus *bus, const char *name, GError **error) {
+        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_free);
+        g_autoptr(GPtrArray) units = list_units(bus, error);
+        const char *only = units ? find_unit(units, name) : NULL;
+
+        if (!units || (only && !add(bus, only, all, error)))
+                return NULL;
+        for (guint i = 0; !only && i < units->len; i++) {
+                g_autoptr(GError) failure = NULL;
+
+                if (!add(bus, units->pdata[i], all, &failure))
+                        log_warning("%s", failure->message);
         }
         return g_steal_pointer(&all);
 }
 
 const Container *containers_get(const GPtrArray *all, const char *name, GError **error) {
-        g_autofree char *unit = g_strconcat(name, ".service", NULL);
-
         for (guint i = 0; i < all->len; i++) {
                 const Container *container = all->pdata[i];
 
-                if (g_str_equal(container->unit, name) || g_str_equal(container->unit, unit) ||
-                    g_strcmp0(container->args->name, name) == 0)
+                if (is_unit(container->unit, name) || g_strcmp0(container->args->name, name) == 0)
                         return container;
         }
         error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);

@@ -21,11 +21,14 @@ typedef struct Container {
 void container_free(Container *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 
-/* All that keyturn-generator has made services of, and the instances of templates that are loaded; sorted by unit.
- * Array of Container. */
-GPtrArray *containers_find(sd_bus *bus, GError **error);
+/* All that keyturn-generator has made services of, and the instances of templates that are loaded; sorted by unit. Of
+ * one that cannot be understood a warning is logged. Array of Container.
+ *
+ * name: only that of the unit NAME or NAME.service, if there is one, and then it must be understood; or NULL. */
+GPtrArray *containers_find(sd_bus *bus, const char *name, GError **error);
 
-/* That one: by its own name, its unit, or the unit without ".service". Borrowed from `all`. */
+/* That one: by its unit, with or without ".service", or its own name. Borrowed from `all`, what containers_find() has
+ * found for the same name. */
 const Container *containers_get(const GPtrArray *all, const char *name, GError **error);
 
 /* "/run/keyturn/camera". Transfer full. */

@@ -20,18 +20,21 @@
 typedef runtime_spec_schema_config_schema_process Process;
 
 /* A reload may be what runs the command (ReloadCmd=). */
-static bool is_running(const Container *container) {
+static bool check_running(const Container *container, GError **error) {
         static const char *const states[] = { "active", "reloading", NULL };
 
-        return container->pid > 0 && g_strv_contains(states, container->active);
+        if (!g_strv_contains(states, container->active))
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
+                                 container->active);
+        return container->pid > 0 ||
+               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
 }
 
 static bool find_state(const Container *container, char **ret_root, char **ret_config, GError **error) {
         g_autofree char *root = container_state_dir(container);
 
-        if (!is_running(container))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
-                                 container->active);
+        if (!check_running(container, error))
+                return false;
         *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);
         *ret_root = g_steal_pointer(&root);
         return true;

@@ -7,18 +7,20 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
+#include "libstart/base/log.h"
 #include "libstart/ctl/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
 
 static const struct {
         const char *name;
+        bool takes_container; /* its first word names one */
         int (*run)(const GPtrArray *all, const Options *options, char **words, GError **error);
 } commands[] = {
-        { "list", command_list },
-        { "analyze", command_analyze },
-        { "images", command_images },
-        { "exec", command_exec },
+        { "list", false, command_list },
+        { "analyze", true, command_analyze },
+        { "images", false, command_images },
+        { "exec", true, command_exec },
 };
 
 static Options arg_options;
@@ -56,7 +58,7 @@ static int open_bus(sd_bus **ret) {
         return geteuid() == 0 && open_private(ret) >= 0 ? 0 : sd_bus_open_system(ret);
 }
 
-static GPtrArray *find_all(GError **error) {
+static GPtrArray *find(const char *name, GError **error) {
         sd_bus *bus = NULL;
         int r = open_bus(&bus);
         GPtrArray *all;
@@ -65,7 +67,7 @@ static GPtrArray *find_all(GError **error) {
                 error_set_errno(error, -r, "Cannot talk to systemd");
                 return NULL;
         }
-        all = containers_find(bus, error);
+        all = containers_find(bus, name, error);
         sd_bus_flush_close_unref(bus);
         return all;
 }
@@ -73,7 +75,8 @@ static GPtrArray *find_all(GError **error) {
 static int run(char **words, GError **error) {
         for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++)
                 if (g_str_equal(words[0], commands[i].name)) {
-                        g_autoptr(GPtrArray) all = find_all(error);
+                        g_autoptr(GPtrArray)
+                                all = find(commands[i].takes_container ? words[1] : NULL, error);
 
                         return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
                 }
@@ -119,6 +122,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         setlocale(LC_ALL, "");
+        log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {
                         puts("keyturnctl " KEYTURN_VERSION);
@@ -127,6 +131,6 @@ int main(int argc, char **argv) {
                 status = run(argv + 1, &error);
         }
         if (error)
-                fprintf(stderr, "keyturnctl: %s\n", error->message);
+                log_error("%s", error->message);
         return status >= 0 ? status : EXIT_KEYTURN;
 }

@@ -49,6 +49,29 @@ def test_instances(machine):
     machine.run('systemctl stop many@one many@two')
 
 
+def test_one_that_is_broken(machine):
+    """It is complained of, and is in nobody else's way."""
+    machine.container('broken@', f'[Container]\nImage={BUSYBOX}\nAddDevice=%f\nExec=sleep 1000\n')
+    container(machine, 'whole')
+    machine.run('systemctl start whole; systemctl start broken@x', check=False)
+    try:
+        text = machine.run('keyturnctl list 2>&1').out
+        assert 'broken@x.service: ' in text and 'whole.service' in text, text
+        assert machine.run('keyturnctl exec whole echo hello 2>&1').out == 'hello\n'
+        assert 'broken@x.service: ' in ctl(machine, 'exec broken@x true', 125)
+    finally:
+        machine.run('systemctl stop whole; systemctl reset-failed broken@x')
+
+
+def test_a_name_that_is_anothers_unit(machine):
+    machine.container('aaa', f'[Container]\nImage={BUSYBOX}\nContainerName=zzz\nHostName=wrong\nExec=sleep 1000\n'
+                             'StopSignal=SIGKILL\n')
+    machine.container('zzz', f'[Container]\nImage={BUSYBOX}\nHostName=right\nExec=sleep 1000\nStopSignal=SIGKILL\n')
+    machine.run('systemctl start aaa zzz')
+    assert ctl(machine, 'exec zzz hostname') == 'right\n'
+    machine.run('systemctl stop aaa zzz')
+
+
 def test_variables(machine):
     """systemd puts them in only when it starts the service."""
     machine.container('variable', f'''
