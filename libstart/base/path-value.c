@@ -18,3 +18,9 @@ char *path_value_clean(const char *path) {
                 path++;
         return g_canonicalize_filename(path, "/");
 }
+
+bool path_value_covers(const char *above, const char *path) {
+        size_t length = strlen(above);
+
+        return strncmp(path, above, length) == 0 && (!path[length] || path[length] == '/');
+}

@@ -10,3 +10,6 @@ bool path_value_check(const char *path, GError **error);
 /* An absolute path without ".", ".." and doubled or trailing slashes, as text: links are not followed.
  * Transfer full. */
 char *path_value_clean(const char *path);
+
+/* Whether `path` is `above` or below it; both are clean, and `above` is not "/". */
+bool path_value_covers(const char *above, const char *path);

@@ -79,7 +79,8 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
 
         spec->linux = linux_;
         add_namespaces(linux_, spec_has_own_network(input));
-        spec_add_masks(spec, input);
+        if (!spec_add_masks(spec, input, error))
+                return false;
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
         return add_sysctls(linux_, input, error);
 }

@@ -50,7 +50,7 @@ static void add_path(GPtrArray *paths, const char *path, char *const *unmasked) 
                 g_ptr_array_add(paths, (void *) path);
 }
 
-void spec_add_masks(Spec *spec, const SpecInput *input) {
+bool spec_add_masks(Spec *spec, const SpecInput *input, GError **error) {
         g_autoptr(GPtrArray) masked = g_ptr_array_new(), readonly = g_ptr_array_new(); /* own nothing */
         g_auto(GStrv) unmask = list_paths(input->args, SECURITY_UNMASK);
         g_auto(GStrv) mask = list_paths(input->args, SECURITY_MASK);
@@ -60,8 +60,11 @@ void spec_add_masks(Spec *spec, const SpecInput *input) {
                 add_path(masked, masked_paths[i], unmask);
         for (; throttle && *throttle; throttle++)
                 add_path(masked, *throttle, unmask);
-        for (char **path = mask; *path; path++)
+        for (char **path = mask; *path; path++) {
+                if (!spec_check_not_shared(spec->mounts, spec->mounts_len, *path, "Mask=", error))
+                        return false;
                 g_ptr_array_add(masked, *path);
+        }
         for (size_t i = 0; i < G_N_ELEMENTS(readonly_paths); i++)
                 add_path(readonly, readonly_paths[i], unmask);
         g_ptr_array_add(masked, NULL);
@@ -70,6 +73,7 @@ void spec_add_masks(Spec *spec, const SpecInput *input) {
                                                       &spec->linux->masked_paths_len);
         spec->linux->readonly_paths = spec_copy_strings((const char *const *) readonly->pdata,
                                                         &spec->linux->readonly_paths_len);
+        return true;
 }
 
 /* Podman's rule, which knows no patterns here, and ALL only as the first one. */

@@ -196,7 +196,11 @@ static bool add_device(MountList *list, const char *value, const HostFacts *host
                 g_propagate_error(error, g_steal_pointer(&problem));
                 return false;
         }
-        return add_unique(list, make_mount(request->destination ?: node, "bind", node, options), error);
+
+        const char *destination = request->destination ?: node;
+        return spec_check_not_shared((Mount **) list->mounts->pdata, list->mounts->len, destination, "AddDevice= on",
+                                     error) &&
+               add_unique(list, make_mount(destination, "bind", node, options), error);
 }
 
 static bool add_devices(MountList *list, const SpecInput *input, GError **error) {

@@ -22,11 +22,16 @@ bool spec_add_capabilities(Spec *spec, const SpecInput *input, GError **error); 
 bool spec_add_rlimits(Spec *spec, const SpecInput *input, GError **error);      /* after the process */
 bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error);
 bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error); /* after the mounts */
-void spec_add_masks(Spec *spec, const SpecInput *input); /* a part of spec_add_linux() */
+bool spec_add_masks(Spec *spec, const SpecInput *input, GError **error); /* a part of spec_add_linux() */
 bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error);
 
 /* A copy of the strings; *ret_length is their number. Transfer full. */
 char **spec_copy_strings(const char *const *strings, size_t *ret_length);
+
+/* Refuses a path in a mount with shared propagation: what a start mounts there would be mounted on the host, too, and
+ * outlive the container. `what` begins the message. Links are not followed. */
+bool spec_check_not_shared(runtime_spec_schema_defs_mount *const *mounts, size_t length, const char *path,
+                           const char *what, GError **error);
 
 /* Does the file unmask /sys/fs/cgroup, which is read-only by default? */
 bool spec_has_writable_cgroup(const SpecInput *input);

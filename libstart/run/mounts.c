@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
+#include "libstart/base/path-value.h"
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/mounts.h"
@@ -15,9 +14,7 @@ size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length
 }
 
 bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path) {
-        size_t length = strlen(mount->destination);
-
-        return strncmp(path, mount->destination, length) == 0 && (!path[length] || path[length] == '/');
+        return path_value_covers(mount->destination, path);
 }
 
 bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,

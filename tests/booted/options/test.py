@@ -124,6 +124,17 @@ def test_masks(machine):
     assert said('Unmask=ALL') == ['0', 'shown', 'writable', 'made']
 
 
+def test_nothing_of_a_start_is_shared_with_the_host(machine):
+    machine.run('mkdir -p /srv/sh && touch /srv/sh/secret /srv/sh/full')
+    before = machine.read('/proc/1/mountinfo').count('/srv/sh')
+    for option, line in (('rshared', 'Mask=/v/secret'), ('shared', 'AddDevice=/dev/full:/v/full')):
+        refused(machine, "the mount on '/v' shares", f'Volume=/srv/sh:/v:{option}\n        {line}')
+    assert machine.read('/proc/1/mountinfo').count('/srv/sh') == before
+    for option in ('rslave', 'rprivate'):
+        once(machine, 'true', f'Volume=/srv/sh:/v:{option}\n        Mask=/v/secret\n        AddDevice=/dev/full:/v/full')
+        assert machine.read('/proc/1/mountinfo').count('/srv/sh') == before, option
+
+
 # %z of summer and winter, whatever the image's own zones are.
 DATES = "date -d '2024-07-01 12:00' +%%z; date -d '2024-01-01 12:00' +%%z; stat -c %%a:%%F /etc/localtime"
 

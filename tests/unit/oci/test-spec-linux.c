@@ -118,7 +118,37 @@ START_TEST(test_masks_of_the_file) {
 }
 END_TEST
 
+static const struct {
+        const char *const *words;
+        const char *mount; /* that is shared, or NULL */
+} shared[] = {
+        { WORDS("-v/a:/v:rshared", OPT, "mask=/v/secret", "i"), "'/v/secret': the mount on '/v' shares" },
+        { WORDS("-v/a:/v:shared", OPT, "mask=/etc/x://v/../v/", "i"), "'//v/../v/': the mount on '/v' shares" },
+        { WORDS("--mount=type=bind,src=/a,dst=/v,bind-propagation=rshared", OPT, "mask=/v/b/c", "i"), "'/v'" },
+        { WORDS("-v/a:/v:rshared", "-v/b:/v/w", OPT, "mask=/v/w/x", OPT, "mask=/v/x", "i"), "'/v/x'" },
+        { WORDS("-v/a:/v:rshared", "-v/b:/v/w", OPT, "mask=/v/w/x", "i"), NULL },
+        { WORDS("-v/a:/v", "-v/b:/v/w:shared", OPT, "mask=/v/x:/v/wx", "i"), NULL },
+        { WORDS("-v/a:/v", "-v/b:/v/w:shared", OPT, "mask=/v/w/x", "i"), "'/v/w'" },
+        { WORDS("-v/a:/v:rshared", "--tmpfs=/v/w:shared", OPT, "mask=/v/w/x", "i"), "'/v'" },
+        { WORDS("-v/a:/v:rslave", "--tmpfs=/w:shared", OPT, "mask=/v/x:/w/x", "i"), NULL },
+};
+
+START_TEST(test_masks_in_shared_mounts) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Spec) spec = build_spec(&c, shared[_i].words, &error);
+
+        if (!shared[_i].mount) {
+                ck_assert_ptr_nonnull(spec);
+                return;
+        }
+        ck_assert_ptr_null(spec);
+        expect_error(error, KT_ERROR_USAGE, shared[_i].mount);
+}
+END_TEST
+
 TEST_MAIN("spec-linux", {
+        tcase_add_loop_test(tcase, test_masks_in_shared_mounts, 0, G_N_ELEMENTS(shared));
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_network_sysctl);
         tcase_add_test(tcase, test_masks);

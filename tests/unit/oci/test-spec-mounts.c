@@ -181,6 +181,7 @@ static const struct {
         { WORDS("--device=/dev/by-id/a", "--device=/dev/by-id/a:/dev/by-id/a", "i"),
           NODE("/dev/a", "/dev/a") NODE("/dev/by-id/a", "/dev/a") },
         { WORDS("--device=-/dev/none", "i"), "" },
+        { WORDS("--device=/dev/a:/vx", "-v/s:/v:rshared", "i"), "/v bind /s rshared,rw,rbind\n" NODE("/vx", "/dev/a") },
 };
 
 START_TEST(test_devices) {
@@ -219,6 +220,9 @@ static const struct {
         { WORDS("--device=-/dev/denied:rw", "i"), KT_ERROR_FAILED, "'/dev/denied' is denied for 'rw'" },
         { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE, "two different mounts are to be on '/x'" },
         { WORDS("-v/dev/a:/dev/a", "--device=/dev/a", "i"), KT_ERROR_USAGE, "'/dev/a'" },
+        { WORDS("-v/a:/v:rshared", "--device=/dev/a:/v/x", "i"), KT_ERROR_USAGE,
+          "AddDevice= on '/v/x': the mount on '/v' shares" },
+        { WORDS("-v/dev:/dev:shared", "--device=/dev/a", "i"), KT_ERROR_USAGE, "on '/dev/a': the mount on '/dev' shares" },
 };
 
 START_TEST(test_bad) {
