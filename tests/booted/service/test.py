@@ -276,6 +276,12 @@ def test_starts_by_hand_leave_nothing(machine):
         assert machine.run('find /run/keyturn').out == before, words
     assert machine.run('ls /srv/precious').out.split() == ['file', 'new']
 
+    # systemd would remove the directory of a service.
+    container(machine, 'by-hand', 'sleep 1000')
+    machine.reload()
+    assert 'by-hand.service is a container' in run(f'{BUSYBOX} true').out
+    machine.run('rm /etc/containers/systemd/by-hand.container; systemctl daemon-reload')
+
     # One of the same name that runs is left alone, and so is a directory that is given.
     machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {BUSYBOX} sleep 3 >/dev/null 2>&1 </dev/null & sleep 0.3')
     done = run(f'{BUSYBOX} true')
