@@ -40,11 +40,27 @@ static bool check_path(const char *path, SecurityOptionKind kind, GError **error
                error_set(error, KT_ERROR_USAGE, "'%s' is the whole container, and cannot be masked", path);
 }
 
+/* What fnmatch(3) takes for a negation, a class or a member, and Podman's matcher does not: more would be unmasked than
+ * there. The colons of a class are none between paths, so that this is looked at first. */
+static bool check_patterns(const char *value, GError **error) {
+        static const char *const foreign[] = { "[!", "[]", "[^]", "[:", "[.", "[=" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++)
+                if (strstr(value, foreign[i]))
+                        return error_set(error, KT_ERROR_USAGE,
+                                         "'%s' in the pattern '%s' is not supported: a set is negated by ^ alone, has no "
+                                         "classes, and does not begin with ']'; write [^...], or name the characters",
+                                         foreign[i], value);
+        return true;
+}
+
 static bool parse_paths(const char *value, SecurityOptionKind kind, SecurityOption *option, GError **error) {
         g_auto(GStrv) paths = g_strsplit(value ?: "", ":", -1);
 
         if (!*paths)
                 return error_set(error, KT_ERROR_USAGE, "the path is empty");
+        if (kind == SECURITY_UNMASK && !check_patterns(value, error))
+                return false;
         for (char **path = paths; *path; path++)
                 if (!check_path(*path, kind, error))
                         return false;

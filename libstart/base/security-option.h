@@ -22,5 +22,5 @@ typedef struct SecurityOption {
 
 /* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it. mask=PATH[:PATH...]
  * and unmask=PATTERN[:PATTERN...]: paths are absolute, where podman leaves out those that are not; patterns are glob(7)'s,
- * or ALL. */
+ * with ^ alone for a negation and without classes, or ALL. */
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error);

@@ -18,6 +18,8 @@ static const struct {
         { "seccomp:unconfined", SECURITY_SECCOMP, false, NULL },
         { "mask=/proc/x", SECURITY_MASK, false, NULL, "/proc/x" },
         { "mask=/a=b:/c:/d e", SECURITY_MASK, false, NULL, "/a=b:/c:/d e" },
+        { "unmask=/proc/[^k]*:/proc/[a-k!]*", SECURITY_UNMASK, false, NULL, "/proc/[^k]*:/proc/[a-k!]*" },
+        { "mask=/x[!]", SECURITY_MASK, false, NULL, "/x[!]" }, /* no pattern */
         { "unmask=ALL", SECURITY_UNMASK, false, NULL, "ALL" },
         { "unmask=/proc/*:all:/", SECURITY_UNMASK, false, NULL, "/proc/*:all:/" },
         { "seccomp=/etc/a=b:c.json", SECURITY_SECCOMP, true, "/etc/a=b:c.json" },
@@ -56,6 +58,13 @@ static const struct {
         { "mask=ALL", KT_ERROR_USAGE, "'ALL' is not an absolute path" },
         { "mask=/a:/b/..//", KT_ERROR_USAGE, "'/b/..//' is the whole container" },
         { "unmask=", KT_ERROR_USAGE, "the path is empty" },
+        { "unmask=/proc/[!k]*", KT_ERROR_USAGE, "'[!' in the pattern '/proc/[!k]*' is not supported" },
+        { "unmask=/x:/proc/[[:alpha:]]*", KT_ERROR_USAGE, "'[:' in the pattern" },
+        { "unmask=/proc/[a[:alpha:]]*", KT_ERROR_USAGE, "'[:' in the pattern" },
+        { "unmask=/proc/[[=k=]]core", KT_ERROR_USAGE, "'[=' in the pattern" },
+        { "unmask=/proc/[[.k.]]core", KT_ERROR_USAGE, "'[.' in the pattern" },
+        { "unmask=/proc/[]k]core", KT_ERROR_USAGE, "'[]' in the pattern" },
+        { "unmask=/proc/[^]k]*", KT_ERROR_USAGE, "'[^]' in the pattern" },
         { "unmask=proc/*", KT_ERROR_USAGE, "'proc/*' is not an absolute path" },
 };
 

@@ -100,6 +100,9 @@ static const struct {
         { WORDS(OPT, "unmask=/proc/*:/sys/f*/*", OPT, "mask=/proc/keys:/etc/x", OPT, "mask=/y", "i"),
           "[/sys/devices/virtual/powercap][/sys/firmware][/sys/devices/system/cpu/cpu0/thermal_throttle]"
           "[/proc/keys][/etc/x][/y]", "-", false },
+        { WORDS(OPT, "unmask=/proc/[^k]*:/sys/*/[^s]*", OPT, "unmask=/sys/firmware", "i"),
+          "[/proc/kcore][/proc/keys][/sys/devices/virtual/powercap][/sys/fs/selinux]"
+          "[/sys/devices/system/cpu/cpu0/thermal_throttle]", "-", false },
         { WORDS(OPT, "unmask=/sys/devices/system/cpu/*/thermal_throttle:/sys/*:/proc/[abikst]*:/sys/fs//cgroup/", "i"),
           "[/proc/latency_stats][/sys/devices/virtual/powercap][/sys/fs/selinux]", "[/proc/fs]", true },
 };
