@@ -12,6 +12,7 @@
 #include "libstart/base/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
+#include "libstart/run/mounts.h"
 #include "libstart/run/timezone.h"
 #include "libstart/run/upper-layer.h"
 
@@ -20,6 +21,7 @@ typedef struct EtcFile {
         const char *name;
         char *content; /* NULL: this container has no such file */
         gsize length;
+        const char *key; /* what asks for it, so that the container must have it; or NULL */
 } EtcFile;
 
 enum {
@@ -35,7 +37,15 @@ enum {
 
 /* Takes ownership of content. */
 static EtcFile text_file(const char *directory, const char *name, char *content) {
-        return (EtcFile) { directory, name, content, content ? strlen(content) : 0 };
+        return (EtcFile) { directory, name, content, content ? strlen(content) : 0, NULL };
+}
+
+static const char *hosts_key(const LaunchArgs *args) {
+        return args->add_hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
+}
+
+static const char *localtime_key(const LaunchArgs *args) {
+        return args->timezone ? "Timezone= (--tz)" : NULL;
 }
 
 /* A host file that is not there is an empty one. */
@@ -61,6 +71,8 @@ static bool make_files(const LaunchArgs *args, const char *hostname, EtcFile fil
         files[PASSWD] = text_file("etc", "passwd", NULL);
         files[GROUP] = text_file("etc", "group", NULL);
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
+        files[HOSTS].key = hosts_key(args);
+        files[LOCALTIME].key = localtime_key(args);
         if (!own_network) {
                 g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
 
@@ -75,20 +87,29 @@ static void free_files(EtcFile files[N_FILES]) {
                 g_free(files[i].content);
 }
 
+static bool check_not_asked_for(const char *directory, const EtcFile *files, GError **error) {
+        for (int i = 0; i < N_FILES; i++)
+                if (files[i].key && g_str_equal(files[i].directory, directory))
+                        return error_set(error, KT_ERROR_FAILED,
+                                         "Cannot make '/%s/%s' for %s: '/%s' of the image is no directory; remove the key, "
+                                         "or use another image",
+                                         directory, files[i].name, files[i].key, directory);
+        return true;
+}
+
 static bool write_directory(const char *upper, char *const *layers, const char *directory, const EtcFile *files,
                             GError **error) {
         _cleanup_close_ int fd = -1;
 
         if (!upper_layer_add_directory(upper, layers, directory, &fd, error))
                 return false;
-        if (fd < 0 && files[LOCALTIME].content && g_str_equal(directory, "etc"))
-                return error_set(error, KT_ERROR_FAILED,
-                                 "Cannot set the time zone: '/etc' of the image is no directory; remove Timezone= (--tz)");
-        for (int i = 0; fd >= 0 && i < N_FILES; i++)
+        if (fd < 0)
+                return check_not_asked_for(directory, files, error);
+        for (int i = 0; i < N_FILES; i++)
                 if (files[i].content && g_str_equal(files[i].directory, directory) &&
                     !upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
                         return false;
-        if (fd < 0 || !g_str_equal(directory, "etc") || upper_layer_image_has(layers, "etc/mtab"))
+        if (!g_str_equal(directory, "etc") || upper_layer_image_has(layers, "etc/mtab"))
                 return true;
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
@@ -156,7 +177,41 @@ GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const Launc
 
                 if (files[i].content && can_be_mounted_on(root_fd, path))
                         ok = write_apart(&files[i], directory, mounts, error);
+                else if (files[i].key)
+                        ok = error_set(error, KT_ERROR_FAILED,
+                                       "Cannot make '/%s' for %s: the root directory does not have it, and is read-only; "
+                                       "make an empty file there, or use Rootfs=DIRECTORY:O",
+                                       path, files[i].key);
         }
         free_files(files);
         return ok ? g_steal_pointer(&mounts) : NULL;
+}
+
+/* A tmpfs can begin with what it hides. */
+static bool hides(const runtime_spec_schema_defs_mount *mount, const char *path) {
+        return mount_covers(mount, path) &&
+               !(mount->options && g_strv_contains((const char *const *) mount->options, "tmpcopyup"));
+}
+
+static bool check_visible(const char *path, const char *key, runtime_spec_schema_defs_mount *const *mounts,
+                          size_t length, const char *own, GError **error) {
+        const runtime_spec_schema_defs_mount *hiding = NULL;
+
+        for (size_t i = 0; key && i < length; i++) {
+                if (g_str_equal(mounts[i]->destination, path) && g_str_has_prefix(mounts[i]->source, own))
+                        return true;
+                if (hides(mounts[i], path))
+                        hiding = mounts[i];
+        }
+        return !hiding ||
+               error_set(error, KT_ERROR_USAGE,
+                         "The mount on '%s' hides the '%s' that %s asks for: remove the key and bring that file by "
+                         "the mount, or remove the mount",
+                         hiding->destination, path, key);
+}
+
+bool etc_files_check(const LaunchArgs *args, runtime_spec_schema_defs_mount *const *mounts, size_t length,
+                     const char *own, GError **error) {
+        return check_visible("/etc/hosts", hosts_key(args), mounts, length, own, error) &&
+               check_visible("/etc/localtime", localtime_key(args), mounts, length, own, error);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
 #include "libstart/base/launch-args.h"
@@ -15,6 +16,11 @@ bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *a
 
 /* For a root directory that is not ours to write into: into `directory`, to be mounted one by one on the files of the
  * root `root_fd` (MountRequest, transfer full). A file that is not there and cannot be made, because the directory is
- * read-only, is left out. passwd, group: from etc_passwd() and etc_group(), or NULL. */
+ * read-only, is left out, or an error if a key asks for what is in it. passwd, group: from etc_passwd() and etc_group(), or NULL. */
 GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const LaunchArgs *args, const char *hostname,
                                  const char *passwd, const char *group, GError **error);
+
+/* Does the container see the files that AddHost= and Timezone= ask for, or does another of its mounts hide them? Those
+ * with a source below the directory `own` are the files themselves. */
+bool etc_files_check(const LaunchArgs *args, runtime_spec_schema_defs_mount *const *mounts, size_t length,
+                     const char *own, GError **error);

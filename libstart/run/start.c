@@ -183,6 +183,11 @@ static bool require_workdir(const Start *start, GError **error) {
         return root_file_check_directory(start->root.fd, workdir, error);
 }
 
+static bool require_etc_files(const Start *start, GError **error) {
+        return etc_files_check(start->args, start->spec->mounts, start->spec->mounts_len,
+                               start->state_dir.private_path, error);
+}
+
 static bool make_volumes(const Start *start, GError **error) {
         if (start->root.directory)
                 return true;
@@ -243,7 +248,7 @@ static bool prepare_root(Start *start, GError **error) {
 static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
         if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, true, error) ||
-            !require_workdir(start, error))
+            !require_workdir(start, error) || !require_etc_files(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))

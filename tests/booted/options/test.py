@@ -166,6 +166,34 @@ def test_timezone_of_a_root_directory(machine):
     assert '+0545' in said, said
 
 
+def test_files_of_keys_are_not_lost(machine):
+    """Where /etc/hosts and /etc/localtime of the keys cannot be seen, there is no start; and without the keys there is."""
+    machine.run('mkdir -p /srv/conf /srv/bare/bin /srv/bare/etc /srv/bare/proc /srv/bare/sys /srv/bare/dev /srv/bare/run && '
+                'touch /srv/conf/hosts /srv/conf/localtime && '
+                'for i in sh cat; do cp /bin/busybox /srv/bare/bin/$i; done')
+    keys = {'hosts': 'AddHost=camera:192.0.2.7', 'localtime': 'Timezone=Asia/Kathmandu'}
+    for name, key in keys.items():
+        for volume in ('/srv/conf:/etc', f'/srv/conf/{name}:/etc/{name}'):
+            refused(machine, f"hides the '/etc/{name}'", f'{key}\n        Volume={volume}')
+    once(machine, 'true', 'Volume=/srv/conf:/etc')
+    for more in ('', 'Tmpfs=/etc', 'Volume=/srv/conf:/etc/deeper'):
+        said = once(machine, 'cat /etc/hosts', f'{keys["hosts"]}\n        {more}')
+        assert any('192.0.2.7' in line for line in said), (more, said)
+    said = once(machine, 'cat /etc/hosts', keys['hosts'], image='Rootfs=/srv/bare')
+    assert any('192.0.2.7' in line for line in said), said
+    machine.run('cp -a /srv/bare /srv/linked && mv /srv/linked/etc /srv/linked/other && ln -s other /srv/linked/etc')
+    for key in keys.values():
+        refused(machine, "'/etc' of the image is no directory", key, image='Rootfs=/srv/linked:O')
+    once(machine, 'true', image='Rootfs=/srv/linked:O')
+    machine.run('rm -f /srv/bare/etc/*; mount --bind /srv/bare /srv/bare && mount -o remount,bind,ro /srv/bare')
+    try:
+        refused(machine, "Cannot make '/etc/hosts' for AddHost=", keys['hosts'], image='Rootfs=/srv/bare')
+        refused(machine, 'use Rootfs=DIRECTORY:O', keys['localtime'], image='Rootfs=/srv/bare')
+        once(machine, 'true', image='Rootfs=/srv/bare')
+    finally:
+        machine.run('umount /srv/bare')
+
+
 def test_images_by_id_digest_and_short_name(machine):
     inspect = 'podman image inspect --format'
     identity = machine.run(f'{inspect} "{{{{.Id}}}}" localhost/test/busybox').out.strip()
