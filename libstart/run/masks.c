@@ -29,8 +29,11 @@ static void covers_close(Covers *covers) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Covers, covers_close)
 
 /* -1 with ENOENT where there is nothing to hide. */
-static int open_path(int root_fd, const char *path) {
-        struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+static int open_path(int root_fd, const char *path, guint64 resolve) {
+        struct open_how how = {
+                .flags = O_PATH | O_CLOEXEC,
+                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
+        };
 
         return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
 }
@@ -80,12 +83,22 @@ static bool cover(int *first, int (*make)(void), int target) {
         return attach(mount, target);
 }
 
-static bool mask(int root_fd, const char *path, Covers *covers, GError **error) {
-        _cleanup_close_ int target = open_path(root_fd, path);
+/* The spec has no mask in a mount that the host shares; a link must not lead into one after all. */
+static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
+        return g_strcmp0(linux_->rootfs_propagation, "shared") == 0 ? RESOLVE_NO_SYMLINKS : 0;
+}
+
+static bool mask(int root_fd, const char *path, guint64 resolve, Covers *covers, GError **error) {
+        _cleanup_close_ int target = open_path(root_fd, path, resolve);
         struct stat st;
 
         if (target < 0 && errno == ENOENT)
                 return true;
+        if (target < 0 && errno == ELOOP && resolve)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
+                                 "mount is shared with the host; name the path without links",
+                                 path);
         if (target < 0 || fstat(target, &st) < 0 ||
             !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, target) :
                                     cover(&covers->file, make_empty_file, target)))
@@ -94,7 +107,7 @@ static bool mask(int root_fd, const char *path, Covers *covers, GError **error) 
 }
 
 static bool make_read_only(int root_fd, const char *path, GError **error) {
-        _cleanup_close_ int target = open_path(root_fd, path);
+        _cleanup_close_ int target = open_path(root_fd, path, 0);
         _cleanup_close_ int mount = -1;
 
         if (target < 0 && errno == ENOENT)
@@ -107,9 +120,10 @@ static bool make_read_only(int root_fd, const char *path, GError **error) {
 
 bool masks_make(int root_fd, const runtime_spec_schema_config_linux *linux_, GError **error) {
         g_auto(Covers) covers = { -1, -1 };
+        guint64 resolve = find_resolve(linux_);
 
         for (size_t i = 0; i < linux_->masked_paths_len; i++)
-                if (!mask(root_fd, linux_->masked_paths[i], &covers, error))
+                if (!mask(root_fd, linux_->masked_paths[i], resolve, &covers, error))
                         return false;
         for (size_t i = 0; i < linux_->readonly_paths_len; i++)
                 if (!make_read_only(root_fd, linux_->readonly_paths[i], error))

@@ -125,10 +125,14 @@ def test_masks(machine):
 
 
 def test_nothing_of_a_start_is_shared_with_the_host(machine):
-    machine.run('mkdir -p /srv/sh && touch /srv/sh/secret /srv/sh/full')
+    machine.run('mkdir -p /srv/sh && touch /srv/sh/secret /srv/sh/full; mkdir -p /srv/linking/bin && '
+                'cp /bin/busybox /srv/linking/bin/sh && ln -s srv /srv/linking/l')
     before = machine.read('/proc/1/mountinfo').count('/srv/sh')
     for option, line in (('rshared', 'Mask=/v/secret'), ('shared', 'AddDevice=/dev/full:/v/full')):
         refused(machine, "the mount on '/v' shares", f'Volume=/srv/sh:/v:{option}\n        {line}')
+    assert machine.read('/proc/1/mountinfo').count('/srv/sh') == before
+    refused(machine, "'/l/v/secret': there is a link", 'Volume=/srv/sh:/srv/v:rshared\n'
+            '        Mask=/l/v/secret', image='Rootfs=/srv/linking:O')
     assert machine.read('/proc/1/mountinfo').count('/srv/sh') == before
     for option in ('rslave', 'rprivate'):
         once(machine, 'true', f'Volume=/srv/sh:/v:{option}\n        Mask=/v/secret\n        AddDevice=/dev/full:/v/full')
