@@ -49,7 +49,7 @@ bool value_parse_boolean(const char *text, bool *ret, GError **error) {
 
 static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         g_autofree char *text = value_unquote(line->value);
-        bool value;
+        bool value = false;
 
         if (!value_parse_boolean(text, &value, error))
                 return false;

@@ -13,8 +13,8 @@
  * So an id is made that exists and cannot be looked up. An id is in use as long as any process has it as its
  * process group, even when the process that once had it as its own id is gone. Two children are forked that
  * exit at once; the first one leads a process group, the second one is made a member of it. The first one is
- * waited for, and its id is then a group's only; the second stays a zombie until late_pid_close(). No race
- * with journald is left in this, whenever it looks.
+ * waited for, and its id is then a group's only; the second stays a zombie until late_pid_close(). Of what is sent
+ * from then on journald looks up nobody, whenever it looks.
  *
  * Where possible the first child is given the very id that the payload had (clone3(2), set_tid), so that
  * the journal's _PID= and what else journald may still remember of the payload are right. */
