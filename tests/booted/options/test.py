@@ -185,10 +185,10 @@ def test_files_of_keys_are_not_lost(machine):
         assert any('192.0.2.7' in line for line in said), (more, said)
     said = once(machine, 'cat /etc/hosts', keys['hosts'], image='Rootfs=/srv/bare')
     assert any('192.0.2.7' in line for line in said), said
-    machine.run('cp -a /srv/bare /srv/linked && mv /srv/linked/etc /srv/linked/other && ln -s other /srv/linked/etc')
+    machine.run('cp -a /srv/bare /srv/etc-link && mv /srv/etc-link/etc /srv/etc-link/other && ln -s other /srv/etc-link/etc')
     for key in keys.values():
-        refused(machine, "'/etc' of the image is no directory", key, image='Rootfs=/srv/linked:O')
-    once(machine, 'true', image='Rootfs=/srv/linked:O')
+        refused(machine, "'/etc' of the image is no directory", key, image='Rootfs=/srv/etc-link:O')
+    once(machine, 'true', image='Rootfs=/srv/etc-link:O')
     machine.run('rm -f /srv/bare/etc/*; mount --bind /srv/bare /srv/bare && mount -o remount,bind,ro /srv/bare')
     try:
         refused(machine, "Cannot make '/etc/hosts' for AddHost=", keys['hosts'], image='Rootfs=/srv/bare')
