@@ -14,8 +14,7 @@
 
 /* systemd would take the directory for its own, and remove it with what is in it. */
 static bool is_a_services(const char *name) {
-        static const char *const directories[] = { "/run/systemd/generator",
-                                                   "/run/systemd/generator.early" };
+        static const char *const directories[] = { "/run/systemd/generator", "/run/systemd/generator.early" };
         bool found = false;
 
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
@@ -29,9 +28,8 @@ static bool is_a_services(const char *name) {
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
         if (!path && is_a_services(name))
                 return error_set(error, KT_ERROR_FAILED,
-                                 "%s.service is a container, and '" PATH_RUN
-                                 "/%s' is its: choose another --name, or "
-                                 "say --state-dir",
+                                 "%s.service is a container, and '" PATH_RUN "/%s' is its directory: choose another "
+                                 "--name, or say --state-dir",
                                  name, name);
         ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
         ret->private_path = g_build_filename(ret->path, ".private", NULL);
