@@ -4,8 +4,10 @@
 #include <libcrun/container.h>
 #include <libcrun/custom-handler.h>
 #include <libcrun/linux.h>
+#include <libcrun/scheduler.h>
 #include <libcrun/seccomp.h>
 #include <libcrun/status.h>
+#include <libcrun/utils.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -35,8 +37,10 @@
  *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
  *     libcrun_apply_seccomp         the filter is installed from memory
  *     execute()                     the payload, with an environment made beforehand, or the errno
+ *   libcrun_reset_cpu_affinity_mask left as systemd made it
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
  *   get_user_name                   not asked of NSS
+ *   crun_ensure_directory, readlink not asked again for what is known
  *
  * Indented: in the container's first process, a fork of the one that runs libcrun. */
 
@@ -60,7 +64,12 @@ int __real_libcrun_write_container_status(const char *state_root, const char *id
                                           libcrun_container_status_t *status, libcrun_error_t *err);
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
                                           libcrun_container_status_t *status, libcrun_error_t *err);
+int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
 char *__wrap_get_user_name(uid_t uid);
+int __real_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
+int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
+ssize_t __real_readlink(const char *path, char *target, size_t size);
+ssize_t __wrap_readlink(const char *path, char *target, size_t size);
 
 /* libcrun's calls carry nothing of ours. */
 static struct {
@@ -261,8 +270,31 @@ int __wrap_libcrun_write_container_status(const char *state_root, const char *id
         return r < 0 ? r : __real_libcrun_write_container_status(state_root, id, status, err);
 }
 
+/* libcrun undoes what the process inherited, as its containers move to another cgroup. Ours stay in the unit's, and
+ * CPUAffinity= is for them. */
+int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
+        return 0;
+}
+
 /* The owner's name in the state file, which libcrun would ask NSS for: in a static program that loads libraries, and
  * with nss-systemd it talks to a daemon. Only root runs libstart. */
 char *__wrap_get_user_name(uid_t uid) {
         return strdup("root");
+}
+
+/* libcrun makes its directory, or sees that it is there, whenever it needs a path in it; state_dir_make() has made it. */
+int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err) {
+        if (current.container && g_str_equal(path, current.container->state_root))
+                return 0;
+        return __real_crun_ensure_directory(path, mode, nofollow, err);
+}
+
+/* What descriptors 0 to 2 were, in the state file, is for CRIU to open them again. The first look at /proc/self takes
+ * the kernel 30 us, and the process's end some more; "it is not there" becomes "/dev/null" in the file. */
+ssize_t __wrap_readlink(const char *path, char *target, size_t size) {
+        if (current.container && g_str_has_prefix(path, "/proc/self/fd/")) {
+                errno = ENOENT;
+                return -1;
+        }
+        return __real_readlink(path, target, size);
 }
