@@ -125,7 +125,6 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .preserve_fds = container->preserve_fds + 1, /* the report's writer stays open until the exec */
                 .force_no_cgroup = true,                     /* systemd has made the cgroup, with the unit's limits */
         };
-        bool keep = container->detach || container->keep_state;
         pid_t payload;
         int result;
 
@@ -134,7 +133,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         crun_set_output_handler(log_output, NULL);
         runtime_hooks_begin(container, n_own);
         timing_mark(container->timing, TIMING_RUNTIME);
-        result = libcrun_container_run(&context, &crun, keep ? LIBCRUN_RUN_OPTIONS_KEEP : 0, &err);
+        result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP, &err);
         payload = runtime_hooks_end();
 
         if (crun.cleanup_private_data)

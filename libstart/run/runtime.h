@@ -12,8 +12,7 @@
 /* libcrun, behind a narrow door: no other file of keyturn includes its headers. */
 
 typedef struct RuntimeContainer {
-        const char *state_root; /* libcrun's directory: the container's own on /run */
-        bool keep_state;        /* libcrun's files in there stay when the container has ended; always if detached */
+        const char *state_root; /* libcrun's directory: the container's own on /run. Who made it removes it */
         const char *id;         /* name of the container */
         runtime_spec_schema_config_schema *spec;
         char **environment; /* the payload's, complete; libcrun's own handling of it is not used */

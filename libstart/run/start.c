@@ -349,7 +349,6 @@ static int run_container(Start *start, GError **error) {
 
         RuntimeContainer container = {
                 .state_root = start->state_dir.path,
-                .keep_state = start->state_dir.own, /* and is removed as a whole */
                 .id = start->args->name,
                 .spec = start->spec,
                 .environment = start->environment,
