@@ -39,6 +39,7 @@
  *     execute()                     the payload, with an environment made beforehand, or the errno
  *   libcrun_reset_cpu_affinity_mask left as systemd made it
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
+ *   get_current_timestamp           without the C library's time zones
  *   get_user_name                   not asked of NSS
  *   crun_ensure_directory, readlink not asked again for what is known
  *
@@ -65,6 +66,7 @@ int __real_libcrun_write_container_status(const char *state_root, const char *id
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
                                           libcrun_container_status_t *status, libcrun_error_t *err);
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
+void __wrap_get_current_timestamp(char *out, size_t size);
 char *__wrap_get_user_name(uid_t uid);
 int __real_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
 int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
@@ -274,6 +276,16 @@ int __wrap_libcrun_write_container_status(const char *state_root, const char *id
  * CPUAffinity= is for them. */
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
         return 0;
+}
+
+/* In the state file. libcrun's gmtime_r(3) reads /etc/localtime first, for a time that is in UTC. */
+void __wrap_get_current_timestamp(char *out, size_t size) {
+        g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+        int year, month, day;
+
+        g_date_time_get_ymd(now, &year, &month, &day);
+        g_snprintf(out, size, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", year, month, day, g_date_time_get_hour(now),
+                   g_date_time_get_minute(now), g_date_time_get_second(now), g_date_time_get_microsecond(now));
 }
 
 /* The owner's name in the state file, which libcrun would ask NSS for: in a static program that loads libraries, and
