@@ -15,8 +15,8 @@ def measure(bench):
     layers = containers.layers(bench.machine)
     filter_ = containers.raw_filter(bench.machine)
     plan = [('floor', [floor, ':'.join(layers), filter_, '/bin/true']),
-            ('libstart', containers.libstart('true')),
-            ('libstart-detach', containers.libstart('true', options=['--detach']))]
+            ('libstart', containers.libstart('/bin/true')),
+            ('libstart-detach', containers.libstart('/bin/true', options=['--detach']))]
     found = {}
     for _ in range(bench.rounds(BLOCKS)):
         for how, pause in (('back-to-back', 0), ('100ms', 100)):

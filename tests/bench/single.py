@@ -12,16 +12,16 @@ def plan(bench):
     layers = containers.layers(machine)
     filter_ = containers.raw_filter(machine)
     check_floor(machine, floor, layers, filter_)
-    bundle = containers.Bundles(machine).write('single', ['true'])
+    bundle = containers.Bundles(machine).write('single', ['/bin/true'])
     commands = [
-        ('exec', [f'{layers[-1]}/bin/busybox', 'true']),
+        ('exec', [fX]),
         ('floor', [floor, ':'.join(layers), '-', '/bin/true']),
         ('floor-seccomp', [floor, ':'.join(layers), filter_, '/bin/true']),
-        ('libstart', containers.libstart('true')),
-        ('libstart-detach', containers.libstart('true', options=['--detach'])),
+        ('libstart', containers.libstart('/bin/true')),
+        ('libstart-detach', containers.libstart('/bin/true', options=['--detach'])),
         ('crun', containers.crun(bundle)),
         ('runc', containers.runc(bundle)),
-        ('podman', containers.podman('true')),
+        ('podman', containers.podman('/bin/true')),
     ]
     return [(f'single/{name}', words) for name, words in commands if bench.has(f'single/{name}', words[0])]
 
