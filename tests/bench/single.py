@@ -14,7 +14,7 @@ def plan(bench):
     check_floor(machine, floor, layers, filter_)
     bundle = containers.Bundles(machine).write('single', ['/bin/true'])
     commands = [
-        ('exec', [fX]),
+        ('exec', [f'{layers[-1]}/bin/busybox', 'true']),
         ('floor', [floor, ':'.join(layers), '-', '/bin/true']),
         ('floor-seccomp', [floor, ':'.join(layers), filter_, '/bin/true']),
         ('libstart', containers.libstart('/bin/true')),
