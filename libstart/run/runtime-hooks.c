@@ -31,7 +31,8 @@
  *   libcrun_configure_handler       we are the handler
  *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
  *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
- *                                   every container has mounted is mounted, while libcrun still works in the parent
+ *                                   every container has mounted is mounted, while libcrun still works in the parent,
+ *                                   which is asked already for what will be waited for in the end
  *     libcrun_initialize_selinux    not looked for
  *     libcrun_set_mounts            libcrun makes the mounts that this container has besides; masks
  *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
@@ -80,6 +81,7 @@ static struct {
         container_entrypoint_t entrypoint; /* libcrun's */
         pid_t payload;
         /* In the container's process only: */
+        int sync_socket; /* to libcrun in the parent */
         int root; /* descriptor of its root */
         GError *error; /* of begin(), for the parent when it can be told */
         bool filtered; /* the filter is in force */
@@ -119,7 +121,34 @@ static bool prepare_mounts(GError **error) {
                mounts_make(current.root, mounts, current.n_own, container->spec->process->cwd, error);
 }
 
+/* When the mounts are made libcrun tells its parent, and waits for the answer: there it would run hooks, of which we have
+ * none. Asked before, the parent has answered when it matters, and neither waits for the other. */
+typedef struct SyncMessage { /* the beginning of libcrun's; all 0: done, go on */
+        int type;
+        int error;
+} SyncMessage;
+
+static void ask_parent(int socket) {
+        const SyncMessage message = { 0 };
+
+        (void) !write(socket, &message, sizeof message); /* should it fail, no answer comes */
+}
+
+static int await_answer(void *data, libcrun_error_t *err) {
+        SyncMessage message;
+        ssize_t n;
+
+        do
+                n = read(current.sync_socket, &message, sizeof message);
+        while (n < 0 && errno == EINTR);
+        if (n == sizeof message)
+                return 0;
+        return libcrun_make_error(err, n < 0 ? errno : 0, "libstart does not answer the container's first process");
+}
+
 static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {
+        current.sync_socket = sync_socket;
+        ask_parent(sync_socket);
         (void) !prepare_mounts(&current.error);
         return current.entrypoint(args, notify_socket, sync_socket, err);
 }
@@ -137,8 +166,8 @@ int __wrap_libcrun_initialize_selinux(libcrun_error_t *err) {
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
 static int make_further_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
-                               set_mounts_cb_t synchronise, void *data, libcrun_error_t *err) {
-        int r = __real_libcrun_set_mounts(args, crun, rootfs, synchronise, data, err);
+                               void *data, libcrun_error_t *err) {
+        int r = __real_libcrun_set_mounts(args, crun, rootfs, await_answer, data, err);
 
         if (r < 0)
                 return r;
@@ -154,8 +183,7 @@ int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_conta
 
         if (current.error)
                 return fail(current.error, err);
-        r = has_further_mounts() ? make_further_mounts(args, crun, rootfs, synchronise, data, err) :
-                                   synchronise(data, err);
+        r = has_further_mounts() ? make_further_mounts(args, crun, rootfs, data, err) : await_answer(data, err);
         if (r < 0)
                 return r;
         if (!masks_make(current.root, spec->linux, &current.error) ||
