@@ -66,6 +66,7 @@ int __real_libcrun_write_container_status(const char *state_root, const char *id
                                           libcrun_container_status_t *status, libcrun_error_t *err);
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
                                           libcrun_container_status_t *status, libcrun_error_t *err);
+int __real_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
 void __wrap_get_current_timestamp(char *out, size_t size);
 char *__wrap_get_user_name(uid_t uid);
@@ -303,7 +304,7 @@ int __wrap_libcrun_write_container_status(const char *state_root, const char *id
 /* libcrun undoes what the process inherited, as its containers move to another cgroup. Ours stay in the unit's, and
  * CPUAffinity= is for them. */
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
-        return 0;
+        return current.container ? 0 : __real_libcrun_reset_cpu_affinity_mask(pid, err);
 }
 
 /* In the state file. libcrun's gmtime_r(3) reads /etc/localtime first, for a time that is in UTC. */
