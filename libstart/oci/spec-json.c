@@ -68,8 +68,12 @@ static void print(void *data, const char *text, size_t length) {
 bool spec_write_json(const runtime_spec_schema_config_schema *spec, int fd, GError **error) {
         const struct parser_context context = { .options = OPT_GEN_SIMPLIFY | OPT_GEN_NO_VALIDATE_UTF8 };
         g_auto(yajl_gen) generator = yajl_gen_alloc(NULL);
-        Output output = { .fd = fd };
+        Output output; /* not all of it to be cleared: that would touch each of its pages */
         parser_error message = NULL;
+
+        output.fd = fd;
+        output.errnum = 0;
+        output.length = 0;
 
         yajl_gen_config(generator, yajl_gen_print_callback, print, &output);
         if (gen_runtime_spec_schema_config_schema(generator, spec, &context, &message) != yajl_gen_status_ok)
