@@ -21,14 +21,6 @@ bool devices_check(const LaunchArgs *args, GError **error) {
         return true;
 }
 
-/* No image or root directory brings one, as their mount is nodev, and so are those of the kernel. To make one, or to
- * change a mount, takes a capability that is not among the default ones. But a directory may have other mounts below it,
- * and a volume may be "dev". */
-bool devices_may_be_had(const LaunchArgs *args) {
-        return args->rootfs == FLAG_TRUE || args->cap_add->len > 0 || args->devices->len > 0 || args->volumes->len > 0 ||
-               args->mounts->len > 0 || args->tmpfs->len > 0;
-}
-
 /* systemd looks the path up when it starts the service, follows links, and ignores one that is not there. */
 void devices_service(Container *container) {
         const GPtrArray *devices = container->args->devices;

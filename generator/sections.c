@@ -284,10 +284,9 @@ void sections_service(Container *container) {
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);
-        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume has. A
-         * DeviceAllow= of the user's adds to them. For each start the kernel verifies a program then, 0.6 ms of systemd's:
-         * not for containers in which there is nothing to forbid. */
-        if (devices_may_be_had(container->args) && !user_value(service, "DevicePolicy"))
+        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume
+         * has. A DeviceAllow= of the user's adds to them. */
+        if (!user_value(service, "DevicePolicy"))
                 service_set(service, "DevicePolicy", "closed");
         devices_service(container);
         set_identifier(container);

@@ -220,6 +220,7 @@ def test_systemd_limits_apply(machine):
     pid = machine.show('limited', 'MainPID')
     assert machine.run(f'ps -o ni= -p {pid}').out.strip() == '5'
     assert machine.show('limited', 'TasksMax') == '2048'
+    assert machine.show('limited', 'DevicePolicy') == 'closed'
 
 
 def test_crun_can_look_in(machine):
