@@ -12,8 +12,8 @@ const char *__wrap__dl_get_origin(void) {
         return (const char *) -1;
 }
 
-/* Tells the unwinder of C++'s exceptions, which nothing here throws, where its tables are. That of GCC 13 and later goes
- * through all of them: another 200 KiB to be mapped. */
+/* Tells the unwinder of C++'s exceptions, which nothing here throws, where its tables are. That of GCC 13 and later
+ * goes through all of them: another 200 KiB to be mapped. */
 void __wrap___register_frame_info(const void *tables, void *object);
 void *__wrap___deregister_frame_info(const void *tables);
 

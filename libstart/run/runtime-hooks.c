@@ -38,11 +38,12 @@
  *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
  *     libcrun_apply_seccomp         the filter is installed from memory
  *     execute()                     the payload, with an environment made beforehand, or the errno
- *   libcrun_reset_cpu_affinity_mask left as systemd made it
+ *   libcrun_reset_cpu_affinity_mask not called
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
  *   get_current_timestamp           without the C library's time zones
  *   get_user_name                   not asked of NSS
- *   crun_ensure_directory, readlink not asked again for what is known
+ *   crun_ensure_directory           not asked again for what is known
+ *   readlink                        not asked what descriptors 0 to 2 are
  *
  * Indented: in the container's first process, a fork of the one that runs libcrun. */
 
@@ -83,9 +84,9 @@ static struct {
         pid_t payload;
         /* In the container's process only: */
         int sync_socket; /* to libcrun in the parent */
-        int root; /* descriptor of its root */
-        GError *error; /* of begin(), for the parent when it can be told */
-        bool filtered; /* the filter is in force */
+        int root;        /* descriptor of its root */
+        GError *error;   /* of begin(), for the parent when it can be told */
+        bool filtered;   /* the filter is in force */
 } current;
 
 void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own) {
@@ -122,35 +123,34 @@ static bool prepare_mounts(GError **error) {
                mounts_make(current.root, mounts, current.n_own, container->spec->process->cwd, error);
 }
 
-/* When the mounts are made libcrun tells its parent, and waits for the answer: there it would run hooks, of which we have
- * none. Asked before, the parent has answered when it matters, and neither waits for the other. */
+/* When the mounts are made libcrun tells its parent, and waits for the answer: there it would run hooks, of which we
+ * have none. Asked before, the parent has answered when it matters, and neither waits for the other. In a trace, an
+ * answer that nobody reads any more (the mounts failed) makes the parent's next read fail with ECONNRESET; the error
+ * has come before it. */
 typedef struct SyncMessage { /* the beginning of libcrun's; all 0: done, go on */
         int type;
         int error;
 } SyncMessage;
 
-static void ask_parent(int socket) {
+static bool ask_parent(int socket, GError **error) {
         const SyncMessage message = { 0 };
 
-        (void) !write(socket, &message, sizeof message); /* should it fail, no answer comes */
+        return TEMP_FAILURE_RETRY(write(socket, &message, sizeof message)) == sizeof message ||
+               error_set_errno(error, errno, "Cannot speak to the container's parent");
 }
 
 static int await_answer(void *data, libcrun_error_t *err) {
         SyncMessage message;
-        ssize_t n;
+        ssize_t n = TEMP_FAILURE_RETRY(read(current.sync_socket, &message, sizeof message));
 
-        do
-                n = read(current.sync_socket, &message, sizeof message);
-        while (n < 0 && errno == EINTR);
-        if (n == sizeof message)
+        if (n == sizeof message && message.type == 0 && message.error == 0)
                 return 0;
         return libcrun_make_error(err, n < 0 ? errno : 0, "libstart does not answer the container's first process");
 }
 
 static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {
         current.sync_socket = sync_socket;
-        ask_parent(sync_socket);
-        (void) !prepare_mounts(&current.error);
+        (void) !(ask_parent(sync_socket, &current.error) && prepare_mounts(&current.error));
         return current.entrypoint(args, notify_socket, sync_socket, err);
 }
 
@@ -301,8 +301,7 @@ int __wrap_libcrun_write_container_status(const char *state_root, const char *id
         return r < 0 ? r : __real_libcrun_write_container_status(state_root, id, status, err);
 }
 
-/* libcrun undoes what the process inherited, as its containers move to another cgroup. Ours stay in the unit's, and
- * CPUAffinity= is for them. */
+/* For containers that move to another cgroup; ours stay in the unit's, and with its CPUAffinity=. */
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
         return current.container ? 0 : __real_libcrun_reset_cpu_affinity_mask(pid, err);
 }
@@ -323,17 +322,24 @@ char *__wrap_get_user_name(uid_t uid) {
         return strdup("root");
 }
 
-/* libcrun makes its directory, or sees that it is there, whenever it needs a path in it; state_dir_make() has made it. */
+/* libcrun makes its directory, or sees that it is there, whenever it needs a path in it; state_dir_make() has made
+ * it. */
 int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err) {
         if (current.container && g_str_equal(path, current.container->state_root))
                 return 0;
         return __real_crun_ensure_directory(path, mode, nofollow, err);
 }
 
-/* What descriptors 0 to 2 were, in the state file, is for CRIU to open them again. The first look at /proc/self takes
- * the kernel 30 us, and the process's end some more; "it is not there" becomes "/dev/null" in the file. */
+static bool is_standard_stream(const char *path) {
+        static const char *const paths[] = { "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2", NULL };
+
+        return g_strv_contains(paths, path);
+}
+
+/* In the state file it is said what descriptors 0 to 2 were, for CRIU to open them again. The first look at /proc/self
+ * takes the kernel 30 us, and the process's end some more; one that "is not there" is "/dev/null" in the file. */
 ssize_t __wrap_readlink(const char *path, char *target, size_t size) {
-        if (current.container && g_str_has_prefix(path, "/proc/self/fd/")) {
+        if (current.container && is_standard_stream(path)) {
                 errno = ENOENT;
                 return -1;
         }

@@ -89,21 +89,15 @@ static size_t count_own_mounts(const RuntimeContainer *container) {
         return mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
 }
 
-/* Where this is said libcrun just calls setgroups(2). Else it first asks /proc whether a user namespace forbids that. */
-#define SET_GROUPS "run.oci.keep_original_groups"
-
-static void add_annotation(runtime_spec_schema_config_schema *spec) {
-        if (!spec->annotations) /* where there are none libcrun does not look for any */
-                spec->annotations = g_new0(json_map_string_string, 1);
-        for (size_t i = 0; i < spec->annotations->len; i++)
-                if (g_str_equal(spec->annotations->keys[i], SET_GROUPS))
-                        return;
-        append_json_map_string_string(spec->annotations, SET_GROUPS, "0");
+/* libcrun then just calls setgroups(2), and does not ask /proc before whether a user namespace forbids it. No user can
+ * have said anything else: annotations of this kind are refused. */
+static void want_groups(const runtime_spec_schema_config_schema *spec) {
+        append_json_map_string_string(spec->annotations, "run.oci.keep_original_groups", "0");
 }
 
 /* Not libcrun_container_load_from_memory(): that would parse what we would have to print first. */
 static libcrun_container_t make_container(const RuntimeContainer *container, Remainder *remainder) {
-        add_annotation(container->spec);
+        want_groups(container->spec);
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
                 .annotations = make_string_map_from_json(container->spec->annotations),
