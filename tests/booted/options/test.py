@@ -296,6 +296,24 @@ def test_device_elsewhere_and_nothing_else(machine):
             'can read /dev/camera', NODE]
 
 
+def test_device_node_of_an_image(machine):
+    """It is of no use: the kernel does not open it, as its mount is nodev, and systemd forbids the device."""
+    machine.run('c=$(podman create localhost/test/busybox) && m=$(podman mount $c) && mknod -m 666 $m/log c 1 11 && '
+                'mknod -m 666 $m/zero c 1 5 && podman umount $c && podman commit -q $c localhost/test/nodes')
+    try:
+        # Of both kinds: systemd forbids the log, and allows zero to everybody.
+        tries = ('mount -o remount,dev / && echo can change; mknod /dev/mine c 1 11 && echo can make; '
+                 'for i in /log /zero; do [ -c $$i ] && echo is there; head -c1 $$i >/tmp/x && echo can read $$i; done; '
+                 'head -c1 /dev/zero >/dev/null && echo has its own')
+        for more, can in (('', []), ('Tmpfs=/tmp', []),
+                          ('AddCapability=SYS_ADMIN MKNOD SYSLOG', ['can change', 'can read /zero'])):
+            said = once(machine, tries, more, image='localhost/test/nodes')
+            assert said.count('is there') == 2 and 'has its own' in said, said
+            assert [line for line in said if line.startswith('can ')] == can, (more, said)
+    finally:
+        machine.run('podman rmi -f localhost/test/nodes; podman rm -af')
+
+
 def test_device_behind_a_link(machine):
     with devices(machine):
         both = ['can read /dev/camera', 'can write /dev/camera', NODE]
