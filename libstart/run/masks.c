@@ -59,8 +59,7 @@ static int make_empty_directory(void) {
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "size", "0k", 0) < 0 ||
             syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return -1;
-        return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,
-                             MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+        return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
 }
 
 /* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
