@@ -4,10 +4,8 @@
 #include <libcrun/container.h>
 #include <libcrun/custom-handler.h>
 #include <libcrun/linux.h>
-#include <libcrun/scheduler.h>
 #include <libcrun/seccomp.h>
 #include <libcrun/status.h>
-#include <libcrun/utils.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -26,24 +24,19 @@
 
 /* Where keyturn steps into libcrun's course of things. libcrun has one door for that, handlers, made for programs that
  * run something else than a plain executable in the container; but it keeps the list of handlers to itself. So the
- * linker's --wrap redirects a few of its calls to this file (meson.build lists them). In the order of a start:
+ * linker's --wrap redirects a few of its calls to this file, and to runtime-shortcuts.c (meson.build lists them). In the
+ * order of a start:
  *
  *   libcrun_configure_handler       we are the handler
  *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
  *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
  *                                   every container has mounted is mounted, while libcrun still works in the parent,
  *                                   which is asked already for what will be waited for in the end
- *     libcrun_initialize_selinux    not looked for
  *     libcrun_set_mounts            libcrun makes the mounts that this container has besides; masks
  *     libcrun_do_pivot_root         the same in fewer steps, where nothing is shared with the host
  *     libcrun_apply_seccomp         the filter is installed from memory
  *     execute()                     the payload, with an environment made beforehand, or the errno
- *   libcrun_reset_cpu_affinity_mask not called
  *   libcrun_write_container_status  the payload's pid; the state for `crun exec`, written while the payload begins
- *   get_current_timestamp           without the C library's time zones
- *   get_user_name                   not asked of NSS
- *   crun_ensure_directory           not asked again for what is known
- *   readlink                        not asked what descriptors 0 to 2 are
  *
  * Indented: in the container's first process, a fork of the one that runs libcrun. */
 
@@ -51,7 +44,6 @@ pid_t __real_libcrun_run_linux_container(libcrun_container_t *crun, container_en
                                          int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err);
 pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_entrypoint_t entrypoint, void *args,
                                          int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err);
-int __wrap_libcrun_initialize_selinux(libcrun_error_t *err);
 int __real_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
                               set_mounts_cb_t synchronise, void *data, libcrun_error_t *err);
 int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
@@ -67,14 +59,6 @@ int __real_libcrun_write_container_status(const char *state_root, const char *id
                                           libcrun_container_status_t *status, libcrun_error_t *err);
 int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
                                           libcrun_container_status_t *status, libcrun_error_t *err);
-int __real_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
-int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
-void __wrap_get_current_timestamp(char *out, size_t size);
-char *__wrap_get_user_name(uid_t uid);
-int __real_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
-int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err);
-ssize_t __real_readlink(const char *path, char *target, size_t size);
-ssize_t __wrap_readlink(const char *path, char *target, size_t size);
 
 /* libcrun's calls carry nothing of ours. */
 static struct {
@@ -98,6 +82,10 @@ void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own) {
 pid_t runtime_hooks_end(void) {
         current.container = NULL;
         return current.payload;
+}
+
+const RuntimeContainer *runtime_hooks_container(void) {
+        return current.container;
 }
 
 static int fail(GError *error, libcrun_error_t *err) {
@@ -158,11 +146,6 @@ pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_en
                                          int *sync_socket, struct libcrun_dirfd_s *cgroup, libcrun_error_t *err) {
         current.entrypoint = entrypoint;
         return __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
-}
-
-/* It would read all of the host's mounts to find out whether SELinux is there; our spec has no labels. */
-int __wrap_libcrun_initialize_selinux(libcrun_error_t *err) {
-        return 0;
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
@@ -299,49 +282,4 @@ int __wrap_libcrun_write_container_status(const char *state_root, const char *id
 
         current.payload = status->pid;
         return r < 0 ? r : __real_libcrun_write_container_status(state_root, id, status, err);
-}
-
-/* For containers that move to another cgroup; ours stay in the unit's, and with its CPUAffinity=. */
-int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
-        return current.container ? 0 : __real_libcrun_reset_cpu_affinity_mask(pid, err);
-}
-
-/* In the state file. libcrun's gmtime_r(3) reads /etc/localtime first, for a time that is in UTC. */
-void __wrap_get_current_timestamp(char *out, size_t size) {
-        g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-        int year, month, day;
-
-        g_date_time_get_ymd(now, &year, &month, &day);
-        g_snprintf(out, size, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", year, month, day, g_date_time_get_hour(now),
-                   g_date_time_get_minute(now), g_date_time_get_second(now), g_date_time_get_microsecond(now));
-}
-
-/* The owner's name in the state file, which libcrun would ask NSS for: in a static program that loads libraries, and
- * with nss-systemd it talks to a daemon. Only root runs libstart. */
-char *__wrap_get_user_name(uid_t uid) {
-        return strdup("root");
-}
-
-/* libcrun makes its directory, or sees that it is there, whenever it needs a path in it; state_dir_make() has made
- * it. */
-int __wrap_crun_ensure_directory(const char *path, int mode, bool nofollow, libcrun_error_t *err) {
-        if (current.container && g_str_equal(path, current.container->state_root))
-                return 0;
-        return __real_crun_ensure_directory(path, mode, nofollow, err);
-}
-
-static bool is_standard_stream(const char *path) {
-        static const char *const paths[] = { "/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2", NULL };
-
-        return g_strv_contains(paths, path);
-}
-
-/* In the state file it is said what descriptors 0 to 2 were, for CRIU to open them again. The first look at /proc/self
- * takes the kernel 30 us, and the process's end some more; one that "is not there" is "/dev/null" in the file. */
-ssize_t __wrap_readlink(const char *path, char *target, size_t size) {
-        if (current.container && is_standard_stream(path)) {
-                errno = ENOENT;
-                return -1;
-        }
-        return __real_readlink(path, target, size);
 }
