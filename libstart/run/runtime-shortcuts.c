@@ -8,10 +8,10 @@
 #include "libstart/run/runtime-hooks.h"
 
 /* What libcrun asks or does at each start, and nobody needs: as in runtime-hooks.c, the linker's --wrap redirects the
- * calls. Each would take 10 to 50 us, NSS more. While no container is run they are what they were, where that matters. */
+ * calls. Each would take 10 to 50 us, NSS more. Those with a meaning beyond libcrun are what they were while no container
+ * is run. */
 
 int __wrap_libcrun_initialize_selinux(libcrun_error_t *err);
-int __real_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err);
 void __wrap_get_current_timestamp(char *out, size_t size);
 char *__wrap_get_user_name(uid_t uid);
@@ -27,7 +27,7 @@ int __wrap_libcrun_initialize_selinux(libcrun_error_t *err) {
 
 /* For containers that move to another cgroup; ours stay in the unit's, and with its CPUAffinity=. */
 int __wrap_libcrun_reset_cpu_affinity_mask(pid_t pid, libcrun_error_t *err) {
-        return runtime_hooks_container() ? 0 : __real_libcrun_reset_cpu_affinity_mask(pid, err);
+        return 0;
 }
 
 /* In the state file. libcrun's gmtime_r(3) reads /etc/localtime first, for a time that is in UTC. */
