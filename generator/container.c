@@ -3,6 +3,7 @@
 #include "generator/devices.h"
 #include "generator/keys.h"
 #include "generator/names.h"
+#include "generator/published-ports.h"
 #include "generator/sections.h"
 #include "libstart/base/error.h"
 
@@ -112,12 +113,7 @@ static void finish_network(Container *container, Config *config) {
                 service_comment(container->service, "Network=%s, from %s: the file itself does not say.",
                                 network, origin);
         }
-        for (guint i = 0; args->network && i < container->published->len; i++) {
-                const UnitLine *line = container->published->pdata[i];
-
-                container_warning(container, line, "'%s' does nothing with Network=%s, ignoring",
-                                  line->value, args->network);
-        }
+        published_ports_check(container);
 }
 
 static void finish_names(Container *container) {
