@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "generator/root.h"
 #include "libstart/base/error.h"
+#include "libstart/base/resolve.h"
 
 bool root_open(Root *root, const char *directory, GError **error) {
         root->is_foreign = directory;
@@ -24,9 +23,7 @@ void root_close(Root *root) {
 int root_open_path(const Root *root, const char *path, int flags) {
         if (!root->is_foreign)
                 return open(path, flags | O_CLOEXEC);
-
-        struct open_how how = { .flags = (guint64) flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-        return (int) syscall(SYS_openat2, root->fd, path, &how, sizeof how);
+        return resolve_open(root->fd, path, flags, 0, RESOLVE_IN_ROOT);
 }
 
 int root_open_at(const Root *root, int directory_fd, const char *directory, const char *name, bool is_link,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/run/kernel-mounts.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
@@ -87,12 +86,7 @@ bool kernel_mount_is_known(const Mount *mount, bool cgroup2) {
 
 /* Without following any link: an image in which /proc is one gets none, and does not start. */
 static int open_directory(int root_fd, const char *path) {
-        struct open_how how = {
-                .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-                .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-        };
-
-        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+        return resolve_open(root_fd, path, O_PATH | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* The mount point becomes the working directory: mount(2) then has no path to resolve, and nobody can exchange it. */

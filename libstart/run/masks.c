@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/run/masks.h"
 
 /* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
@@ -30,12 +30,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Covers, covers_close)
 
 /* -1 with ENOENT where there is nothing to hide. */
 static int open_path(int root_fd, const char *path, guint64 resolve) {
-        struct open_how how = {
-                .flags = O_PATH | O_CLOEXEC,
-                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
-        };
-
-        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+        return resolve_open(root_fd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
 }
 
 static int clone_mount(int source, unsigned int flags) {

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/run/root-file.h"
 
 #define SIZE_LIMIT (4U << 20)
 
 static int open_in_root(int root_fd, const char *path, int flags, mode_t mode) {
-        struct open_how how = {
-                .flags = (uint64_t) (flags | O_CLOEXEC),
-                .mode = flags & O_CREAT ? mode : 0,
-                .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-        };
-
-        return (int) syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+        return resolve_open(root_fd, path, flags, mode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 static bool read_whole(int fd, size_t size, char **ret_content) {
