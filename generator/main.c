@@ -9,6 +9,7 @@
 #include "generator/install.h"
 #include "generator/prefetch.h"
 #include "generator/seccomp.h"
+#include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/env-list.h"
@@ -25,6 +26,7 @@ typedef struct Run {
         const Root *root;
         Config *config;
         SeccompFilters *filters;
+        UntrustedPaths *untrusted;
         const UnitNames *names;
         bool beside_podman;
         bool has_unit; /* at least one was made */
@@ -77,6 +79,13 @@ static bool is_left(Run *run, const Container *container) {
         return override;
 }
 
+/* Where the units will be found; absolute. Transfer full. */
+static char *output_directory(const Run *run) {
+        const char *directory = arg_dry_run ? "/run/systemd/generator" : run->beside_podman ? arg_early : arg_normal;
+
+        return g_canonicalize_filename(directory, NULL);
+}
+
 /* From how many variables on they are written apart. systemd takes about 10 us for each when it starts a unit (5,000
  * made `systemctl start` 47 ms longer, and 4 in a file), and to read a file costs libstart some 30 us. */
 #define ENV_WORDS_MAX 40
@@ -84,7 +93,7 @@ static bool is_left(Run *run, const Container *container) {
 /* Nothing where there are few. The file is named like the service. */
 static void put_environment(Run *run, const Container *container) {
         LaunchArgs *args = container->args;
-        const char *directory = arg_dry_run ? "/run/systemd/generator" : run->beside_podman ? arg_early : arg_normal;
+        g_autofree char *directory = output_directory(run);
         g_autofree char *stem = g_strndup(container->service->name,
                                           strlen(container->service->name) - strlen(".service"));
         g_autofree char *name = g_strconcat(stem, ".env", NULL);
@@ -93,8 +102,7 @@ static void put_environment(Run *run, const Container *container) {
         if (args->env->len <= ENV_WORDS_MAX)
                 return;
         list = env_list_take(args->env);
-        g_autofree char *absolute = g_canonicalize_filename(directory, NULL);
-        args->env_list = g_build_filename(absolute, name, NULL);
+        args->env_list = g_build_filename(directory, name, NULL);
         if (arg_dry_run) {
                 printf("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
                 g_string_free(list, TRUE);
@@ -102,11 +110,18 @@ static void put_environment(Run *run, const Container *container) {
                 writer_put_file(run->writer, container->source, name, list);
 }
 
+static void put_untrusted_list(Run *run, const Container *container) {
+        g_autofree char *directory = output_directory(run);
+
+        untrusted_paths_refer(run->untrusted, container, directory);
+}
+
 static void convert(Run *run, const SourceFile *source, const char *service) {
         g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->config);
         g_autoptr(GPtrArray) links = install_links(container, run->names);
         g_autoptr(GString) text = NULL;
 
+        untrusted_paths_add(run->untrusted, container);
         if (is_left(run, container))
                 return;
         if (container->problems->len == 0)
@@ -116,6 +131,7 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
                 return;
         seccomp_filters_add(run->filters, container);
         put_environment(run, container);
+        put_untrusted_list(run, container);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
         run->has_unit = true;
@@ -170,7 +186,7 @@ static void take_file(Run *run, const SourceFile *source) {
                 fail(run, "%s", error->message);
 }
 
-/* `source` is any: the drop-in is made of all of them. */
+/* `source` is any: these files are made of all of them. */
 static void put_filters(Run *run, const SourceFile *source) {
         GString *text = seccomp_filters_print(run->filters);
 
@@ -181,6 +197,16 @@ static void put_filters(Run *run, const SourceFile *source) {
                 writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, text);
 }
 
+static void put_untrusted_paths(Run *run, const SourceFile *source) {
+        GString *list = untrusted_paths_print(run->untrusted);
+
+        if (list && arg_dry_run) {
+                printf("---" UNTRUSTED_PATHS_FILE "---\n%s\n", list->str);
+                g_string_free(list, TRUE);
+        } else if (list)
+                writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, list);
+}
+
 static bool run_generator(const Root *root) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(root, search_path);
@@ -188,7 +214,8 @@ static bool run_generator(const Root *root) {
         g_autoptr(Config) config = config_new(root);
         g_autoptr(GPtrArray) unwritten = NULL;
         g_autoptr(SeccompFilters) filters = seccomp_filters_new(root, arg_root);
-        Run run = { .root = root, .config = config, .names = names, .filters = filters };
+        g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
+        Run run = { .root = root, .config = config, .names = names, .filters = filters, .untrusted = untrusted };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
@@ -197,8 +224,10 @@ static bool run_generator(const Root *root) {
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
-        if (sources->files->len > 0)
+        if (sources->files->len > 0) {
                 put_filters(&run, sources->files->pdata[0]);
+                put_untrusted_paths(&run, sources->files->pdata[0]);
+        }
         if (run.has_unit && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);

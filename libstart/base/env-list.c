@@ -3,6 +3,7 @@
 
 #include "libstart/base/env-list.h"
 #include "libstart/base/error.h"
+#include "libstart/base/generated-file.h"
 
 static bool is_for_systemd(const char *entry) {
         return strpbrk(entry, "%$") || entry[0] == '\0';
@@ -52,16 +53,9 @@ GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data
         GPtrArray *all;
         gsize length;
 
-        for (int tries = 0;; tries++) {
-                g_autoptr(GError) problem = NULL;
-
-                if (g_file_get_contents(path, &data, &length, &problem))
-                        break;
-                if (tries == 200 || !g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT)) {
-                        g_propagate_prefixed_error(error, g_steal_pointer(&problem), "The container's environment: ");
-                        return NULL;
-                }
-                g_usleep(10 * G_TIME_SPAN_MILLISECOND);
+        if (!generated_file_read(path, &data, &length, error)) {
+                g_prefix_error(error, "The container's environment: ");
+                return NULL;
         }
         all = env_list_merge(data, length, env, error);
         if (!all) {

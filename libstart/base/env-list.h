@@ -17,6 +17,5 @@ GString *env_list_take(GPtrArray *env);
  * is not of this command line. Pure. Transfer container. */
 GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, GError **error);
 
-/* The same from a file, whose content *ret_data is (transfer full). Waits up to two seconds for it to appear: at a reload
- * systemd removes all that generators have made before it calls them again. */
+/* The same from a file, whose content *ret_data is (transfer full): generated-file.h. */
 GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data, GError **error);

@@ -61,6 +61,7 @@ static const Option options[] = {
         { "--stop-signal", 0, STRING(stop_signal), check_signal, "SIGNAL", "signal that stops the payload" },
         { "--detach", 'd', FLAG(detach), NULL, NULL, "hand the payload over to systemd and exit" },
         { "--env-list", 0, STRING(env_list), check_absolute_path, "FILE", "variables that keyturn-generator wrote apart" },
+        { "--untrusted-list", 0, STRING(untrusted_list), check_absolute_path, "FILE", "directories that payloads write to" },
         { "--state-dir", 0, STRING(state_dir), check_absolute_path, "DIR", "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), NULL, NULL, "say where the time of the start went" },
         { "--print-spec", 0, FLAG(print_spec), NULL, NULL, "print the OCI config.json, start nothing" },

@@ -64,6 +64,7 @@ typedef struct LaunchArgs {
 
         /* keyturn's own */
         char *env_list;        /* file with more of `env`, in its order (env-list.h) */
+        char *untrusted_list;  /* file with the directories of the host that payloads can write to (run/host-path.h) */
         char *state_dir;       /* the container's directory on /run, made and removed by systemd */
         LaunchFlag timing;     /* say where the time of the start went */
         LaunchFlag print_spec; /* print the OCI config.json and start nothing */

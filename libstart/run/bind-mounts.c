@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/run/bind-mounts.h"
+#include "libstart/run/host-path.h"
 #include "libstart/run/root-file.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
@@ -62,28 +62,33 @@ bool bind_mount_is_private(const Mount *mount) {
 }
 
 /* The flags are the mount's own: what is mounted further down keeps its. */
-static bool restrict_mount(int fd, const Flags *flags) {
+static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
         static const guint64 all = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
         struct mount_attr attributes = { .attr_set = flags->set, .attr_clr = all & ~flags->set };
         struct mount_attr alone = { .propagation = MS_PRIVATE };
 
         return syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 &&
-               syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0;
+               (!is_shared ||
+                syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
 }
 
 /* Ready before anybody can see it: attached, it is at once what it is to be. */
-bool bind_mount_make(int root_fd, const Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = -1, target = -1;
+bool bind_mount_make(const BindMountContext *context, const Mount *wanted, GError **error) {
+        _cleanup_close_ int source = -1, fd = -1, target = -1;
         Flags flags;
-        struct stat st;
 
         if (!find_flags(wanted, &flags))
                 return error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
-        fd = (int) syscall(SYS_open_tree, AT_FDCWD, wanted->source,
-                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (flags.recursive ? AT_RECURSIVE : 0));
-        if (fd < 0 || fstat(fd, &st) < 0 || !restrict_mount(fd, &flags))
+        source = host_path_open(wanted->source, O_PATH, context->untrusted_list, error);
+        if (source < 0) {
+                g_prefix_error(error, "Cannot mount '%s' in the container: ", wanted->source);
+                return false;
+        }
+        fd = (int) syscall(SYS_open_tree, source, "",
+                           AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (flags.recursive ? AT_RECURSIVE : 0));
+        if (fd < 0 || !restrict_mount(fd, &flags, context->is_shared))
                 return error_set_errno(error, errno, "Cannot mount '%s' in the container", wanted->source);
-        target = root_file_open_mount_point(root_fd, wanted->destination + 1, S_ISDIR(st.st_mode), error);
+        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);
         if (target < 0)
                 return false;
         if (syscall(SYS_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)

@@ -10,6 +10,12 @@
 /* Whether bind_mount_make() can make this one. */
 bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 
-/* The source is looked up among the host's files, the destination below root_fd, where an empty file or directory is
- * made if nothing is there. */
-bool bind_mount_make(int root_fd, const runtime_spec_schema_defs_mount *wanted, GError **error);
+typedef struct BindMountContext {
+        int root_fd;                /* the container's root */
+        const char *untrusted_list; /* for looking up sources, see host-path.h */
+        bool is_shared;             /* mounts of this namespace may still be shared with the host's */
+} BindMountContext;
+
+/* The source is looked up among the host's files, as host-path.h has it; the destination below root_fd, where an empty
+ * file or directory is made if nothing is there. */
+bool bind_mount_make(const BindMountContext *context, const runtime_spec_schema_defs_mount *wanted, GError **error);

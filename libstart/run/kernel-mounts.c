@@ -144,3 +144,27 @@ bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
                 return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
         return !g_str_equal(wanted->destination, "/dev") || fill_dev(root_fd, error);
 }
+
+dev_t *kernel_mounts_devices(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n) {
+        dev_t *devices = g_new0(dev_t, n);
+        struct stat st;
+
+        for (size_t i = 0; i < n; i++)
+                if (find_type(mounts[i]) &&
+                    fstatat(root_fd, mounts[i]->destination + 1, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        devices[i] = st.st_dev;
+        return devices;
+}
+
+bool kernel_mounts_check(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const dev_t *devices,
+                         GError **error) {
+        g_autofree dev_t *now = kernel_mounts_devices(root_fd, mounts, n);
+
+        for (size_t i = 0; i < n; i++)
+                if (now[i] != devices[i])
+                        return error_set(error, KT_ERROR_FAILED,
+                                         "Another mount has come to lie on the container's '%s': the path of a mount, or "
+                                         "of a VOLUME of the image, has a link in it that leads there",
+                                         mounts[i]->destination);
+        return true;
+}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/base/path-value.h"
-#include "libstart/run/bind-mounts.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/root-file.h"
@@ -17,18 +16,19 @@ bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path)
         return path_value_covers(mount->destination, path);
 }
 
-bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
-                 GError **error) {
+bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,
+                 const char *cwd, GError **error) {
         bool hidden = false;
 
         for (size_t i = 0; i < n; i++) {
                 bool bind = bind_mount_is_private(mounts[i]);
 
-                if (!(bind ? bind_mount_make : kernel_mount_make)(root_fd, mounts[i], error))
+                if (!(bind ? bind_mount_make(context, mounts[i], error) :
+                             kernel_mount_make(context->root_fd, mounts[i], error)))
                         return false;
                 hidden |= bind && mount_covers(mounts[i], cwd);
         }
         if (hidden)
-                (void) !root_file_make_directory(root_fd, cwd, 0, 0, NULL);
+                (void) !root_file_make_directory(context->root_fd, cwd, 0, 0, NULL);
         return true;
 }

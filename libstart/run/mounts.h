@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "libstart/run/bind-mounts.h"
+
 /* The mounts that most containers have and no others. libcrun can make these too, as it makes any mount that a spec
  * may ask for, and opens, remounts and resolves each of them again for that; made here they take a third of the system
  * calls. */
@@ -17,8 +19,8 @@ size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length
 /* Make the first n mounts. Changes the working directory.
  *
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
-bool mounts_make(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const char *cwd,
-                 GError **error);
+bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,
+                 const char *cwd, GError **error);
 
 /* Whether `path`, of the container, is the mount's destination or below it. */
 bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path);

@@ -70,7 +70,7 @@ char *overlay_options(char *const *layers, const char *upper, const char *work) 
 
 /* Before Linux 6.8 overlayfs takes no layers one by one. Up to 6.4 it does not even say so: fsconfig(2) takes any option,
  * and the mount fails with a message in the kernel's log. So the kernel is asked for its age. */
-static bool takes_single_layers(void) {
+bool overlay_is_detached(void) {
         struct utsname name;
         unsigned major = 0, minor = 0;
 
@@ -135,7 +135,7 @@ static int mount_detached(char *const *layers, const char *upper, const char *wo
 
 int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
                   GError **error) {
-        *ret_attached = !takes_single_layers();
+        *ret_attached = !overlay_is_detached();
         return *ret_attached ? mount_attached(layers, upper, work, target, error) :
                                mount_detached(layers, upper, work, error);
 }

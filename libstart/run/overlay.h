@@ -13,5 +13,8 @@
 int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
                   GError **error);
 
+/* Whether overlay_mount() makes such a detached mount on this kernel. */
+bool overlay_is_detached(void);
+
 /* The options of mount(2) for the same, with ':' ',' and '\' in the paths escaped. Transfer full; for tests. */
 char *overlay_options(char *const *layers, const char *upper, const char *work);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -110,16 +112,54 @@ static bool make_empty_file(int root_fd, const char *path, GError **error) {
         return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s' in the container", path);
 }
 
-int root_file_open_mount_point(int root_fd, const char *path, bool directory, GError **error) {
-        int fd = open_in_root(root_fd, path, O_PATH, 0);
+static bool make_mount_point(int root_fd, const char *path, int source, GError **error) {
+        struct stat st;
+
+        if (fstat(source, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at what is to be on '%s' in the container", path);
+        return S_ISDIR(st.st_mode) ? root_file_make_directory(root_fd, path, 0, 0, error) :
+                                     make_empty_file(root_fd, path, error);
+}
+
+/* Sets *ret_linked where a link was followed. */
+static int open_mount_point(int root_fd, const char *path, bool *ret_linked) {
+        int fd = resolve_open(root_fd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+
+        *ret_linked = fd < 0 && errno == ELOOP;
+        return *ret_linked ? open_in_root(root_fd, path, O_PATH, 0) : fd;
+}
+
+/* A link of the image's, or of who else writes to a volume, must not bring over what the kernel shows, and what masks
+ * lie on, a mount that is meant for another place. Whoever names that place himself may have it. */
+static bool check_led_aside(int root_fd, int fd, const char *path, GError **error) {
+        struct stat dev, st;
+        struct statfs fs;
+
+        if (fstatfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at '%s' in the container", path);
+        if (fs.f_type != PROC_SUPER_MAGIC && fs.f_type != SYSFS_MAGIC && fs.f_type != CGROUP2_SUPER_MAGIC &&
+            fs.f_type != DEVPTS_SUPER_MAGIC &&
+            (fs.f_type != TMPFS_MAGIC || fstatat(root_fd, "dev", &dev, AT_SYMLINK_NOFOLLOW) < 0 ||
+             dev.st_dev != st.st_dev))
+                return true;
+        return error_set(error, KT_ERROR_FAILED,
+                         "Cannot mount on the container's '/%s': a link in it leads into /proc, /sys or /dev; name the "
+                         "path without links",
+                         path);
+}
+
+int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error) {
+        bool linked;
+        _cleanup_close_ int fd = open_mount_point(root_fd, path, &linked);
 
         if (fd < 0 && errno == ENOENT) {
-                if (!(directory ? root_file_make_directory(root_fd, path, 0, 0, error) :
-                                  make_empty_file(root_fd, path, error)))
+                if (!make_mount_point(root_fd, path, source, error))
                         return -1;
-                fd = open_in_root(root_fd, path, O_PATH, 0);
+                fd = open_mount_point(root_fd, path, &linked);
         }
-        if (fd < 0)
+        if (fd < 0) {
                 error_set_errno(error, errno, "Cannot open '%s' in the container", path);
-        return fd;
+                return -1;
+        }
+        return !linked || check_led_aside(root_fd, fd, path, error) ? fd_steal(&fd) : -1;
 }

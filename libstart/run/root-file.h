@@ -20,5 +20,7 @@ bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gi
 /* Whether there is such a directory; KT_ERROR_NOT_EXECUTABLE if not, because then no payload can begin in it. */
 bool root_file_check_directory(int root_fd, const char *path, GError **error);
 
-/* Something to mount on: O_PATH, links followed; an empty directory (0755) or file is made where there is nothing. */
-int root_file_open_mount_point(int root_fd, const char *path, bool directory, GError **error);
+/* Something to mount on: O_PATH, links followed. Where there is nothing, an empty directory (0755) or file is made,
+ * whichever `source` is, a descriptor of what is to be mounted. A link that leads to what the kernel shows there, in
+ * /proc, /sys or /dev, is an error. */
+int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error);

@@ -11,13 +11,15 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/run/etc-files.h"
+#include "libstart/run/host-path.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root.h"
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
 
 /* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
-static bool find_directory(const char *value, Root *ret, GError **error) {
+static bool find_directory(const LaunchArgs *args, Root *ret, GError **error) {
+        const char *value = args->image;
         const char *colon = strrchr(value, ':');
         g_autofree char *path = colon ? g_strndup(value, (gsize) (colon - value)) : g_strdup(value);
         struct stat st;
@@ -27,8 +29,11 @@ static bool find_directory(const char *value, Root *ret, GError **error) {
                                  "Root file system '%s': only ':O' may follow the directory", value);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
-        if (stat(path, &st) < 0)
-                return error_set_errno(error, errno, "Cannot find the root file system '%s'", path);
+        ret->source = host_path_open(path, O_PATH, args->untrusted_list, error);
+        if (ret->source < 0 || fstat(ret->source, &st) < 0) {
+                g_prefix_error(error, "Cannot find the root file system '%s': ", path);
+                return false;
+        }
         if (!S_ISDIR(st.st_mode))
                 return error_set(error, KT_ERROR_FAILED, "Root file system '%s' is not a directory", path);
         ret->config = image_config_new_empty();
@@ -39,7 +44,8 @@ static bool find_directory(const char *value, Root *ret, GError **error) {
         return true;
 }
 
-static bool find_image(const char *reference, Root *ret, GError **error) {
+static bool find_image(const LaunchArgs *args, Root *ret, GError **error) {
+        const char *reference = args->image;
         g_autoptr(StoreImage) image = store_image_find("", reference, error);
 
         if (!image)
@@ -54,12 +60,12 @@ static bool find_image(const char *reference, Root *ret, GError **error) {
 }
 
 bool root_find(const LaunchArgs *args, Root *ret, GError **error) {
-        g_auto(Root) root = { .fd = -1, .mount = -1 };
+        g_auto(Root) root = ROOT_NULL;
 
-        if (!(args->rootfs == FLAG_TRUE ? find_directory : find_image)(args->image, &root, error))
+        if (!(args->rootfs == FLAG_TRUE ? find_directory : find_image)(args, &root, error))
                 return false;
         *ret = root;
-        root = (Root) { .fd = -1, .mount = -1 };
+        root = (Root) ROOT_NULL;
         return true;
 }
 
@@ -69,10 +75,14 @@ static bool open_directory(Root *root, const char *path, GError **error) {
         return root->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", path);
 }
 
+/* Of a directory that was found, that very directory becomes the layer, whatever its path has come to name. (Not before
+ * Linux 6.8, where the overlay is mounted in another mount namespace than the one it was found in.) */
 static bool mount_overlay(Root *root, const char *upper, const char *work, GError **error) {
-        bool attached;
+        g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
+        char *only[] = { found, NULL };
+        bool by_descriptor = root->source >= 0 && overlay_is_detached(), attached;
 
-        root->fd = overlay_mount(root->layers, upper, work, root->mount_point, &attached, error);
+        root->fd = overlay_mount(by_descriptor ? only : root->layers, upper, work, root->mount_point, &attached, error);
         if (root->fd >= 0 && !attached)
                 root->mount = root->fd;
         return root->fd >= 0;
@@ -82,16 +92,16 @@ static bool mount_overlay(Root *root, const char *upper, const char *work, GErro
 static bool clone_directory(Root *root, GError **error) {
         struct mount_attr alone = { .propagation = MS_PRIVATE };
 
-        root->fd = (int) syscall(SYS_open_tree, AT_FDCWD, root->directory,
-                                 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+        root->fd = (int) syscall(SYS_open_tree, root->source, "",
+                                 AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         root->mount = root->fd;
         return (root->fd >= 0 &&
                 syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0) ||
                error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
 }
 
-bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
-                GError **error) {
+static bool mount_root(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
+                       GError **error) {
         g_autofree char *upper = g_build_filename(directory, "upper", NULL);
         g_autofree char *work = g_build_filename(directory, "work", NULL);
 
@@ -105,6 +115,16 @@ bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const
         return upper_layer_create(upper, root->layers, error) &&
                etc_files_write(upper, root->layers, args, hostname, error) &&
                mount_overlay(root, upper, work, error);
+}
+
+bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
+                GError **error) {
+        bool mounted = mount_root(root, args, directory, hostname, error);
+
+        /* No descriptor of the host's files is open when there is a container: its working directory could be one. */
+        if (root->source >= 0)
+                close(fd_steal(&root->source));
+        return mounted;
 }
 
 void root_unmount(const Root *root) {
@@ -124,6 +144,7 @@ void root_clear(Root *root) {
         g_free(root->directory);
         g_free(root->mount_point);
         image_config_free(root->config);
+        fd_closep(&root->source);
         fd_closep(&root->fd);
-        *root = (Root) { .fd = -1, .mount = -1 };
+        *root = (Root) ROOT_NULL;
 }

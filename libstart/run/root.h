@@ -13,6 +13,7 @@ typedef struct Root {
         char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
         ImageConfig *config; /* of the image; empty for a directory */
         char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
+        int source;          /* of such a directory, also with :O, as it was found; or -1 */
         int fd;              /* for looking at it */
         int mount;           /* the same, if it is a detached mount that is yet to be put on mount_point; or -1 */
 } Root;
@@ -30,6 +31,8 @@ void root_unmount(const Root *root);
 
 /* Open it for looking only: nothing is made, nothing can be written. */
 bool root_peek(Root *root, GError **error);
+
+#define ROOT_NULL { .source = -1, .fd = -1, .mount = -1 }
 
 void root_clear(Root *root);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Root, root_clear)

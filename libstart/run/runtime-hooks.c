@@ -17,6 +17,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/host-path.h"
+#include "libstart/run/kernel-mounts.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/runtime-hooks.h"
@@ -107,8 +109,14 @@ static bool prepare_mounts(GError **error) {
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun does that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         current.root = mount_tree_begin(container->spec->root->path, container->root_mount, has_further_mounts(), error);
+
+        const BindMountContext context = {
+                .root_fd = current.root,
+                .untrusted_list = container->untrusted_list,
+                .is_shared = has_further_mounts(),
+        };
         return current.root >= 0 &&
-               mounts_make(current.root, mounts, current.n_own, container->spec->process->cwd, error);
+               mounts_make(&context, mounts, current.n_own, container->spec->process->cwd, error);
 }
 
 /* When the mounts are made libcrun tells its parent, and waits for the answer: there it would run hooks, of which we
@@ -148,16 +156,55 @@ pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_en
         return __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
 }
 
-/* libcrun binds the root onto itself for its mounts: from then on that is the root. */
-static int make_further_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
-                               void *data, libcrun_error_t *err) {
-        int r = __real_libcrun_set_mounts(args, crun, rootfs, await_answer, data, err);
+/* libcrun takes the source of a bind mount by its name, following links. So it gets the name of a descriptor: see
+ * host-path.h. Adds them to `sources`. */
+static bool open_further_sources(GArray *sources, GError **error) {
+        const RuntimeContainer *container = current.container;
 
-        if (r < 0)
-                return r;
+        for (size_t i = current.n_own; i < container->spec->mounts_len; i++) {
+                runtime_spec_schema_defs_mount *mount = container->spec->mounts[i];
+                int fd;
+
+                if (g_strcmp0(mount->type, "bind") != 0)
+                        continue;
+                fd = host_path_open(mount->source, O_PATH, container->untrusted_list, error);
+                if (fd < 0) {
+                        g_prefix_error(error, "Cannot mount '%s' in the container: ", mount->source);
+                        return false;
+                }
+                g_array_append_val(sources, fd);
+                g_free(mount->source); /* this process's own copy of the spec */
+                mount->source = g_strdup_printf("/proc/self/fd/%d", fd);
+        }
+        return true;
+}
+
+/* libcrun binds the root onto itself for its mounts: from then on that is the root. */
+static bool reopen_root(const char *rootfs, GError **error) {
         close(current.root);
         current.root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return current.root < 0 ? libcrun_make_error(err, errno, "Cannot open the container's root, '%s'", rootfs) : 0;
+        return current.root >= 0 || error_set_errno(error, errno, "Cannot open the container's root, '%s'", rootfs);
+}
+
+/* It follows links in destinations, too, within the container; what protects must be on top all the same. */
+static int make_further_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
+                               void *data, libcrun_error_t *err) {
+        runtime_spec_schema_defs_mount **mounts = current.container->spec->mounts;
+        g_autofree dev_t *devices = kernel_mounts_devices(current.root, mounts, current.n_own);
+        g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(int));
+        int r;
+
+        if (!open_further_sources(sources, &current.error))
+                return fail(current.error, err);
+        r = __real_libcrun_set_mounts(args, crun, rootfs, await_answer, data, err);
+        for (guint i = 0; i < sources->len; i++)
+                close(g_array_index(sources, int, i));
+        if (r < 0)
+                return r;
+        return reopen_root(rootfs, &current.error) &&
+                               kernel_mounts_check(current.root, mounts, current.n_own, devices, &current.error) ?
+                       0 :
+                       fail(current.error, err);
 }
 
 int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,

@@ -18,6 +18,7 @@ typedef struct RuntimeContainer {
         char **environment; /* the payload's, complete; libcrun's own handling of it is not used */
         GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
         int root_mount;     /* detached mount to put on the spec's root.path, or -1 */
+        const char *untrusted_list; /* for the sources of mounts, see host-path.h */
         int preserve_fds;   /* descriptors from 3 on that the payload inherits */
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;

@@ -22,6 +22,7 @@
 #include "libstart/run/etc-files.h"
 #include "libstart/run/filter.h"
 #include "libstart/run/hand-over.h"
+#include "libstart/run/host-path.h"
 #include "libstart/run/host.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/payload-log.h"
@@ -76,7 +77,7 @@ void start_free(Start *start) {
 static Start *start_new(const LaunchArgs *args) {
         static const Start empty = {
                 .report = EXEC_REPORT_NULL,
-                .root = { .fd = -1, .mount = -1 },
+                .root = ROOT_NULL,
                 .log = PAYLOAD_LOG_NULL,
         };
         Start *start = g_memdup2(&empty, sizeof empty);
@@ -101,8 +102,10 @@ static bool read_env_files(Start *start, GPtrArray *contents, GError **error) {
                 char *content = NULL;
                 gsize length;
 
-                if (!g_file_get_contents(path, &content, &length, error))
+                if (!host_path_read(path, start->args->untrusted_list, &content, &length, error)) {
+                        g_prefix_error(error, "Environment file: ");
                         return false;
+                }
                 g_ptr_array_add(start->environment_texts, content);
                 g_ptr_array_add(contents, content);
                 if (strlen(content) != length)
@@ -354,6 +357,7 @@ static int run_container(Start *start, GError **error) {
                 .environment = start->environment,
                 .filter = start->filter,
                 .root_mount = start->root.mount,
+                .untrusted_list = start->args->untrusted_list,
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,

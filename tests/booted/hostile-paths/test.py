@@ -4,6 +4,8 @@
 Each test runs the attack itself, on a machine that has been booted.
 """
 
+import os
+
 
 def test_a_port_published_on_loopback_is_not_open_to_the_world(machine):
     machine.container('published', '''
@@ -64,3 +66,225 @@ def test_a_process_that_renames_keeps_no_container_from_starting(machine):
         machine.run('systemctl kill --signal=KILL lucky; systemctl stop lucky; systemctl reset-failed lucky',
                     check=False)
     assert machine.show('renaming', 'ActiveState') == 'active'
+
+
+# ---- links in the host's paths that payloads can write to
+
+SECRET = 'NAME=the-hosts-own'
+
+
+def attack(machine, text, *, volume='Volume=/srv/data:/data', payload, link='/data/sub', to='/',
+           attacker='attacker'):
+    """Lets one container put a link into its volume, then starts the victim; returns what that one said.
+
+    `text` is what is in the victim's [Container] besides, `payload` what it runs: a shell's line.
+    """
+    machine.run(f'rm -rf /srv/data/*; mkdir -p /srv/data/sub /srv/data/root && echo {SECRET} >/root/secret')
+    machine.container(attacker, f'''
+        [Container]
+        Image=localhost/test/busybox
+        {volume}
+        StopSignal=KILL
+        Exec=sh -c "rm -rf {link}; ln -s {to} {link}; sleep 1000"
+    ''')
+    host_link = machine.path('/srv/data' + link[len('/data'):])
+    machine.container('victim', f'''
+[Unit]
+After={attacker}.service
+[Container]
+{text}
+Exec=sh -c "{payload}"
+[Service]
+Type=oneshot
+''')
+    machine.run(f'systemctl restart {attacker}')
+    machine.wait_for(lambda: os.path.islink(host_link))
+    machine.run('systemctl start victim', check=False)
+    return machine.journal('victim.service')
+
+
+def test_a_link_in_anothers_volume_leads_nowhere(machine):
+    """CVE-2017-1002101 of Kubernetes, in a file: a volume inside of another container's."""
+    said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret')
+    assert SECRET not in said, said
+    assert "'/srv/data/sub' is a link, which is not followed, as a container can write to '/srv/data'" in said, said
+
+
+def test_a_link_on_the_way_leads_nowhere(machine):
+    said = attack(machine, 'Image=localhost/test/busybox\nMount=type=bind,src=/srv/data/sub/root,dst=/x,ro',
+                  payload='cat /x/secret')
+    assert SECRET not in said and "'/srv/data/sub' is a link" in said, said
+
+
+def test_a_file_that_became_a_link_leads_nowhere(machine):
+    said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x', to='/root/secret')
+    assert SECRET not in said and "'/srv/data/sub' is a link" in said, said
+
+
+def test_another_way_to_the_same_volume_is_no_way_around(machine):
+    """The attacker's file names the directory by one path, the victim's by another, both the administrator's."""
+    machine.run('mkdir -p /srv/data /srv/bound && ln -sfn /srv/data /srv/linked && mount --bind /srv/data /srv/bound')
+    try:
+        for path in ('/srv/linked/sub', '/srv/bound/sub'):
+            said = attack(machine, f'Image=localhost/test/busybox\nVolume={path}:/x', payload='cat /x/root/secret')
+            assert SECRET not in said and 'is a link' in said, said
+        said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret',
+                      volume='Mount=type=bind,src=/srv/linked,dst=/data')
+        assert SECRET not in said and 'is a link' in said, said
+    finally:
+        machine.run('umount /srv/bound; rm /srv/linked')
+
+
+def test_specifiers_hide_no_volume(machine):
+    for volume in ('Volume=%T/../srv/data:/data', 'Volume=/srv/d%ia:/data'):
+        said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret',
+                      volume=volume, attacker='attacker@at')
+        assert SECRET not in said and 'is a link' in said, said
+
+
+def test_a_volume_that_shares_its_mounts_is_opened_as_safely(machine):
+    """These are libcrun's to mount."""
+    for options in ('rshared', 'ro,rslave'):
+        said = attack(machine, f'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x:{options}',
+                      payload='cat /x/root/secret')
+        assert SECRET not in said and 'is a link' in said, said
+
+
+def test_a_root_directory_in_anothers_volume_stays_there(machine):
+    for overlay in ('', ':O'):
+        said = attack(machine, f'Rootfs=/srv/data/root{overlay}', payload='cat /root/secret', link='/data/root')
+        assert SECRET not in said and "'/srv/data/root' is a link" in said, said
+
+
+def test_a_root_directory_is_a_volume_like_others(machine):
+    """The attacker's is writable without :O; the victim mounts a part of it."""
+    make_root(machine, '/srv/data')
+    machine.run(f'mkdir -p /srv/data/sub && echo {SECRET} >/root/secret')
+    machine.container('attacker', '''
+        [Container]
+        Rootfs=/srv/data
+        StopSignal=KILL
+        Exec=sh -c "/bin/busybox rm -rf /sub; /bin/busybox ln -s / /sub; /bin/busybox sleep 1000"
+    ''')
+    machine.container('victim', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/data/sub:/x
+        StopSignal=KILL
+        Exec=cat /x/root/secret
+        [Service]
+        Type=oneshot
+    ''')
+    machine.run('systemctl start attacker')
+    machine.wait_for(lambda: os.path.islink(machine.path('/srv/data/sub')))
+    machine.run('systemctl start victim', check=False)
+    said = machine.journal('victim.service')
+    machine.run('systemctl stop attacker; rm -rf /srv/data')
+    assert SECRET not in said and "'/srv/data/sub' is a link" in said, said
+
+
+def test_a_container_does_not_get_out_by_its_own_volume(machine):
+    """Its first run makes the link, the restart follows it."""
+    machine.run(f'rm -rf /srv/data; mkdir -p /srv/data/sub && echo {SECRET} >/root/secret')
+    machine.container('attacker', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/data:/data
+        Volume=/srv/data/sub:/x
+        StopSignal=KILL
+        Exec=sh -c "cat /x/root/secret; cd /data; mv sub old; ln -s / sub; sleep 1000"
+    ''')
+    machine.run('systemctl start attacker')
+    machine.wait_for(lambda: os.path.islink(machine.path('/srv/data/sub')))
+    machine.run('systemctl restart attacker', check=False)
+    said = machine.journal('attacker.service')
+    assert SECRET not in said and 'is a link' in said, said
+
+
+def test_an_environment_file_in_a_volume_is_no_way_to_read_the_host(machine):
+    said = attack(machine, 'Image=localhost/test/busybox\nEnvironmentFile=/srv/data/sub', payload='env',
+                  to='/root/secret')
+    assert 'the-hosts-own' not in said and "'/srv/data/sub' is a link" in said, said
+
+
+def test_an_environment_file_that_became_a_fifo_holds_nothing_up(machine):
+    machine.run('rm -rf /srv/data; mkdir -p /srv/data; mkfifo /srv/data/env')
+    machine.container('victim', '''
+        [Container]
+        Image=localhost/test/busybox
+        EnvironmentFile=/srv/data/env
+        Exec=env
+        [Service]
+        Type=oneshot
+        TimeoutStartSec=10
+    ''')
+    machine.run('systemctl start victim', check=False)
+    said = machine.journal('victim.service')
+    assert "'/srv/data/env' is not a regular file" in said, said
+
+
+def test_links_of_the_administrators_are_followed(machine):
+    """Also beside volumes, and in directories that only a container may read."""
+    machine.run('rm -rf /srv/data; mkdir -p /srv/data/real /srv/ro/real /var/tmp/deep && '
+                'for d in /srv/data /srv/ro; do echo here >$d/real/file; done && '
+                'ln -sfn /srv/data /srv/to-data && ln -sfn real /srv/ro/to-real && '
+                'ln -sfn ../../srv/./to-data/real /var/tmp/to-real && '
+                'ln -sfn /proc/self/mounts /srv/to-mounts')
+    machine.container('writer', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/data:/data
+        Volume=/srv/ro:/ro:ro
+        Volume=/etc:/host/etc
+    ''')
+    machine.container('reader', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/to-data/real:/one
+        Volume=/srv/ro/to-real:/two:ro
+        Volume=/var/tmp/to-real:/three
+        Volume=/var/run:/four
+        Volume=/etc/os-release:/five:ro
+        Volume=/srv/to-mounts:/six
+        Volume=/srv/data/real:/seven:rslave
+        Exec=cat /one/file /two/file /three/file /seven/file /five
+        [Service]
+        Type=oneshot
+    ''')
+    machine.run('systemctl start reader')
+    said = machine.journal('reader.service')
+    assert said.count('here') == 4 and 'PRETTY_NAME' in said, said
+    machine.run('rm -rf /srv/to-data /srv/to-mounts /var/tmp/to-real /srv/ro /srv/data')
+
+
+def test_who_exchanges_a_link_at_the_right_moment_gets_nothing(machine):
+    """What is looked at, and what is mounted, is the same."""
+    machine.run(f'rm -rf /srv/data; mkdir -p /srv/data/sub/root && ln -s / /srv/data/link && '
+                f'echo {SECRET} >/root/secret')
+    # As a payload would; here it need not be started anew for each kind of victim.
+    machine.unit('exchanging', '''
+        [Service]
+        ExecStart=perl -e 'chdir "/srv/data"; while (1) { for ("sub", "link") { rename $$_, "x"; rename $$_ eq "sub" ? "link" : "sub", $$_; rename "x", $$_ eq "sub" ? "link" : "sub" } }'
+    ''')
+    machine.container('owner', '''
+        [Container]
+        Image=localhost/test/busybox
+        Volume=/srv/data:/data
+    ''')
+    victims = ('Volume=/srv/data/sub:/x', 'Volume=/srv/data/sub:/x:rslave', 'Volume=/srv/data/sub/root:/x/root')
+    for number, volume in enumerate(victims):
+        machine.container(f'victim{number}', f'''
+            [Container]
+            Image=localhost/test/busybox
+            {volume}
+            Exec=sh -c "cat /x/root/secret; echo has run"
+            [Service]
+            Type=oneshot
+        ''')
+    machine.run('systemctl start exchanging')
+    for _ in range(15):
+        machine.run('systemctl start victim0 victim1 victim2; systemctl reset-failed', check=False)
+    said = machine.journal()
+    machine.run('systemctl stop exchanging; rm -rf /srv/data')
+    assert SECRET not in said, said
+    assert 'has run' in said and 'is a link, which is not followed' in said, said

@@ -109,10 +109,12 @@ START_TEST(test_mount_point) {
                 { "etc/inside/x", false, false, NULL },
                 { "../../etc/up", false, true, "root/etc/up" },
         };
+        int file = open("/dev/null", O_PATH | O_CLOEXEC);
         struct stat st;
 
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-                int fd = root_file_open_mount_point(root_fd, table[i].path, table[i].directory, NULL);
+                int source = table[i].directory ? root_fd : file;
+                int fd = root_file_open_mount_point(root_fd, table[i].path, source, NULL);
 
                 ck_assert_int_eq(fd >= 0, table[i].ok);
                 if (table[i].made) {
@@ -122,9 +124,10 @@ START_TEST(test_mount_point) {
                 }
         }
         ck_assert_int_eq(symlink("/../../outside/made", "root/etc/dangling"), 0);
-        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling/deeper", true, NULL), -1);
-        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling", false, NULL), -1);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling/deeper", root_fd, NULL), -1);
+        ck_assert_int_ge(root_file_open_mount_point(root_fd, "etc/dangling", file, NULL), -1);
         ck_assert_int_ne(stat("outside/made", &st), 0);
+        close(file);
 }
 END_TEST
 

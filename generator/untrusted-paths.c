@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/source-path.h"
+#include "generator/untrusted-paths.h"
+#include "libstart/base/mount-request.h"
+#include "libstart/base/path-value.h"
+
+/* What is not known here stays unknown to libstart: volumes whose path is a variable, or begins with an unknown
+ * specifier, and those that are given to `podman run` by hand. */
+
+/* Podman's own volumes, of containers that no file describes. */
+#define PODMAN_VOLUMES "/var/lib/containers/storage/volumes"
+
+struct UntrustedPaths {
+        GHashTable *paths; /* set of char* */
+        bool is_needed;
+};
+
+UntrustedPaths *untrusted_paths_new(void) {
+        UntrustedPaths *paths = g_new0(UntrustedPaths, 1);
+
+        paths->paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        return paths;
+}
+
+void untrusted_paths_free(UntrustedPaths *paths) {
+        g_hash_table_unref(paths->paths);
+        g_free(paths);
+}
+
+/* Who may write to all of one of these rules the host anyway, by units, scheduled jobs, passwd or images, and needs no
+ * link for it; others would only lose the links that every system has there. In the kernel's file systems nobody makes
+ * links. */
+static bool is_lost_anyway(const char *path) {
+        static const char *const directories[] = { "/", "/dev", "/etc", "/run", "/usr", "/var", NULL };
+
+        return g_strv_contains(directories, path) || path_value_covers("/proc", path) || path_value_covers("/sys", path);
+}
+
+/* What systemd's specifier stands for, as far as that is one thing for all instances of the service; "" for all else.
+ * Transfer full. */
+static char *expand(char specifier, const char *service) {
+        static const struct {
+                char specifier;
+                const char *value;
+        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" }, { 'L', "/var/log" }, { 'S', "/var/lib" },
+                            { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },  { 't', "/run" } };
+        size_t stem = strlen(service) - strlen(".service"), prefix = strcspn(service, "@");
+        bool template = strstr(service, "@.");
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                if (directories[i].specifier == specifier)
+                        return g_strdup(directories[i].value);
+        if (specifier == 'p')
+                return g_strndup(service, MIN(prefix, stem));
+        if (specifier == 'N' && !template)
+                return g_strndup(service, stem);
+        if (specifier == 'n' && !template)
+                return g_strdup(service);
+        if (specifier == 'i' && !template && prefix < stem)
+                return g_strndup(service + prefix + 1, stem - prefix - 1);
+        return g_strdup("");
+}
+
+/* Where the path leads, up to the first component that only systemd knows: all below that counts. Transfer full. */
+static char *known_part(const char *path, size_t length, const char *service) {
+        g_autoptr(GString) known = g_string_new(NULL);
+
+        for (size_t i = 0; i < length; i++) {
+                char next = i + 1 < length ? path[i + 1] : '\0';
+                g_autofree char *value = NULL;
+
+                if ((path[i] == '%' || path[i] == '$') && next == path[i])
+                        i++;
+                else if (path[i] == '%')
+                        value = expand(next, service);
+                else if (path[i] == '$')
+                        value = g_strdup("");
+                if (value && !value[0]) {
+                        const char *slash = strrchr(known->str, '/');
+
+                        g_string_truncate(known, slash ? (gsize) (slash - known->str) : 0);
+                        break;
+                }
+                if (value)
+                        g_string_append(known, value), i++;
+                else
+                        g_string_append_c(known, path[i]);
+        }
+        return known->str[0] == '/' ? path_value_clean(known->str) : NULL;
+}
+
+static void add(UntrustedPaths *paths, const Container *container, const char *path, size_t length) {
+        g_autofree char *known = known_part(path, length, container->service->name);
+
+        if (known && !is_lost_anyway(known))
+                g_hash_table_add(paths->paths, g_steal_pointer(&known));
+}
+
+typedef MountRequest *(*Parse)(const char *value, GError **error);
+
+/* The path of the host that the value names, or NULL: a tmpfs. What systemd has yet to complete need not be parsable,
+ * and is taken for writable then. Transfer full. */
+static char *find_source(Parse parse, const char *value, bool *ret_writable) {
+        g_autoptr(MountRequest) request = parse(value, NULL);
+        size_t start = 0, length = strcspn(value, ":");
+
+        *ret_writable = !request || !mount_request_has_option(request, "ro");
+        if (request)
+                return g_strdup(request->source);
+        if (parse == mount_request_parse_mount && !source_path_in_mount(value, &start, &length))
+                return NULL;
+        return g_strndup(value + start, length);
+}
+
+static void add_all(UntrustedPaths *paths, const Container *container, const GPtrArray *values, Parse parse) {
+        for (guint i = 0; i < values->len; i++) {
+                bool writable;
+                g_autofree char *source = find_source(parse, values->pdata[i], &writable);
+
+                if (source && writable)
+                        add(paths, container, source, strlen(source));
+        }
+}
+
+void untrusted_paths_add(UntrustedPaths *paths, const Container *container) {
+        const LaunchArgs *args = container->args;
+
+        add_all(paths, container, args->volumes, mount_request_parse_volume);
+        add_all(paths, container, args->mounts, mount_request_parse_mount);
+        if (container->rootfs && args->read_only != FLAG_TRUE && !strchr(container->rootfs, ':'))
+                add(paths, container, container->rootfs, strlen(container->rootfs));
+}
+
+static bool opens_paths(const LaunchArgs *args) {
+        if (args->rootfs == FLAG_TRUE || args->volumes->len > 0 || args->env_files->len > 0)
+                return true;
+        for (guint i = 0; i < args->mounts->len; i++) {
+                bool writable;
+                g_autofree char *source = find_source(mount_request_parse_mount, args->mounts->pdata[i], &writable);
+
+                if (source)
+                        return true;
+        }
+        return false;
+}
+
+void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory) {
+        if (!opens_paths(container->args))
+                return;
+        container->args->untrusted_list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);
+        paths->is_needed = true;
+}
+
+GString *untrusted_paths_print(UntrustedPaths *paths) {
+        g_autoptr(GList) all = NULL;
+        GString *list;
+
+        if (!paths->is_needed)
+                return NULL;
+        list = g_string_new(NULL);
+        g_hash_table_add(paths->paths, g_strdup(PODMAN_VOLUMES));
+        all = g_list_sort(g_hash_table_get_keys(paths->paths), (GCompareFunc) strcmp);
+        for (GList *path = all; path; path = path->next) {
+                g_autofree char *line = g_strescape(path->data, NULL);
+
+                g_string_append_printf(list, "%s\n", line);
+        }
+        return list;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/generated-file.h"
+#include "libstart/base/resolve.h"
+#include "libstart/run/host-path.h"
+
+#define LINKS_MAX 40 /* as in the kernel */
+
+/* A directory: one that is on the way, or one that payloads write to. */
+typedef struct Directory {
+        dev_t device;
+        ino_t inode;
+        uid_t owner;
+        mode_t mode;
+        gsize length; /* of the way up to it */
+} Directory;
+
+/* How far a path has been followed. */
+typedef struct Walk {
+        GString *way;    /* without any link; "" is the root */
+        GString *rest;   /* what is still to be looked up */
+        GArray *parents; /* of Directory: all on the way */
+        const GArray *untrusted; /* of Directory */
+        int n_links;
+} Walk;
+
+static void walk_clear(Walk *walk) {
+        g_string_free(walk->way, TRUE);
+        g_string_free(walk->rest, TRUE);
+        g_array_unref(walk->parents);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
+
+static Directory make_directory(const struct stat *st, gsize length) {
+        return (Directory) { st->st_dev, st->st_ino, st->st_uid, st->st_mode, length };
+}
+
+static const Directory *last(const GArray *directories) {
+        return directories->len > 0 ? &g_array_index(directories, Directory, directories->len - 1) : NULL;
+}
+
+static bool is_untrusted(const Walk *walk, const Directory *directory) {
+        for (guint i = 0; i < walk->untrusted->len; i++) {
+                const Directory *untrusted = &g_array_index(walk->untrusted, Directory, i);
+
+                if (untrusted->device == directory->device && untrusted->inode == directory->inode)
+                        return true;
+        }
+        return false;
+}
+
+/* The outermost directory on the way that payloads write to, or NULL. */
+static const Directory *find_untrusted(const Walk *walk) {
+        for (guint i = 0; i < walk->parents->len; i++)
+                if (is_untrusted(walk, &g_array_index(walk->parents, Directory, i)))
+                        return &g_array_index(walk->parents, Directory, i);
+        return NULL;
+}
+
+/* As the kernel's protected_symlinks: in /tmp and the like only root's links are followed, and the directory's owner's. */
+static bool is_somebodys(const Walk *walk, const struct stat *link) {
+        const Directory *parent = last(walk->parents);
+
+        return parent && (parent->mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) && link->st_uid != 0 &&
+               link->st_uid != parent->owner;
+}
+
+static bool check_link(Walk *walk, const char *name, const struct stat *st, GError **error) {
+        const Directory *untrusted = find_untrusted(walk);
+
+        if (untrusted)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
+                                 "the path that it leads to",
+                                 walk->way->str, name, (int) untrusted->length, walk->way->str);
+        if (is_somebodys(walk, st))
+                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str, name);
+        if (++walk->n_links > LINKS_MAX)
+                return error_set_errno(error, ELOOP, "Cannot follow the link '%s/%s'", walk->way->str, name);
+        return true;
+}
+
+static void go_to_root(Walk *walk) {
+        g_string_truncate(walk->way, 0);
+        g_array_set_size(walk->parents, 0);
+}
+
+static void go_up(Walk *walk) {
+        if (walk->parents->len == 0)
+                return;
+        g_array_set_size(walk->parents, walk->parents->len - 1);
+        g_string_truncate(walk->way, walk->parents->len > 0 ? last(walk->parents)->length : 0);
+}
+
+static void go_down(Walk *walk, const char *name, const struct stat *st) {
+        g_string_append_printf(walk->way, "/%s", name);
+        const Directory directory = make_directory(st, walk->way->len);
+        g_array_append_val(walk->parents, directory);
+}
+
+static bool follow(Walk *walk, int link, const char *name, const struct stat *st, GError **error) {
+        char target[PATH_MAX];
+        ssize_t n;
+
+        if (!check_link(walk, name, st, error))
+                return false;
+        n = readlinkat(link, "", target, sizeof target - 1);
+        if (n < 0)
+                return error_set_errno(error, errno, "Cannot follow the link '%s/%s'", walk->way->str, name);
+        target[n] = '\0';
+        if (target[0] == '/')
+                go_to_root(walk);
+        g_string_prepend(walk->rest, target); /* it ends here, or goes on with a '/' */
+        return true;
+}
+
+/* A link of procfs leads where its text does not. Nobody but the kernel makes links there. */
+static bool is_in_proc(int fd) {
+        struct statfs st;
+
+        return fstatfs(fd, &st) == 0 && st.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The first name of the rest, which is taken off; NULL at the end. Transfer full. */
+static char *take_name(Walk *walk) {
+        size_t blank = strspn(walk->rest->str, "/"), length = strcspn(walk->rest->str + blank, "/");
+        char *name = length > 0 ? g_strndup(walk->rest->str + blank, length) : NULL;
+
+        g_string_erase(walk->rest, 0, (gssize) (blank + length));
+        return name;
+}
+
+/* One step. Sets *ret_done where the kernel is to go the rest of the way. */
+static bool take_step(Walk *walk, const char *name, bool *ret_done, GError **error) {
+        g_autofree char *path = g_strconcat(walk->way->str, "/", name, NULL);
+        _cleanup_close_ int fd = -1;
+        struct stat st;
+
+        if (g_str_equal(name, ".."))
+                go_up(walk);
+        if (name[0] == '.' && (!name[1] || g_str_equal(name, "..")))
+                return true;
+        fd = resolve_open(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return error_set_errno(error, errno, "Cannot open '%s'", path);
+        if (!S_ISLNK(st.st_mode))
+                go_down(walk, name, &st);
+        else if (!is_in_proc(fd))
+                return follow(walk, fd, name, &st, error);
+        else {
+                g_string_append_printf(walk->way, "/%s%s", name, walk->rest->str);
+                *ret_done = true;
+        }
+        return true;
+}
+
+/* Step by step. In the end, and at each step, the kernel opens a way without links: what is exchanged meanwhile for a
+ * link is not followed either. */
+static int walk_open(const char *path, int flags, const GArray *untrusted, GError **error) {
+        g_auto(Walk) walk = {
+                .way = g_string_new(NULL),
+                .rest = g_string_new(path),
+                .parents = g_array_new(FALSE, FALSE, sizeof(Directory)),
+                .untrusted = untrusted,
+        };
+        bool in_proc = false;
+        int fd;
+
+        while (!in_proc) {
+                g_autofree char *name = take_name(&walk);
+
+                if (!name)
+                        break;
+                if (!take_step(&walk, name, &in_proc, error))
+                        return -1;
+        }
+        fd = resolve_open(AT_FDCWD, walk.way->len > 0 ? walk.way->str : "/", flags, 0, in_proc ? 0 : RESOLVE_NO_SYMLINKS);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open '%s'", path);
+        return fd;
+}
+
+/* One that is not there, or cannot be reached without such a link, does not count: nothing lies in it. */
+static void add_untrusted(GArray *untrusted, const char *path) {
+        _cleanup_close_ int fd = walk_open(path, O_PATH, untrusted, NULL);
+        struct stat st;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return;
+        const Directory directory = make_directory(&st, 0);
+        g_array_append_val(untrusted, directory);
+}
+
+static GArray *read_untrusted(const char *list, GError **error) {
+        g_autoptr(GArray) untrusted = g_array_new(FALSE, FALSE, sizeof(Directory));
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!generated_file_read(list, &text, NULL, error))
+                return NULL;
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                g_autofree char *path = g_strcompress(*line);
+
+                if (path[0] == '/')
+                        add_untrusted(untrusted, path);
+        }
+        return g_steal_pointer(&untrusted);
+}
+
+int host_path_open(const char *path, int flags, const char *untrusted_list, GError **error) {
+        int fd = resolve_open(AT_FDCWD, path, flags, 0, untrusted_list ? RESOLVE_NO_SYMLINKS : 0);
+        g_autoptr(GArray) untrusted = NULL;
+
+        if (fd >= 0)
+                return fd;
+        if (errno != ELOOP || !untrusted_list) {
+                error_set_errno(error, errno, "Cannot open '%s'", path);
+                return -1;
+        }
+        untrusted = read_untrusted(untrusted_list, error);
+        return untrusted ? walk_open(path, flags, untrusted, error) : -1;
+}
+
+static bool read_whole(int fd, gsize size, GString *content) {
+        gsize buffer_size = size > 0 ? size : 4096; /* what is no regular file does not say */
+        g_autofree char *buffer = g_malloc(buffer_size);
+
+        for (;;) {
+                ssize_t n = read(fd, buffer, buffer_size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return false;
+                g_string_append_len(content, buffer, n);
+                if (n == 0 || (size > 0 && content->len >= size))
+                        return true;
+        }
+}
+
+bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
+                    GError **error) {
+        int nonblock = untrusted_list ? O_NONBLOCK : 0;
+        _cleanup_close_ int fd = host_path_open(path, O_RDONLY | O_NOCTTY | nonblock, untrusted_list, error);
+        g_autoptr(GString) content = g_string_new(NULL);
+        struct stat st;
+
+        if (fd < 0)
+                return false;
+        if (fstat(fd, &st) < 0)
+                return error_set_errno(error, errno, "Cannot read '%s'", path);
+        if (S_ISFIFO(st.st_mode) && untrusted_list)
+                return error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
+        if (!read_whole(fd, S_ISREG(st.st_mode) ? (gsize) st.st_size : 0, content))
+                return error_set_errno(error, errno, "Cannot read '%s'", path);
+        *ret_length = content->len;
+        *ret_content = g_string_free(g_steal_pointer(&content), FALSE);
+        return true;
+}
