@@ -59,6 +59,20 @@ static char **copy_labels(const json_map_string_string *labels) {
         return copy;
 }
 
+/* Not a path that says one thing and shows another in the journal or in a terminal. */
+static bool check_path(const char *key, const char *path, GError **error) {
+        for (const char *c = path; *c; c++)
+                if (g_ascii_iscntrl(*c)) {
+                        g_autofree char *shown = g_strescape(path, NULL);
+
+                        return error_set(error, KT_ERROR_USAGE, "%s: \"%s\" has a control character in it", key, shown);
+                }
+        if (path_value_check(path, error))
+                return true;
+        g_prefix_error(error, "%s: ", key);
+        return false;
+}
+
 static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret,
                          GError **error) {
         if (!volumes || volumes->len == 0)
@@ -66,10 +80,8 @@ static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes
 
         g_auto(GStrv) copy = g_new0(char *, volumes->len + 1);
         for (size_t i = 0; i < volumes->len; i++) {
-                if (!path_value_check(volumes->keys[i], error)) {
-                        g_prefix_error(error, "VOLUME: ");
+                if (!check_path("VOLUME", volumes->keys[i], error))
                         return false;
-                }
                 copy[i] = path_value_clean(volumes->keys[i]);
         }
         qsort(copy, volumes->len, sizeof *copy, compare_texts);
@@ -85,10 +97,8 @@ static bool copy_config(ImageConfig *image, const ConfigSchema *config, GError *
         image->cmd = copy_list(config->cmd, config->cmd_len);
         image->env = copy_list(config->env, config->env_len);
         image->labels = copy_labels(config->labels);
-        if (image->working_dir && !path_value_check(image->working_dir, error)) {
-                g_prefix_error(error, "WORKDIR: ");
+        if (image->working_dir && !check_path("WORKDIR", image->working_dir, error))
                 return false;
-        }
         return copy_volumes(config->volumes, &image->volumes, error);
 }
 

@@ -4,7 +4,9 @@
 
 #include "libstart/base/device-request.h"
 #include "libstart/base/error.h"
+#include "libstart/base/log.h"
 #include "libstart/base/mount-request.h"
+#include "libstart/base/path-value.h"
 #include "libstart/base/size.h"
 #include "libstart/oci/notify.h"
 #include "libstart/oci/spec-parts.h"
@@ -219,14 +221,26 @@ static void add_tmpfs(MountList *list, const char *destination) {
                 add_mount(list, make_mount(destination, "tmpfs", "tmpfs", options));
 }
 
+/* What is mounted there by default shows the kernel, and hides and protects it: an image's author is not to replace it
+ * (CVE-2019-16884). A file may, as it may do without the protection. */
+static bool is_of_kernel(const char *path) {
+        return path_value_covers("/proc", path) || path_value_covers("/sys", path) || path_value_covers("/dev", path);
+}
+
+static void add_image_volume(MountList *list, const char *path) {
+        if (is_of_kernel(path))
+                log_notice("The image's VOLUME '%s' is left out: what is there in every container stays", path);
+        else if (!g_str_equal(path, "/"))
+                add_tmpfs(list, path);
+}
+
 /* Where a read-only root must be written to all the same. A root that is writable is as transient as
  * Podman's anonymous volumes are, so it needs no mounts for the image's volumes. */
 static void add_writable_places(MountList *list, const SpecInput *input) {
         if (input->args->read_only != FLAG_TRUE)
                 return;
         for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
-                if (!g_str_equal(input->image->volumes[i], "/"))
-                        add_tmpfs(list, input->image->volumes[i]);
+                add_image_volume(list, input->image->volumes[i]);
         if (input->args->read_only_tmpfs != FLAG_FALSE) {
                 add_tmpfs(list, "/run");
                 add_tmpfs(list, "/tmp");

@@ -163,3 +163,10 @@ int root_file_open_mount_point(int root_fd, const char *path, int source, GError
         }
         return !linked || check_led_aside(root_fd, fd, path, error) ? fd_steal(&fd) : -1;
 }
+
+bool root_file_check_mount_point(int root_fd, const char *path, GError **error) {
+        bool linked;
+        _cleanup_close_ int fd = open_mount_point(root_fd, path, &linked);
+
+        return fd < 0 || !linked || check_led_aside(root_fd, fd, path, error);
+}

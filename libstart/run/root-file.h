@@ -24,3 +24,6 @@ bool root_file_check_directory(int root_fd, const char *path, GError **error);
  * whichever `source` is, a descriptor of what is to be mounted. A link that leads to what the kernel shows there, in
  * /proc, /sys or /dev, is an error. */
 int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error);
+
+/* The same check for somebody else who will mount there. What is not there yet is not looked at. */
+bool root_file_check_mount_point(int root_fd, const char *path, GError **error);

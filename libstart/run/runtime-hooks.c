@@ -21,6 +21,7 @@
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
+#include "libstart/run/root-file.h"
 #include "libstart/run/runtime-hooks.h"
 #include "libstart/run/mounts.h"
 
@@ -186,7 +187,17 @@ static bool reopen_root(const char *rootfs, GError **error) {
         return current.root >= 0 || error_set_errno(error, errno, "Cannot open the container's root, '%s'", rootfs);
 }
 
-/* It follows links in destinations, too, within the container; what protects must be on top all the same. */
+/* It follows links in destinations, too, within the container. What is in the image can be looked at before, also as
+ * the contents of /proc would be copied into a tmpfs on it; but what a volume brings only afterwards. */
+static bool check_further_destinations(GError **error) {
+        const runtime_spec_schema_config_schema *spec = current.container->spec;
+
+        for (size_t i = current.n_own; i < spec->mounts_len; i++)
+                if (!root_file_check_mount_point(current.root, spec->mounts[i]->destination + 1, error))
+                        return false;
+        return true;
+}
+
 static int make_further_mounts(struct container_entrypoint_s *args, libcrun_container_t *crun, const char *rootfs,
                                void *data, libcrun_error_t *err) {
         runtime_spec_schema_defs_mount **mounts = current.container->spec->mounts;
@@ -194,7 +205,7 @@ static int make_further_mounts(struct container_entrypoint_s *args, libcrun_cont
         g_autoptr(GArray) sources = g_array_new(FALSE, FALSE, sizeof(int));
         int r;
 
-        if (!open_further_sources(sources, &current.error))
+        if (!check_further_destinations(&current.error) || !open_further_sources(sources, &current.error))
                 return fail(current.error, err);
         r = __real_libcrun_set_mounts(args, crun, rootfs, await_answer, data, err);
         for (guint i = 0; i < sources->len; i++)

@@ -4,6 +4,7 @@
 Each test runs the attack itself, on a machine that has been booted.
 """
 
+import itertools
 import os
 
 
@@ -288,3 +289,89 @@ def test_who_exchanges_a_link_at_the_right_moment_gets_nothing(machine):
     machine.run('systemctl stop exchanging; rm -rf /srv/data')
     assert SECRET not in said, said
     assert 'has run' in said and 'is a link, which is not followed' in said, said
+
+
+# ---- what an image says and has
+
+def import_image(machine, root, *changes):
+    words = ' '.join(f"--change '{change}'" for change in changes)
+    machine.run(f'tar -C {root} -c . | podman import -q {words} - localhost/test/hostile:latest', timeout=120)
+
+
+numbers = itertools.count()
+
+
+def say_mounts(machine, *keys):
+    name = f'said{next(numbers)}'
+    machine.container(name, '\n'.join(['[Container]', 'Image=localhost/test/hostile', *keys,
+                                         'Exec=sh -c "/bin/busybox mount; echo it has run"',
+                                         '[Service]', 'Type=oneshot', '']))
+    machine.run(f'systemctl start {name}', check=False)
+    return machine.journal(f'{name}.service')
+
+
+def test_an_images_volume_replaces_nothing_of_the_kernels(machine):
+    """CVE-2019-16884: VOLUME /proc, and what protects would be a file system of the image's author's."""
+    make_root(machine, '/srv/hostile', 'mkdir -p proc/sys/kernel sys/fs/cgroup')
+    wanted = [' on /proc type proc ', ' on /sys type sysfs ', ' on /dev type tmpfs ', ' on /sys/fs/cgroup type cgroup2 ',
+              ' on /dev/pts type devpts ', ' on /proc/sys type proc ', ' on /proc/keys ']
+    for places in (['/proc'], ['/sys'], ['//proc/sys/', '/x/../sys/fs/cgroup', '/proc/keys'],
+                   ['/dev', '/dev/shm', '/dev/pts', '/sys/devices']):
+        import_image(machine, '/srv/hostile', *[f'VOLUME {place}' for place in places], 'VOLUME /data')
+        for keys in ([], ['ReadOnly=true'], ['ReadOnly=true', 'ReadOnlyTmpfs=false']):
+            said = say_mounts(machine, *keys)
+            assert 'it has run' in said, (places, keys, said)
+            for line in wanted:
+                assert said.count(line) == 1, (places, keys, line, said)
+            if keys:
+                assert ' on /data type tmpfs' in said and 'is left out: what is there in every container' in said, said
+
+
+def test_an_images_volume_replaces_nothing_by_a_link(machine):
+    make_root(machine, '/srv/hostile', 'mkdir -p sys/fs/cgroup')
+    for where in ('/proc', '/sys', '/dev', '/sys/fs/cgroup'):
+        machine.run(f'ln -sfn {where} /srv/hostile/vol')
+        import_image(machine, '/srv/hostile', 'VOLUME /vol')
+        said = say_mounts(machine, 'ReadOnly=true')
+        assert 'it has run' not in said and 'a link in it leads into /proc' in said, said
+        said = say_mounts(machine)
+        assert 'it has run' in said and ' on /proc type proc' in said, said
+
+
+def test_a_mount_is_not_led_onto_what_protects(machine):
+    """CVE-2021-30465, CVE-2019-19921: the image, or another in a shared volume, has a link where a mount goes."""
+    make_root(machine, '/srv/hostile', 'mkdir -p vol && ln -s /proc a && ln -s /sys/kernel b && ln -s dev c && '
+              'ln -s /proc/self d && ln -s /dev/shm e && ln -s dangling/../dev/new f')
+    machine.run('rm -rf /srv/data; mkdir -p /srv/data && ln -s /proc /srv/data/a && mkdir -p /srv/fake/sys')
+    import_image(machine, '/srv/hostile')
+    for place in ('/a', '/b', '/c', '/a/sys', '/d/attr', '/vol/a'):
+        volume = ['Volume=/srv/data:/vol', f'Volume=/srv/fake:{place}']
+        said = say_mounts(machine, *volume)
+        assert 'it has run' not in said and 'a link in it leads into /proc, /sys or /dev' in said, (place, said)
+    for place in ('/a', '/vol/a', '/c'):
+        for key in (f'Tmpfs={place}:notmpcopyup', f'Volume=/srv/fake:{place}:rslave'):
+            said = say_mounts(machine, 'Volume=/srv/data:/vol', key)
+            assert 'it has run' not in said and 'a link in it leads into /proc' in said, (place, key, said)
+    # libcrun's to mount, both of them: it is seen afterwards
+    said = say_mounts(machine, 'Volume=/srv/data:/vol:rslave', 'Tmpfs=/vol/a:notmpcopyup')
+    assert 'it has run' not in said and "has come to lie on the container's '/proc'" in said, said
+    said = say_mounts(machine, 'Volume=/srv/fake:/proc/sys')
+    assert 'it has run' in said, said
+    machine.run('rm -rf /srv/data /srv/fake')
+
+
+def test_an_image_whose_proc_is_a_link_does_not_start(machine):
+    """CVE-2019-19921: /proc would be mounted where the image wants it, and the masks be elsewhere."""
+    for name in ('proc', 'sys', 'dev'):
+        make_root(machine, '/srv/hostile', f'mkdir -p evil/{name} && rmdir {name} && ln -s evil/{name} {name}')
+        import_image(machine, '/srv/hostile')
+        for keys in ([], ['ReadOnly=true'], ['Volume=/srv:/srv:rslave']):
+            said = say_mounts(machine, *keys)
+            assert 'it has run' not in said and f"Cannot mount on the container's '/{name}'" in said, said
+
+
+def test_paths_of_an_image_that_show_something_else_are_refused(machine):
+    make_root(machine, '/srv/hostile')
+    import_image(machine, '/srv/hostile', 'WORKDIR /a\x1b[2Jb')
+    said = say_mounts(machine)
+    assert 'it has run' not in said and 'WORKDIR: "/a\\033[2Jb" has a control character in it' in said, said

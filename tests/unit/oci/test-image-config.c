@@ -91,6 +91,8 @@ static const struct {
         { "{\"config\":{\"Env\":\"A=1\"}}", "cannot be read" },
         { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"work\"}}", "WORKDIR: 'work' is not an absolute path" },
         { "{" ROOTFS ",\"config\":{\"Volumes\":{\"data\":{}}}}", "VOLUME: 'data' is not an absolute path" },
+        { "{" ROOTFS ",\"config\":{\"Volumes\":{\"/a\\u001bb\":{}}}}", "VOLUME: \"/a\\033b\" has a control character" },
+        { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"/a\\nb\"}}", "WORKDIR: \"/a\\nb\" has a control character" },
 };
 
 START_TEST(test_bad) {

@@ -76,14 +76,15 @@ END_TEST
 START_TEST(test_volumes) {
         g_auto(SpecCase) c = spec_case();
 
-        c.image.volumes = (char **) WORDS("/", "/data", "/db/x", "/var/tmp");
+        c.image.volumes = (char **) WORDS("/", "/data", "/db/x", "/dev", "/dev/shm", "/proc", "/proc/sys", "/sys/fs/cgroup",
+                                         "/sysx", "/var/tmp");
         g_autoptr(Spec) writable = expect_spec(&c, WORDS("i"));
         g_autofree char *first = describe(writable);
         ck_assert_str_eq(first, TOP REST);
 
         g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/src:/db/x", "i"));
         g_autofree char *second = describe(read_only);
-        ck_assert_str_eq(second, TOP REST TMPFS("/data") TMPFS("/run") TMPFS("/tmp")
+        ck_assert_str_eq(second, TOP REST TMPFS("/data") TMPFS("/sysx") TMPFS("/run") TMPFS("/tmp")
                          "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp"));
 }
 END_TEST
