@@ -232,28 +232,30 @@ int host_path_open(const char *path, int flags, const char *untrusted_list, GErr
         return untrusted ? walk_open(path, flags, untrusted, error) : -1;
 }
 
-static bool read_whole(int fd, gsize size, GString *content) {
-        gsize buffer_size = size > 0 ? size : 4096; /* what is no regular file does not say */
-        g_autofree char *buffer = g_malloc(buffer_size);
+/* In one piece, as far as a file says how long it is: what is no regular file does not. */
+static bool read_whole(int fd, gsize size, char **ret_content, gsize *ret_length) {
+        gsize room = size > 0 ? size : 4096, length = 0;
+        g_autofree char *content = g_malloc(room + 1);
+        ssize_t n = 1;
 
-        for (;;) {
-                ssize_t n = read(fd, buffer, buffer_size);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
+        while (n != 0 && (size == 0 || length < size)) {
+                if (length == room)
+                        content = g_realloc(content, (room *= 2) + 1);
+                n = read(fd, content + length, room - length);
+                if (n < 0 && errno != EINTR)
                         return false;
-                g_string_append_len(content, buffer, n);
-                if (n == 0 || (size > 0 && content->len >= size))
-                        return true;
+                length += n > 0 ? (gsize) n : 0;
         }
+        content[length] = '\0';
+        *ret_length = length;
+        *ret_content = g_steal_pointer(&content);
+        return true;
 }
 
 bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
                     GError **error) {
         int nonblock = untrusted_list ? O_NONBLOCK : 0;
         _cleanup_close_ int fd = host_path_open(path, O_RDONLY | O_NOCTTY | nonblock, untrusted_list, error);
-        g_autoptr(GString) content = g_string_new(NULL);
         struct stat st;
 
         if (fd < 0)
@@ -262,9 +264,6 @@ bool host_path_read(const char *path, const char *untrusted_list, char **ret_con
                 return error_set_errno(error, errno, "Cannot read '%s'", path);
         if (S_ISFIFO(st.st_mode) && untrusted_list)
                 return error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
-        if (!read_whole(fd, S_ISREG(st.st_mode) ? (gsize) st.st_size : 0, content))
-                return error_set_errno(error, errno, "Cannot read '%s'", path);
-        *ret_length = content->len;
-        *ret_content = g_string_free(g_steal_pointer(&content), FALSE);
-        return true;
+        return read_whole(fd, S_ISREG(st.st_mode) ? (gsize) st.st_size : 0, ret_content, ret_length) ||
+               error_set_errno(error, errno, "Cannot read '%s'", path);
 }
