@@ -117,12 +117,19 @@ static bool parse(int *argc, char ***argv, GError **error) {
         return true;
 }
 
+/* What bytes are which characters, and no more. With LC_MESSAGES, libcrun's error texts would be translated where `exec`
+ * has entered a container, with all of root's capabilities still: by a file of the image (its ENV LANGUAGE says which),
+ * which names a character set, whose converter is a library of the image, loaded into this program. */
+static void set_locale(void) {
+        setlocale(LC_CTYPE, "");
+}
+
 int main(int argc, char **argv) {
         g_autoptr(GError) error = NULL;
         int status = -1;
 
-        setlocale(LC_ALL, "");
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
+        set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {
                         puts("keyturnctl " KEYTURN_VERSION);
