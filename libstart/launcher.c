@@ -7,6 +7,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/launch-args.h"
 #include "libstart/base/log.h"
+#include "libstart/base/own-program.h"
 #include "libstart/run/start.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -55,6 +56,7 @@ static void run(const char *const *words) {
 
 int main(int argc, char *argv[]) {
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
+        own_program_protect(argv);
         for (int i = 1; i < argc && i <= 2; i++) {
                 if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
                         return print_help();

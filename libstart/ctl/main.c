@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
+#include "libstart/base/own-program.h"
 #include "libstart/ctl/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
@@ -129,6 +130,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
+        own_program_protect(argv); /* libcrun has done it, except where /usr is read-only at the moment */
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

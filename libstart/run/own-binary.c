@@ -9,7 +9,8 @@
  * image), could open /proc/PID/exe, wait for the program to end, and write to the file on the host.
  *
  * libcrun's answer is to execute the program once more at every start, from a read-only copy of its mount. That costs
- * a fifth of a container's start. Ours follows from what keyturn is:
+ * a fifth of a container's start. A program that is linked dynamically needs it all the same, as its loader comes from
+ * the image, and does it in main(): libstart/base/own-program.c. Of a static one, ours follows from what keyturn is:
  *  - Every container has a pid namespace of its own, and its first process runs this program only until it executes
  *    the payload. Nothing else is in there before that, and nothing in there runs this program after it, but
  *  - a payload that is this program; and that is pid 1. So this program refuses to be pid 1, before anything of the
@@ -18,7 +19,7 @@
  * /proc/PID/exe is closed to a debugger that entered the container.
  *
  * Promise to keep elsewhere: no option of keyturn may let containers share a pid namespace without giving up this
- * shortcut. tests/booted/own-binary checks it with such images. */
+ * shortcut. tests/booted/hostile-image attacks it, linked in both ways. */
 int __wrap_ensure_cloned_binary(void);
 
 int __wrap_ensure_cloned_binary(void) {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/mount.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/own-program.h"
+
+/* The threat (CVE-2019-5736): code of an image that runs where /proc/PID/exe is a program of the host's opens that file,
+ * keeps the descriptor, waits until nobody executes the program, opens /proc/self/fd/N for writing, and has what root
+ * runs on the host next. It gets there in two ways:
+ *  - An image names /proc/self/exe as its payload. The kernel takes the loader of a program that is linked dynamically
+ *    from the image, and that runs before any instruction of the program. One linked statically has no loader, and ends
+ *    itself in time: see libstart/run/own-binary.c.
+ *  - A program enters a container where a payload waits for it (keyturnctl exec).
+ *
+ * What is opened by way of /proc/PID/exe belongs to the mount that the program was executed from. Of one that is
+ * read-only, in no mount namespace, and not to be reached by any path, nobody can make a writable one, not even with all
+ * capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be mounted
+ * writable later, for an update, and the payload has its descriptor still.
+ *
+ * Whether the program has a loader is read from the program itself: how it was configured could be wrong. */
+
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* the linker's: where the file begins */
+
+static bool has_loader(void) {
+        const ElfW(Phdr) *headers = (const void *) ((const char *) &__ehdr_start + __ehdr_start.e_phoff);
+
+        for (size_t i = 0; i < __ehdr_start.e_phnum; i++)
+                if (headers[i].p_type == PT_INTERP)
+                        return true;
+        return false;
+}
+
+/* A mount of the file alone: none that an administrator has for other reasons, short of one of just this file. */
+static bool is_protected(void) {
+        _cleanup_close_ int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+        struct statx status;
+        struct statvfs mounted;
+
+        return fd >= 0 && statx(fd, "", AT_EMPTY_PATH, 0, &status) == 0 &&
+               (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) && fstatvfs(fd, &mounted) == 0 &&
+               (mounted.f_flag & ST_RDONLY);
+}
+
+static int clone_read_only(void) {
+        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY };
+        int fd = (int) syscall(SYS_open_tree, AT_FDCWD, "/proc/self/exe", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+        if (fd >= 0 && syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0) {
+                close(fd);
+                return -1;
+        }
+        return fd;
+}
+
+void own_program_protect(char *const argv[]) {
+        _cleanup_close_ int fd = -1;
+
+        if (!has_loader())
+                return;
+        if (is_protected()) {
+                (void) prctl(PR_SET_NAME, program_invocation_short_name); /* it is the number of a descriptor now */
+                return;
+        }
+        fd = clone_read_only();
+        if (fd < 0 && errno == EPERM)
+                return;
+        if (fd >= 0)
+                fexecve(fd, argv, environ);
+        log_error("Cannot protect '%s' from being written by containers (CVE-2019-5736): %s", argv[0], strerror(errno));
+        exit(EXIT_KEYTURN);
+}
