@@ -228,7 +228,7 @@ int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_conta
         r = has_further_mounts() ? make_further_mounts(args, crun, rootfs, data, err) : await_answer(data, err);
         if (r < 0)
                 return r;
-        if (!masks_make(current.root, spec->linux, &current.error) ||
+        if (!masks_make(current.root, spec, &current.error) ||
             !mount_tree_end(current.root, spec->root->readonly, &current.error))
                 return fail(current.error, err);
         timing_mark(current.container->timing, TIMING_MOUNTS);
