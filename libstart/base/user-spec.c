@@ -25,6 +25,9 @@ static bool check_part(const char *text, GError **error) {
         for (const char *c = text; *c; c++)
                 if (g_ascii_isspace(*c) || g_ascii_iscntrl(*c))
                         return error_set(error, KT_ERROR_USAGE, "a name cannot hold blanks");
+        /* -1 is no number here, but no name either that an image's /etc/passwd may have for its root. */
+        if (text[0] == '-' || text[0] == '+')
+                return error_set(error, KT_ERROR_USAGE, "'%s' is neither a number nor a name", text);
         return user_spec_parse_id(text, &numeric, &id, error);
 }
 

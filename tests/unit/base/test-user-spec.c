@@ -14,7 +14,6 @@ static const struct {
         { "1000:video", "1000", "video" },
         { "2147483647:0", "2147483647", "0" },
         { "a.b-c_d$", "a.b-c_d$", NULL },
-        { "-1", "-1", NULL }, /* a name, which no passwd has */
 };
 
 START_TEST(test_good) {
@@ -37,6 +36,8 @@ static const struct {
         { "2147483648", "above" },
         { "0:4294967296", "above" },
         { "99999999999999999999999", "above" },
+        { "-1", "neither" }, /* not a name of the image's choice: its passwd may have it, as root */
+        { "0:+0", "neither" },
 };
 
 START_TEST(test_bad) {

@@ -118,7 +118,7 @@ static const struct {
         { "nogroup", "no group 'nogroup'", NULL },
         { "broken", "no group 'broken'", NULL },
         { "4294967295", "above", NULL },
-        { "-1", "no group '-1'", NULL },
+        { "-1", "neither", NULL },
 };
 
 START_TEST(test_add_groups) {
