@@ -21,20 +21,22 @@ static long call(long number, long a, long b, long c) {
 __asm__(".globl _start\n_start: bl begin\n");
 
 static long call(long number, long a, long b, long c) {
-        register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+        register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
+                         x2 __asm__("x2") = c;
         register long x3 __asm__("x3") = 0;
 
         __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
         return x0;
 }
 #else
-#error "how does this processor make a system call?"
+# error "how does this processor make a system call?"
 #endif
 
 void begin(void);
 
 __attribute__((used)) void begin(void) {
-        const char *const arguments[] = { "/bin/sh", "/write", 0 }, *const environment[] = { "PATH=/bin", 0 };
+        const char *const arguments[] = { "/bin/sh", "/write", 0 }, *const environment[] = { "PATH=/bin",
+                                                                                             0 };
 
         call(SYS_openat, AT_FDCWD, (long) "/proc/self/exe", O_RDONLY);
         call(SYS_execve, (long) arguments[0], (long) arguments, (long) environment);
