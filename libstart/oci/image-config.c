@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/json-check.h"
 #include "libstart/base/path-value.h"
 #include "libstart/oci/image-config.h"
+
+#define DEPTH_MAX 64 /* as in store/json.c */
 
 typedef image_spec_schema_config_schema ImageSchema;
 typedef image_spec_schema_config_schema_config ConfigSchema;
@@ -104,12 +107,20 @@ static bool copy_config(ImageConfig *image, const ConfigSchema *config, GError *
 
 ImageConfig *image_config_parse(const char *json, GError **error) {
         parser_error message = NULL;
-        g_autoptr(ImageSchema) schema = image_spec_schema_config_schema_parse_data(json, NULL, &message);
-        g_autoptr(ImageConfig) image = image_config_new_empty();
+        g_autoptr(ImageSchema) schema = NULL;
+        g_autoptr(ImageConfig) image = NULL;
 
+        if (!json_check(json, strlen(json), DEPTH_MAX, error)) {
+                g_prefix_error(error, "the image's config cannot be read: ");
+                return NULL;
+        }
+        schema = image_spec_schema_config_schema_parse_data(json, NULL, &message);
+        /* The lines below it show a piece of the text, which may begin with half a character. */
+        if (message)
+                message[strcspn(message, "\n")] = '\0';
         if (!schema)
                 error_set(error, KT_ERROR_FAILED, "the image's config cannot be read: %s",
-                          message ? g_strchomp(message) : "it is no JSON object");
+                          message ? message : "it is no JSON object");
         free(message);
         if (!schema)
                 return NULL;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
 #include <yajl/yajl_tree.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/json-check.h"
 #include "libstart/oci/payload-args.h"
+
+#define DEPTH_MAX 64
 
 static void add_list(GPtrArray *words, char *const *list) {
         for (size_t i = 0; list && list[i]; i++)
@@ -13,9 +17,14 @@ static void add_list(GPtrArray *words, char *const *list) {
  * entrypoint; [] counts as none. */
 static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_is_none, GError **error) {
         char message[256];
-        yajl_val tree = yajl_tree_parse(entrypoint, message, sizeof message);
+        yajl_val tree;
         bool ok = true;
 
+        if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error)) {
+                g_prefix_error(error, "entrypoint: ");
+                return false;
+        }
+        tree = yajl_tree_parse(entrypoint, message, sizeof message);
         *ret_is_none = false;
         if (!YAJL_IS_ARRAY(tree)) {
                 g_ptr_array_add(words, g_strdup(entrypoint));

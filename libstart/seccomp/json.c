@@ -3,25 +3,8 @@
 #include <yajl/yajl_parse.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/json-check.h"
 #include "libstart/seccomp/json.h"
-
-static bool check_depth(const char *text, gsize length, guint max_depth, GError **error) {
-        guint depth = 0;
-        bool quoted = false;
-
-        for (gsize i = 0; i < length; i++) {
-                if (quoted && text[i] == '\\')
-                        i++;
-                else if (text[i] == '"')
-                        quoted = !quoted;
-                else if (!quoted && (text[i] == '{' || text[i] == '[') && ++depth > max_depth)
-                        return error_set(error, KT_ERROR_FAILED, "nested more than %u levels deep",
-                                         max_depth);
-                else if (!quoted && (text[i] == '}' || text[i] == ']') && depth > 0)
-                        depth--;
-        }
-        return true;
-}
 
 /* The tree's parser does not tell where it stopped, so the place of an error takes a second look. */
 static guint find_bad_line(const char *text, gsize length) {
@@ -46,7 +29,7 @@ yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **er
                 error_set(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
                 return NULL;
         }
-        if (!check_depth(text, length, max_depth, error))
+        if (!json_check(text, length, max_depth, error))
                 return NULL;
         g_autofree char *copy = g_strndup(text, length);
         yajl_val tree = yajl_tree_parse(copy, problem, sizeof problem);

@@ -3,6 +3,7 @@
 #include <yajl/yajl_parse.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/json-check.h"
 #include "libstart/store/json.h"
 
 #define DEPTH_MAX 64
@@ -126,8 +127,12 @@ static void set_parse_error(yajl_handle handle, GError **error) {
 static bool visit(Reader *reader, const char *prefix, const char *text, size_t length, size_t *ret_consumed,
                   GError **error) {
         g_autoptr(GString) path = reader->path = g_string_new(NULL);
-        yajl_handle handle = reader->handle = yajl_alloc(&callbacks, NULL, reader);
         yajl_status status = yajl_status_ok;
+        yajl_handle handle;
+
+        if (!json_check_escapes(text, length, error))
+                return false;
+        handle = reader->handle = yajl_alloc(&callbacks, NULL, reader);
 
         if (prefix)
                 status = yajl_parse(handle, (const unsigned char *) prefix, strlen(prefix));

@@ -105,6 +105,7 @@ static const struct {
         { "{\"rootfs\": {\"type\": \"tar\"}}", NULL, KT_ERROR_UNSUPPORTED, "'tar'" },
         { "{\"rootfs\": {\"diff_ids\": [\"sha256:A\"]}}", NULL, KT_ERROR_FAILED, "'sha256:A'" },
         { "{\"rootfs\": ", NULL, KT_ERROR_FAILED, "no valid JSON" },
+        { "{\"a\": \"\\ud800\\\\u\"}", NULL, KT_ERROR_FAILED, "surrogate pair (at byte 7)" },
 };
 
 START_TEST(test_config) {
