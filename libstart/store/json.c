@@ -78,13 +78,16 @@ static int on_end(void *context) {
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
 }
 
+/* A key with what is between the parts of a path, or with a NUL, would look like another path: "rootfs.type" like "type"
+ * of "rootfs". */
 static int on_key(void *context, const unsigned char *key, size_t length) {
         Reader *reader = context;
 
         g_string_truncate(reader->path, reader->levels[reader->depth - 1].length);
         if (reader->path->len > 0)
                 g_string_append_c(reader->path, '.');
-        g_string_append_len(reader->path, (const char *) key, (gssize) length);
+        for (size_t i = 0; i < length; i++)
+                g_string_append_c(reader->path, strchr(".[", key[i]) ? '?' : (char) key[i]);
         return GO_ON;
 }
 

@@ -99,6 +99,10 @@ static const struct {
         { "{\"config\": {\"Labels\": {\"rootfs\": \"diff_ids\"}}, \"rootfs\": {\"diff_ids\": [\"" DIGEST_A
           "\"]}}",
           DIGEST_A },
+        /* a key is no path */
+        { "{\"rootfs.diff_ids\": [\"" DIGEST_B "\"], \"rootfs\": {\"diff_ids\": [\"" DIGEST_A
+          "\"], \"diff_ids[]\": \"" DIGEST_B "\", \"diff_ids\\u0000\": [\"" DIGEST_B "\"]}}",
+          DIGEST_A },
         { "{\"rootfs\": {\"type\": \"layers\", \"diff_ids\": []}}", NULL, KT_ERROR_UNSUPPORTED,
           "no layers" },
         { "{}", NULL, KT_ERROR_UNSUPPORTED, "no layers" },
