@@ -103,26 +103,28 @@ static bool is_element(const char *text, const char *record, const char *end) {
         return (is_first || is_next) && (*end == ',' || *end == ']');
 }
 
-static ImageList *parse_record(const char *text, size_t length, const char *inside) {
+/* *ret_end: behind the record. */
+static ImageList *parse_record(const char *text, size_t length, const char *inside, const char **ret_end) {
         const char *record = find_record(text, inside);
         g_autoptr(ImageList) list = new_list();
         size_t n;
 
         if (!record ||
             !json_visit_element(record, (size_t) (text + length - record), &visitor, list, &n, NULL) ||
-            record + n >= text + length || !is_element(text, record, record + n))
+            record + n >= text + length || record + n <= inside || !is_element(text, record, record + n))
                 return NULL;
+        *ret_end = record + n;
         return g_steal_pointer(&list);
 }
 
-/* The name may also stand among the earlier names of an image that has it no more. */
+/* The name may also stand among the earlier names of an image that has it no more, and often. */
 ImageList *image_list_find_name(const char *text, size_t length, const char *name) {
         g_autofree char *quoted = g_strconcat("\"", name, "\"", NULL);
         size_t n = strlen(quoted);
         const char *end = text + length;
 
-        for (const char *p = text; (p = memmem(p, (size_t) (end - p), quoted, n)); p += n) {
-                g_autoptr(ImageList) list = parse_record(text, length, p);
+        for (const char *p = text; (p = memmem(p, (size_t) (end - p), quoted, n));) {
+                g_autoptr(ImageList) list = parse_record(text, length, p, &p);
 
                 if (!list)
                         return NULL;
