@@ -81,8 +81,6 @@ static bool has_registry(const char *repository) {
 static bool repository_is_valid(const char *repository) {
         const char *p = repository;
 
-        if (strlen(repository) > REPOSITORY_LENGTH_MAX)
-                return false;
         if (has_registry(repository)) {
                 size_t length = (size_t) (strchr(repository, '/') - repository);
 
@@ -166,6 +164,10 @@ static bool parse_name(Reference *reference, const char *text, GError **error) {
 
         reference->is_short = !has_registry(name);
         reference->repository = normalize(name);
+        if (strlen(reference->repository) > REPOSITORY_LENGTH_MAX)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no image reference: the name is longer than %d characters", text,
+                                 REPOSITORY_LENGTH_MAX);
         if (!at && !reference->tag)
                 reference->tag = g_strdup("latest");
         return true;

@@ -117,11 +117,15 @@ END_TEST
 START_TEST(test_limits) {
         g_autofree char *longest = g_strnfill(255, 'a');
         g_autofree char *too_long = g_strnfill(256, 'a');
+        /* with "library/" in it */
+        g_autofree char *docker_longest = g_strconcat("docker.io/", longest + 18, NULL);
+        g_autofree char *docker_too_long = g_strconcat("docker.io/", longest + 17, NULL);
         g_autofree char *tag = g_strnfill(128, 't');
         g_autofree char *tagged = g_strconcat("a:", tag, NULL);
         g_autofree char *tagged_too_long = g_strconcat("a:", tag, "t", NULL);
-        const char *const texts[] = { longest, too_long, tagged, tagged_too_long };
-        const bool expected[] = { true, false, true, false };
+        const char *const texts[] = { longest,         too_long,       tagged,
+                                      tagged_too_long, docker_longest, docker_too_long };
+        const bool expected[] = { true, false, true, false, true, false };
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
                 g_autoptr(Reference) reference = reference_parse(texts[i], NULL);
