@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/base/toml.h"
 #include "libstart/store/store-settings.h"
 
@@ -45,7 +46,7 @@ static char *parse_path(const TomlValue *value, const char *where, GError **erro
                 error_set(error, KT_ERROR_FAILED, "%s: '%s' is not an absolute path", where, value->string);
                 return NULL;
         }
-        return g_canonicalize_filename(value->string, "/");
+        return path_value_clean(value->string);
 }
 
 static bool apply_driver(StoreSettings *settings, const TomlValue *value, const char *where,
