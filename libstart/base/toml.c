@@ -4,7 +4,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/toml.h"
 
-/* Arrays and inline tables inside each other; the parser recurses once per level. */
+/* Arrays and inline tables inside each other; the parser recurses once per level. Tables can also be inside each other by
+ * their dotted keys: whoever frees them recurses, too. */
 #define DEPTH_MAX 32
 
 typedef struct Parser {
@@ -227,6 +228,10 @@ static GPtrArray *parse_dotted_key(Parser *parser, GError **error) {
                 if (!key)
                         return NULL;
                 g_ptr_array_add(keys, key);
+                if (keys->len > DEPTH_MAX) {
+                        fail(parser, error, "the dotted key has too many parts");
+                        return NULL;
+                }
                 skip_blanks(parser);
         } while (accept(parser, "."));
         return g_steal_pointer(&keys);
