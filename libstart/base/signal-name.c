@@ -45,6 +45,9 @@ bool signal_name_parse(const char *value, int *ret, GError **error) {
 char *signal_name_print(int number) {
         const char *abbreviation = sigabbrev_np(number);
 
-        return abbreviation ? g_strconcat("SIG", abbreviation, NULL) :
-                              g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
+        if (abbreviation)
+                return g_strconcat("SIG", abbreviation, NULL);
+        /* Those that the C library keeps for itself have no name. */
+        return number < SIGRTMIN ? g_strdup_printf("%d", number) :
+                                   g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
 }

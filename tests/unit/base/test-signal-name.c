@@ -36,8 +36,10 @@ END_TEST
 
 START_TEST(test_print) {
         g_autofree char *term = signal_name_print(15), *real_time = signal_name_print(SIGRTMIN + 3);
+        g_autofree char *reserved = signal_name_print(32);
 
         ck_assert_str_eq(term, "SIGTERM");
+        ck_assert_str_eq(reserved, "32");
         ck_assert_str_eq(real_time, "SIGRTMIN+3");
 }
 END_TEST
