@@ -11,6 +11,7 @@ enum {
         PASSWD_UID = 2,
         PASSWD_GID = 3,
         PASSWD_HOME = 5,
+        PASSWD_SHELL = 6,
         GROUP_NAME = 0,
         GROUP_GID = 2,
         GROUP_MEMBERS = 3,
@@ -38,12 +39,15 @@ static bool matches(const Wanted *wanted, const char *name, guint32 id) {
         return wanted->numeric ? wanted->id == id : g_str_equal(wanted->text, name);
 }
 
+/* The files are the image's, which may have made them as large as can be: no line is taken into more pieces than are
+ * asked for, and no list is searched for each of its elements. */
+
 /* The fields of a line; NULL for one that is empty or a comment, or has fewer than `least` fields. Moves
  * *p behind the line. */
 static char **next_fields(const char **p, guint least) {
         const char *end = strchrnul(*p, '\n');
         g_autofree char *line = g_strstrip(g_strndup(*p, (gsize) (end - *p)));
-        g_auto(GStrv) fields = g_strsplit(line, ":", -1);
+        g_auto(GStrv) fields = g_strsplit(line, ":", PASSWD_SHELL + 1);
 
         *p = *end ? end + 1 : end;
         return line[0] == '#' || g_strv_length(fields) < least ? NULL : g_steal_pointer(&fields);
@@ -91,17 +95,32 @@ static void add_gid(GArray *gids, gid_t gid) {
         g_array_append_val(gids, gid);
 }
 
+static bool has_member(const char *members, const char *user) {
+        size_t length = strlen(user);
+
+        for (const char *member = members;; member++) {
+                size_t n = strcspn(member, ",");
+
+                if (n == length && strncmp(member, user, length) == 0)
+                        return true;
+                member += n;
+                if (!*member)
+                        return false;
+        }
+}
+
 static void add_memberships(GArray *gids, const char *group, const char *user) {
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+        for (guint i = 0; i < gids->len; i++)
+                g_hash_table_add(seen, GUINT_TO_POINTER(g_array_index(gids, gid_t, i)));
         for (const char *p = group; *p;) {
                 g_auto(GStrv) fields = next_fields(&p, GROUP_MEMBERS + 1);
                 guint32 gid;
 
-                if (!fields || !parse_id(fields[GROUP_GID], &gid))
-                        continue;
-
-                g_auto(GStrv) members = g_strsplit(fields[GROUP_MEMBERS], ",", -1);
-                if (g_strv_contains((const char *const *) members, user))
-                        add_gid(gids, gid);
+                if (fields && parse_id(fields[GROUP_GID], &gid) && has_member(fields[GROUP_MEMBERS], user) &&
+                    g_hash_table_add(seen, GUINT_TO_POINTER(gid)))
+                        g_array_append_val(gids, gid);
         }
 }
 

@@ -84,13 +84,17 @@ char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir
 }
 
 static bool has_group(const char *text, gid_t gid) {
-        g_auto(GStrv) lines = g_strsplit(text ?: "", "\n", -1);
         g_autofree char *number = g_strdup_printf("%u", gid);
+        size_t length = strlen(number);
 
-        for (char **line = lines; *line; line++) {
-                g_auto(GStrv) fields = g_strsplit(*line, ":", 4);
+        for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+                const char *field = line; /* the third */
 
-                if (g_strv_length(fields) >= 3 && g_str_equal(fields[2], number))
+                for (int i = 0; field && i < 2; i++) {
+                        field += strcspn(field, ":\n");
+                        field = *field == ':' ? field + 1 : NULL;
+                }
+                if (field && strncmp(field, number, length) == 0 && strchr(":\n", field[length]))
                         return true;
         }
         return false;

@@ -59,6 +59,10 @@ START_TEST(test_passwd) {
         group = etc_group("root:x:0:\n", &no_group);
         ck_assert_str_eq(group, "root:x:0:\n1234:x:1234:1234\n"); /* podman */
         ck_assert_ptr_null(etc_group("cameras:x:5678:\n", &unknown));
+        ck_assert_ptr_null(etc_group("a\nb:x:5678", &unknown));
+        g_free(passwd);
+        passwd = etc_passwd(NULL, &no_group, "/x\nroot::0:0::/:/bin/sh");
+        ck_assert_str_eq(passwd, "1234:*:1234:0:container user:/:/bin/sh\n");
         ck_assert_ptr_null(etc_passwd("x", &known, "/"));
         ck_assert_ptr_null(etc_group("x", &known));
         ck_assert_ptr_null(etc_passwd(NULL, &root, "/"));
