@@ -77,10 +77,13 @@ static const char *newline_after(const char *text) {
 }
 
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir) {
+        /* The working directory may be the image's: it must not begin another field or line. */
+        bool fits = !workdir[strcspn(workdir, ":\n")];
+
         if (user->in_passwd || user->uid == 0)
                 return NULL;
         return g_strdup_printf("%s%s%u:*:%u:%u:container user:%s:/bin/sh\n", text ?: "", newline_after(text),
-                               user->uid, user->uid, user->gid, workdir);
+                               user->uid, user->uid, user->gid, fits ? workdir : "/");
 }
 
 static bool has_group(const char *text, gid_t gid) {

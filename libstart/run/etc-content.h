@@ -18,6 +18,7 @@ char *etc_resolv_conf(const char *host_resolv_conf);
 
 /* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves;
  * NULL where nothing is missing. `text` is the image's file, or NULL. The group is the one that was asked for, or else
- * one with the user's own number: Podman's rule, though the user's primary group is then 0. */
+ * one with the user's own number: Podman's rule, though the user's primary group is then 0. A home that passwd(5) cannot
+ * say, with a colon or a line end, becomes "/". */
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
 char *etc_group(const char *text, const UserIdentity *user);
