@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "libstart/base/error.h"
 #include "libstart/oci/environment.h"
@@ -56,15 +57,27 @@ typedef struct Environment {
         guint n_entries, size;
         Slot *slots; /* the last entry of each name; a power of two of them, at most three quarters taken */
         guint n_slots, n_names;
+        guint multiplier; /* of the hash: see choose_multiplier() */
         GPtrArray *owned;
 } Environment;
 
+/* Not known to the maker of an image, who could otherwise name all of its variables so that they meet in one slot. The
+ * kernel gives each program random bytes. In the low bits, what is good for a multiplier. */
+static guint choose_multiplier(void) {
+        const void *random = (const void *) getauxval(AT_RANDOM);
+        guint multiplier = 0;
+
+        if (random)
+                memcpy(&multiplier, random, sizeof multiplier);
+        return multiplier << 3 | 5;
+}
+
 /* Returns where it ends: at '=', or at the entry's end. */
-static const char *scan_name(const char *entry, guint *ret_hash) {
+static const char *scan_name(const Environment *env, const char *entry, guint *ret_hash) {
         guint hash = 5381;
 
         for (; *entry && *entry != '='; entry++)
-                hash = hash * 33 + (guint) *entry;
+                hash = hash * env->multiplier + (guint) *entry;
         *ret_hash = hash;
         return entry;
 }
@@ -119,7 +132,7 @@ static void add_hashed(Environment *env, const char *entry, guint hash) {
 static void add(Environment *env, const char *entry) {
         guint hash;
 
-        scan_name(entry, &hash);
+        scan_name(env, entry, &hash);
         add_hashed(env, entry, hash);
 }
 
@@ -134,7 +147,7 @@ static const char *find_value(const Environment *env, const char *name_and_equal
         const Slot *slot;
         guint hash;
 
-        scan_name(name_and_equals, &hash);
+        scan_name(env, name_and_equals, &hash);
         slot = find_slot(env, name_and_equals, hash);
         return slot->entry ? env->entries[slot->entry - 1] + strlen(name_and_equals) : NULL;
 }
@@ -158,7 +171,7 @@ static void add_from_host(Environment *env, const HostFacts *host, const char *p
 /* NAME=VALUE, NAME or PREFIX*. */
 static bool add_entry(Environment *env, const char *entry, const HostFacts *host, GError **error) {
         guint hash;
-        const char *end = scan_name(entry, &hash), *found;
+        const char *end = scan_name(env, entry, &hash), *found;
 
         if (end == entry)
                 return error_set(error, KT_ERROR_USAGE, "a variable has no name before '='");
@@ -321,6 +334,7 @@ char **environment_build(const EnvironmentInput *input, GPtrArray *owned, GError
                 .size = size,
                 .slots = g_new0(Slot, n_slots),
                 .n_slots = n_slots,
+                .multiplier = choose_multiplier(),
                 .owned = owned,
         };
         bool built = add_sources(&env, input, error);
