@@ -76,6 +76,19 @@ static bool check_path(const char *key, const char *path, GError **error) {
         return false;
 }
 
+/* Of sorted ones, those that are the same but for their spelling ("/a" and "/a/"). */
+static void drop_repeated(char **list) {
+        char **last = list;
+
+        for (char **next = list + 1; *list && *next; next++)
+                if (g_str_equal(*last, *next))
+                        g_free(*next);
+                else
+                        *++last = *next;
+        if (*list)
+                last[1] = NULL;
+}
+
 static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret,
                          GError **error) {
         if (!volumes || volumes->len == 0)
@@ -88,6 +101,7 @@ static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes
                 copy[i] = path_value_clean(volumes->keys[i]);
         }
         qsort(copy, volumes->len, sizeof *copy, compare_texts);
+        drop_repeated(copy);
         *ret = g_steal_pointer(&copy);
         return true;
 }
@@ -124,6 +138,7 @@ ImageConfig *image_config_parse(const char *json, GError **error) {
         free(message);
         if (!schema)
                 return NULL;
+        image = image_config_new_empty();
         if (schema->config && !copy_config(image, schema->config, error)) {
                 g_prefix_error(error, "the image's config: ");
                 return NULL;

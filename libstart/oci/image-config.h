@@ -14,7 +14,7 @@ typedef struct ImageConfig {
         char **entrypoint;
         char **cmd;
         char **env;     /* NAME=VALUE, in the image's order */
-        char **volumes; /* absolute paths without "." and "..", sorted */
+        char **volumes; /* absolute paths without "." and "..", sorted, each once */
         char **labels;  /* KEY=VALUE, sorted */
 } ImageConfig;
 

@@ -9,7 +9,7 @@
  "{\"created\":\"2026-01-01T00:00:00Z\",\"architecture\":\"amd64\",\"os\":\"linux\",\"config\":{" \
  "\"User\":\"bob\",\"ExposedPorts\":{\"80/tcp\":{}},\"Env\":[\"FOO=bar\",\"A=b=c\"],"             \
  "\"Entrypoint\":[\"/entry\",\"a b\"],\"Cmd\":[\"/bin/sh\",\"-c\",\"env\"],"                      \
- "\"Volumes\":{\"/z/\":{},\"/data/./x\":{}},\"WorkingDir\":\"/work\","                            \
+ "\"Volumes\":{\"/z/\":{},\"/z\":{},\"/data/./x\":{}},\"WorkingDir\":\"/work\","                  \
  "\"Labels\":{\"z\":\"1\",\"a\":\"x=y\",\"empty\":\"\"},\"StopSignal\":\"SIGQUIT\"},"             \
  "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:1f\"]},\"history\":[{\"created_by\":\"import\"}]}"
 
