@@ -155,10 +155,16 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
 
         if (is_continued(line)) {
                 joined = g_string_new(NULL);
+                /* Comments in between may be anything. */
                 if (join_lines(reader, line, joined) &&
-                    !memchr(reader->text.start, '\r', reader->text.length))
+                    !memchr(reader->text.start, '\r', reader->text.length) &&
+                    g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
                         text = keep_slice(reader->file, reader->text);
                 line = trim((Slice){ joined->str, joined->len });
+                /* There is no way to say that to systemd, which would go on with whatever is printed behind it. */
+                if (is_continued(line))
+                        return fail(reader, number, error,
+                                    "the last line of the file ends in two backslashes");
                 if (!text)
                         text = keep_slice(reader->file, line);
         } else
@@ -190,6 +196,8 @@ static bool parse_section(Reader *reader, Slice line, GError **error) {
         if (!end || end != line.start + line.length - 1 || line.length == 2 ||
             memchr(line.start + 1, '[', line.length - 1))
                 return fail(reader, reader->number, error, "a section is written [Name]");
+        if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
+                return fail(reader, reader->number, error, "the line is not UTF-8");
 
         g_autofree char *name = g_strndup(line.start + 1, line.length - 2);
         enter_section(reader->file, name);

@@ -52,6 +52,8 @@ static const struct {
         { "[A]]\n", NULL, "x.container:1: a section is written [Name]" },
         { "[A]\nK=\xff\n", NULL, "x.container:2: the line is not UTF-8" },
         { "[A]\n# \xff\nK=v\n", "v" },
+        { "[A]\n[\xff]\n", NULL, "x.container:2: the line is not UTF-8" },
+        { "[A]\nK=a \\\\", NULL, "x.container:2: the last line of the file ends in two backslashes" },
 };
 
 START_TEST(parses) {
@@ -85,6 +87,7 @@ static const struct {
         { "[A]\nK=a \\\n\nb\n", "[A]\nK=a b\n" },
         { "[A]\nK=a \\\nb\\\nc\n", "[A]\nK=a bc\n" },
         { "[A]\nK=a \\", "[A]\nK=a\n" },
+        { "[A]\nK=a \\\n# \xff\n  b\n", "[A]\nK=a b\n" },
         { "[A]\r\nK=v\r\n", "[A]\nK=v\n" },
         { "[A]\nK=1\n[B]\nK=2\n[A]\nK=3\n", "[A]\nK=1\nK=3\n[B]\nK=2\n" },
 };
