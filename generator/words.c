@@ -70,6 +70,11 @@ static bool append_escape(GString *word, const char **text) {
         }
 }
 
+/* Of the backslash and the character behind it: half a character would make the message unreadable in the journal. */
+static int escape_length(const char *text) {
+        return text[1] ? (int) (g_utf8_next_char(text + 1) - text) : 1;
+}
+
 /* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word.
  * */
 static bool read_word(GString *word, const char **text, WordsSyntax syntax, GError **error) {
@@ -83,7 +88,7 @@ static bool read_word(GString *word, const char **text, WordsSyntax syntax, GErr
                         if (!append_escape(word, text))
                                 return error_set(error, KT_ERROR_USAGE,
                                                  "unknown escape '%.*s' (a backslash is written '\\\\')",
-                                                 start[1] ? 2 : 1, start);
+                                                 escape_length(start), start);
                 } else if (c == quote)
                         quote = 0;
                 else if (!quote && (c == '"' || c == '\''))
