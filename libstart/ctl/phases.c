@@ -3,6 +3,9 @@
 
 #include "libstart/ctl/phases.h"
 
+/* An hour, so that sums and the widths of bars fit. */
+#define USEC_MAX ((guint64) G_TIME_SPAN_HOUR)
+
 static void clear_phase(void *data) {
         g_free(((Phase *) data)->name);
 }
@@ -19,7 +22,7 @@ GArray *phases_parse(const char *text) {
                 if (**line == '\0')
                         continue;
                 if (!blank || blank == *line ||
-                    !g_ascii_string_to_unsigned(blank + 1, 10, 0, G_MAXINT64, &phase.usec, NULL))
+                    !g_ascii_string_to_unsigned(blank + 1, 10, 0, USEC_MAX, &phase.usec, NULL))
                         return NULL;
                 *blank = '\0';
                 if (g_str_equal(*line, "total"))

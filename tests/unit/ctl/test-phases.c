@@ -12,7 +12,9 @@ START_TEST(test_parse) {
 }
 END_TEST
 
-static const char *const bad[] = { "", "total 5\n", "launch\n", "launch x\n", " 5\n", "launch -5\n" };
+static const char *const bad[] = {
+        "", "total 5\n", "launch\n", "launch x\n", " 5\n", "launch -5\n", "launch 9223372036854775807\n"
+};
 
 START_TEST(test_bad) {
         ck_assert_ptr_null(phases_parse(bad[_i]));
