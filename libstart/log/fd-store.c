@@ -12,6 +12,7 @@
 #include "libstart/log/fd-store.h"
 
 #define LISTEN_FDS_START 3
+#define LISTEN_FDS_MAX 1024 /* as in run/host.c */
 
 /* Room for what 8192 containers leave there; what is not used takes no memory. */
 #define QUEUE_SIZE (64 << 20)
@@ -190,7 +191,7 @@ ListenFd *fd_store_received(const char *listen_pid, const char *listen_fds, cons
 
         if (!listen_pid || !g_ascii_string_to_unsigned(listen_pid, 10, 1, G_MAXINT, &pid, NULL) ||
             pid != (guint64) getpid() || !listen_fds ||
-            !g_ascii_string_to_unsigned(listen_fds, 10, 1, G_MAXINT / 2, &n_fds, NULL))
+            !g_ascii_string_to_unsigned(listen_fds, 10, 1, LISTEN_FDS_MAX, &n_fds, NULL))
                 n_fds = 0;
         received = g_new0(ListenFd, n_fds + 1);
         for (guint i = 0; i < n_fds; i++) {

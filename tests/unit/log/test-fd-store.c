@@ -163,6 +163,7 @@ static const struct {
         { true, "1", NULL, "" },
         { true, "0", "", NULL },
         { true, "x", "a", NULL },
+        { true, "1073741823", "a", NULL },
         { true, NULL, NULL, NULL },
         { false, "1", "a", NULL },
 };
