@@ -115,6 +115,7 @@ def protections(machine):
     with image(machine, {'Env': ['PATH=/bin']}) as name:
         found = kernel_mounts(run_image(machine, name, 'sh', '-c', f'busybox {MOUNTS}').out)
     assert found['/proc'] == ('proc', '/', 'rw') and found['/proc/sys'][2] == 'ro', found
+    assert '/sys/devices/virtual/powercap' in found or not os.path.exists('/sys/devices/virtual/powercap'), found
     assert found['/proc/keys'][1] == '/null' and found['/sys'][2] == 'ro' and found['/sys/fs/cgroup'][2] == 'ro', found
     assert found['/dev'][0] == 'tmpfs', found
     return found
@@ -196,6 +197,56 @@ def test_proc_of_an_image_is_not_written(machine):
         assert (done.status, done.out.split()) == (0, ['7', '9']), done
         for fake in fakes:
             assert machine.read(f'{ROOT}/proc/{fake}') == 'fake\n', fake
+
+
+def test_sysctl_is_one(machine):
+    """A '+' once separated two in the tool that another runtime sets them with."""
+    make_root(machine)
+    pattern = machine.read('/proc/sys/kernel/core_pattern')
+    for value in ('1+kernel.core_pattern=|/evil', '1 kernel.core_pattern=|/evil', '1;kernel.core_pattern=|/evil'):
+        libstart(machine, 'true', options=f"--sysctl 'kernel.shm_rmid_forced={value}'")
+        assert machine.read('/proc/sys/kernel/core_pattern') == pattern, value
+    for name in ('kernel.core_pattern', 'kernel/core_pattern', 'net/../kernel/core_pattern', 'net.ipv4...kernel.core_pattern'):
+        done = libstart(machine, 'true', options=f"--sysctl '{name}=|/evil'")
+        assert done.status == 125 and machine.read('/proc/sys/kernel/core_pattern') == pattern, (name, done)
+
+
+def test_cgroups_are_read_only(machine):
+    make_root(machine)
+    done = libstart(machine, 'sh', '-c', 'for i in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/../cgroup/new/x; do '
+                    '(echo 0 >$i) 2>/dev/null && echo written; done; busybox mkdir /sys/fs/cgroup/made 2>/dev/null && echo made; '
+                    'mount -o remount,rw /sys/fs/cgroup 2>/dev/null && echo remounted; ls /sys/fs/cgroup/cgroup.procs',
+                    options='--user 0')
+    assert done.out == '/sys/fs/cgroup/cgroup.procs\n', done
+
+
+def test_files_made_in_etc_stay_inside(machine):
+    """/etc, and what keyturn writes in it, are links that lead out."""
+    for path in ('etc', 'etc/hosts', 'etc/hostname', 'etc/resolv.conf', 'etc/localtime', 'etc/mtab', 'run', 'run/.containerenv'):
+        for target in (f'{OUTSIDE}/made', OUTSIDE, f'../../../../../../..{OUTSIDE}/made', '/proc/self/cwd/made', '/proc/1/root'):
+            make_root(machine)
+            machine.run(f'rm -rf {ROOT}/{path}; ln -s {target} {ROOT}/{path}; sha256sum /etc/hosts /etc/hostname >/srv/before')
+            for root in (ROOT, ROOT + ':O'):
+                libstart(machine, 'true', options='--hostname evil --add-host evil:10.0.0.1 --tz local', root=root)
+                assert outside(machine) == '', (path, target, root)
+                machine.run('sha256sum -c --quiet /srv/before')
+
+
+def test_labels_of_an_image_are_no_annotations(machine):
+    """libcrun does things for annotations: opens files of the host, runs programs, turns handlers on."""
+    evil = {'run.oci.hooks.stdout': OUTSIDE + '/made', 'run.oci.hooks.stderr': OUTSIDE + '/made', 'run.oci.handler': 'krun',
+            'run.oci.keep_original_groups': '1', 'run.oci.seccomp_bpf_data': 'AAAA', 'run.oci.mount_context_type': 'x',
+            'org.systemd.property.ExecStartPre': "'/bin/sh'", 'module.wasm.image/variant': 'compat',
+            'containerd.io/restart.loguri': f'binary:///bin/touch?{OUTSIDE}/made'}
+    make_root(machine)
+    with image(machine, {'Env': ['PATH=/bin'], 'Labels': evil}) as name:
+        spec = json.loads(run_image(machine, name, 'true', options='--print-spec').out)
+        assert not set(evil) & set(spec.get('annotations', {})), spec.get('annotations')
+        assert run_image(machine, name, 'busybox', 'id', '-u').out == '0\n'
+        assert outside(machine) == ''
+    for key, value in evil.items():
+        done = libstart(machine, 'true', options=f'--annotation {shlex.quote(key + "=" + value)} --label {shlex.quote(key + "=" + value)}')
+        assert outside(machine) == '' and (done.status == 125 or not key.startswith('run.oci')), (key, done)
 
 
 # With a working directory that is outside, the way up leads to the host's root.
