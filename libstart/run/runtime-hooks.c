@@ -16,6 +16,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/keyring.h"
 #include "libstart/oci/spec.h"
 #include "libstart/run/host-path.h"
 #include "libstart/run/kernel-mounts.h"
@@ -32,7 +33,8 @@
  *
  *   libcrun_configure_handler       we are the handler
  *   libcrun_run_linux_container     begin() comes before libcrun's own beginning of the container
- *     begin()                       the root is attached, in the container's mount namespace and nowhere else; what
+ *     begin()                       a session keyring of its own, without the name that libcrun would give it;
+ *                                   the root is attached, in the container's mount namespace and nowhere else; what
  *                                   every container has mounted is mounted, while libcrun still works in the parent,
  *                                   which is asked already for what will be waited for in the end
  *     libcrun_set_mounts            libcrun makes the mounts that this container has besides; masks
@@ -147,7 +149,8 @@ static int await_answer(void *data, libcrun_error_t *err) {
 
 static int begin(void *args, char *notify_socket, int sync_socket, libcrun_error_t *err) {
         current.sync_socket = sync_socket;
-        (void) !(ask_parent(sync_socket, &current.error) && prepare_mounts(&current.error));
+        (void) !(ask_parent(sync_socket, &current.error) && keyring_join_new(&current.error) &&
+                 prepare_mounts(&current.error));
         return current.entrypoint(args, notify_socket, sync_socket, err);
 }
 

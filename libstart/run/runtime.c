@@ -118,6 +118,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .fifo_exec_wait_fd = -1,
                 .preserve_fds = container->preserve_fds + 1, /* the report's writer stays open until the exec */
                 .force_no_cgroup = true,                     /* systemd has made the cgroup, with the unit's limits */
+                .no_new_keyring = true,                      /* it would have the container's name: runtime-hooks.c */
         };
         pid_t payload;
         int result;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Leave the session keyring that this process has from its parent for a new one that nobody else has. One without a
+ * name: of one with a name any process on the machine may have made the like before, with rights for all, and would
+ * read the keys that are put into it (keyctl(2), KEYCTL_JOIN_SESSION_KEYRING). Does nothing where the kernel has no
+ * keyrings. */
+bool keyring_join_new(GError **error);
