@@ -2,20 +2,33 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libcrun/container.h>
+#include <locale.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/keyring.h"
+#include "libstart/base/log.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/streams.h"
 
 /* A command beside the payload: in its namespaces and cgroup, with its user, capabilities and filter, which libcrun
- * reads from what libstart left in the state. Never with more than the payload has.
+ * reads from what libstart left in the state. Never with more than the payload has, and with nothing of the caller's.
  *
- * libcrun is linked here without libstart's hooks, so with its own protection of the host's program (CVE-2019-5736):
- * this one runs as something else than pid 1 where the payload can see it. */
+ * The threat: the payload watches for whoever comes in, and is root or the same user there. A process of ours, forked
+ * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
+ *  - descriptors: streams.c;
+ *  - the host's program (CVE-2019-5736): libcrun is linked here without libstart's hooks, so with its own protection;
+ *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
+ *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
+ *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
+ *    might load a catalogue there, and for his character set, code. So what libcrun says is English;
+ *  - keys, and the protection from the out-of-memory killer, that the caller's session has. */
 
 typedef runtime_spec_schema_config_schema_process Process;
 
@@ -88,13 +101,28 @@ static bool set_user(Process *process, const char *user, GError **error) {
         return true;
 }
 
+/* From the beginning on: libcrun sets it before the command runs. */
+static void set_size(Process *process) {
+        struct winsize size;
+
+        if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) < 0)
+                return;
+        process->console_size = g_new0(runtime_spec_schema_config_schema_process_console_size, 1);
+        process->console_size->width = size.ws_col;
+        process->console_size->height = size.ws_row;
+}
+
 static bool adapt(Process *process, const Options *options, char **command, GError **error) {
         for (char **entry = options->env; entry && *entry; entry++)
                 if (!strchr(*entry, '=') || **entry == '=')
                         return error_set(error, KT_ERROR_USAGE, "--env takes NAME=VALUE");
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
+        if (options->tty && !isatty(STDIN_FILENO))
+                return error_set(error, KT_ERROR_USAGE, "--tty takes a terminal, and standard input is none");
         process->terminal = options->tty;
+        if (options->tty)
+                set_size(process);
         if (options->workdir)
                 process->cwd = g_strdup(options->workdir);
         return !options->user || set_user(process, options->user, error);
@@ -124,13 +152,15 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
                 *forked_status = exit_status(errnum);
 }
 
-static int run(const char *root, const Container *container, Process *process, GError **error) {
+static int run(const char *root, const Container *container, Process *process, const char *console_socket,
+               GError **error) {
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
                 .state_root = root,
                 .id = container->args->name,
                 .output_handler = log_output,
                 .fifo_exec_wait_fd = -1,
+                .console_socket = console_socket,
         };
         int r;
 
@@ -143,6 +173,57 @@ static int run(const char *root, const Container *container, Process *process, G
         crun_set_output_handler(log_output, NULL);
         r = libcrun_container_exec(&context, context.id, process, &err);
         return r >= 0 ? r : err ? fail(&err, error) : *forked_status;
+}
+
+static bool copy_oom_score(const Container *container, GError **error) {
+        g_autofree char *path = g_strdup_printf("/proc/%u/oom_score_adj", container->pid);
+        g_autofree char *score = NULL;
+        _cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+        if (!g_file_get_contents(path, &score, NULL, error))
+                return false;
+        return (fd >= 0 && write(fd, score, strlen(score)) > 0) ||
+               error_set_errno(error, errno, "Cannot write '/proc/self/oom_score_adj'");
+}
+
+/* The process that runs libcrun, and waits for the command. If the caller's is killed, the command is told as if its
+ * terminal had gone. */
+static void run_inside(const char *root, const Container *container, Process *process, Streams *streams,
+                       const char *console_socket) G_GNUC_NORETURN;
+static void run_inside(const char *root, const Container *container, Process *process, Streams *streams,
+                       const char *console_socket) {
+        g_autoptr(GError) error = NULL;
+        int status = EXIT_KEYTURN;
+
+        (void) setlocale(LC_ALL, "C");
+        if (streams_enter(streams, &error) && keyring_join_new(&error) && copy_oom_score(container, &error) &&
+            enter_cgroup(container, &error))
+                status = run(root, container, process, console_socket, &error);
+        if (error)
+                log_error("%s", error->message);
+        _exit(status);
+}
+
+static int run_beside(const char *root, const Container *container, Process *process, GError **error) {
+        g_autofree char *socket = g_strdup_printf("%s/.exec-%d", root, (int) getpid());
+        const char *console_socket = process->terminal ? socket : NULL;
+        g_autoptr(Streams) streams = streams_new(console_socket, error);
+        pid_t caller = getpid(), child;
+
+        if (!streams)
+                return -1;
+        child = fork();
+        if (child == 0) {
+                (void) prctl(PR_SET_PDEATHSIG, SIGHUP);
+                if (getppid() != caller)
+                        _exit(EXIT_KEYTURN);
+                run_inside(root, container, process, streams, console_socket);
+        }
+        if (child < 0) {
+                error_set_errno(error, errno, "Cannot fork");
+                return -1;
+        }
+        return streams_copy(streams, child, error);
 }
 
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
@@ -160,7 +241,7 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
                 return fail(&err, error);
-        if (!adapt(state->container_def->process, options, words + 1, error) || !enter_cgroup(container, error))
-                return EXIT_KEYTURN;
-        return run(root, container, state->container_def->process, error);
+        if (!adapt(state->container_def->process, options, words + 1, error))
+                return -1;
+        return run_beside(root, container, state->container_def->process, error);
 }
