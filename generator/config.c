@@ -48,7 +48,7 @@ static bool read_main_file(Config *config, const char *directory, bool *ret_foun
         *ret_found = fd >= 0;
         if (fd < 0)
                 return errno == ENOENT || error_set_errno(error, errno, "%s: cannot be opened", path);
-        if (!root_read(fd, &text, &length, error)) {
+        if (!root_read(fd, &text, &length, /* readers= */ NULL, error)) {
                 g_prefix_error(error, "%s: ", path);
                 return false;
         }
@@ -64,7 +64,7 @@ static bool read_files(Config *config, GError **error) {
                 _cleanup_close_ int fd = root_open_path(config->root, path, O_PATH | O_DIRECTORY);
 
                 if (fd >= 0)
-                        dropins_add_directory(dropins, "keyturn.conf.d", path);
+                        dropins_add_directory(dropins, "keyturn.conf.d", path, READERS_ALL);
                 if (!is_found && !read_main_file(config, directories[i], &is_found, error))
                         return false;
         }

@@ -13,11 +13,13 @@ typedef struct Dropin {
         char *name, *path;
         char *text;
         size_t length; /* 0: masks the files of its name in later directories */
+        mode_t readers;
         GError *error;
 } Dropin;
 
 typedef struct Directory {
         char *path;
+        mode_t readers;
         GPtrArray *dropins; /* of Dropin; NULL: not read yet */
 } Directory;
 
@@ -63,7 +65,7 @@ void dropins_free(Dropins *dropins) {
         g_free(dropins);
 }
 
-void dropins_add_directory(Dropins *dropins, const char *name, const char *path) {
+void dropins_add_directory(Dropins *dropins, const char *name, const char *path, mode_t readers) {
         GPtrArray *list = g_hash_table_lookup(dropins->directories, name);
         Directory *directory = g_new0(Directory, 1);
 
@@ -72,23 +74,26 @@ void dropins_add_directory(Dropins *dropins, const char *name, const char *path)
                 g_hash_table_insert(dropins->directories, g_strdup(name), list);
         }
         directory->path = g_strdup(path);
+        directory->readers = readers;
         g_ptr_array_add(list, directory);
 }
 
-static Dropin *read_dropin(const Root *root, int directory_fd, const char *directory, const char *name,
+static Dropin *read_dropin(const Root *root, int directory_fd, const Directory *directory, const char *name,
                            bool is_link) {
         Dropin *dropin = g_new0(Dropin, 1);
         _cleanup_close_ int fd = -1;
 
         dropin->name = g_strdup(name);
-        dropin->path = g_build_filename(directory, name, NULL);
+        dropin->path = g_build_filename(directory->path, name, NULL);
+        dropin->readers = directory->readers;
         if (is_link && root_is_null_link(directory_fd, name))
                 return dropin;
-        fd = root_open_at(root, directory_fd, directory, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = root_open_at(root, directory_fd, directory->path, name, is_link,
+                          O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (fd < 0)
                 error_set_errno(&dropin->error, errno, "cannot be read");
         else
-                (void) root_read(fd, &dropin->text, &dropin->length, &dropin->error);
+                (void) root_read(fd, &dropin->text, &dropin->length, &dropin->readers, &dropin->error);
         g_prefix_error(&dropin->error, "%s: ", dropin->path);
         return dropin;
 }
@@ -97,14 +102,17 @@ static bool read_directory(const Root *root, Directory *directory, GError **erro
         g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(dropin_free);
         int fd = root_open_path(root, directory->path, O_RDONLY | O_DIRECTORY);
         struct dirent *entry;
+        struct stat st;
         DIR *stream;
 
         if (fd < 0)
                 return error_set_errno(error, errno, "%s", directory->path);
+        if (fstat(fd, &st) == 0)
+                directory->readers &= readers_below(st.st_mode);
         stream = fdopendir(fd);
         while ((entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
-                        g_ptr_array_add(dropins, read_dropin(root, fd, directory->path, entry->d_name,
+                        g_ptr_array_add(dropins, read_dropin(root, fd, directory, entry->d_name,
                                                              entry->d_type != DT_REG));
         closedir(stream);
         directory->dropins = g_steal_pointer(&dropins);
@@ -152,8 +160,11 @@ static bool parse_in_order(GHashTable *found, UnitFile *file, GError **error) {
                         g_propagate_error(error, g_error_copy(next->error));
                         return false;
                 }
-                if (next->length > 0 && !unit_file_parse(file, next->path, next->text, next->length, error))
+                if (next->length == 0)
+                        continue;
+                if (!unit_file_parse(file, next->path, next->text, next->length, error))
                         return false;
+                file->readers &= next->readers;
         }
         return true;
 }

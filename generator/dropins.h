@@ -15,8 +15,9 @@ Dropins *dropins_new(const Root *root);
 void dropins_free(Dropins *dropins);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dropins, dropins_free)
 
-/* Note a directory, called in the order of the search path. `name` is its own, "foo.container.d". */
-void dropins_add_directory(Dropins *dropins, const char *name, const char *path);
+/* Note a directory, called in the order of the search path. `name` is its own, "foo.container.d". readers: of
+ * the directory that it is in (root.h). */
+void dropins_add_directory(Dropins *dropins, const char *name, const char *path, mode_t readers);
 
 /* Parse into `file` every drop-in that belongs to `file_name`: of files of the same name the one in the most
  * specific directory counts, then the one earlier in the search path; all in the order of their names. */

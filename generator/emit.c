@@ -57,26 +57,26 @@ static bool make_parents(int directory_fd, const char *path, GError **error) {
         return true;
 }
 
-bool emit_file(int directory_fd, const char *name, const GString *text, GError **error) {
+bool emit_file(int directory_fd, const char *name, mode_t mode, const GString *text, GError **error) {
         const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
         g_autofree char *temporary = temporary_name(name);
-        _cleanup_close_ int fd = openat(directory_fd, temporary, flags, 0644);
+        _cleanup_close_ int fd = openat(directory_fd, temporary, flags, mode);
 
         if (fd < 0 && errno == ENOENT && strchr(name, '/')) {
                 if (!make_parents(directory_fd, name, error))
                         return false;
-                fd = openat(directory_fd, temporary, flags, 0644);
+                fd = openat(directory_fd, temporary, flags, mode);
         }
         return write_text(directory_fd, fd, temporary, name, text, error) &&
                put_in_place(directory_fd, temporary, name, error);
 }
 
-bool emit_unit(int directory_fd, const char *name, const GString *text, GError **error) {
+bool emit_unit(int directory_fd, const char *name, mode_t mode, const GString *text, GError **error) {
         const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-        _cleanup_close_ int fd = openat(directory_fd, name, flags, 0644);
+        _cleanup_close_ int fd = openat(directory_fd, name, flags, mode);
 
         if (fd < 0 && errno == EEXIST && unlinkat(directory_fd, name, 0) == 0)
-                fd = openat(directory_fd, name, flags, 0644);
+                fd = openat(directory_fd, name, flags, mode);
         return write_text(directory_fd, fd, name, name, text, error);
 }
 

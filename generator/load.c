@@ -92,7 +92,8 @@ static GArray *read_entries(int fd, DIR **ret_stream) {
         return entries;
 }
 
-static void add_file(Scan *scan, int directory_fd, const char *directory, const Entry *entry) {
+static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers,
+                     const Entry *entry) {
         SourceFile *file;
 
         if (g_hash_table_contains(scan->names, entry->name))
@@ -100,24 +101,26 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, const 
         file = g_new0(SourceFile, 1);
         file->name = g_strdup(entry->name);
         file->path = g_strconcat(directory, "/", entry->name, NULL);
+        file->readers = readers;
         file->is_masked = entry->type != DT_REG && root_is_null_link(directory_fd, entry->name);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
         pipeline_put(scan->pipeline, file);
 }
 
-static bool is_new_directory(Scan *scan, int fd) {
+static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
         struct stat st;
 
         if (fstat(fd, &st) < 0)
                 return false;
+        *readers &= readers_below(st.st_mode);
         return g_hash_table_add(scan->visited, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
 /* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
  * */
-static void scan_directory(Scan *scan, const char *path) {
+static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;
         DIR *stream;
@@ -125,14 +128,14 @@ static void scan_directory(Scan *scan, const char *path) {
         if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
                 g_ptr_array_add(scan->sources->problems,
                                 g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
-        if (fd < 0 || !is_new_directory(scan, fd))
+        if (fd < 0 || !is_new_directory(scan, fd, &readers))
                 return;
         entries = read_entries(fd_steal(&fd), &stream);
         for (guint i = 0; i < entries->len; i++) {
                 const Entry *entry = &g_array_index(entries, Entry, i);
 
                 if (entry->type != DT_DIR && name_suffix(entry->name))
-                        add_file(scan, dirfd(stream), path, entry);
+                        add_file(scan, dirfd(stream), path, readers, entry);
         }
         closedir(stream);
         for (guint i = 0; i < entries->len; i++) {
@@ -143,10 +146,10 @@ static void scan_directory(Scan *scan, const char *path) {
                         continue;
                 child = g_strconcat(path, "/", entry->name, NULL);
                 if (g_str_has_suffix(entry->name, ".d"))
-                        dropins_add_directory(scan->dropins, entry->name, child);
+                        dropins_add_directory(scan->dropins, entry->name, child, readers);
                 else if (!g_strv_contains(excluded, child) &&
                          (entry->type == DT_DIR || !name_suffix(entry->name)))
-                        scan_directory(scan, child);
+                        scan_directory(scan, child, readers);
         }
 }
 
@@ -161,7 +164,7 @@ static bool read_text(const Root *root, SourceFile *file, GError **error) {
                         file->path);
         if (fd < 0)
                 return error_set_errno(error, errno, "%s: cannot be opened", file->path);
-        if (!root_read(fd, &file->text, &file->length, error)) {
+        if (!root_read(fd, &file->text, &file->length, &file->readers, error)) {
                 g_prefix_error(error, "%s: ", file->path);
                 return false;
         }
@@ -184,6 +187,7 @@ static void parse_file(void *item, void *data) {
         if (file->error || file->is_masked || !g_str_has_suffix(file->name, ".container"))
                 return;
         unit = unit_file_new();
+        unit->readers = file->readers;
         if (unit_file_parse(unit, file->path, text, file->length, &file->error))
                 file->unit = g_steal_pointer(&unit);
 }
@@ -217,7 +221,7 @@ Sources *load_sources(const Root *root, GPtrArray *search_path) {
                 const char *path = search_path->pdata[i];
 
                 if (path[0] == '/')
-                        scan_directory(&scan, path);
+                        scan_directory(&scan, path, READERS_ALL);
                 else
                         g_ptr_array_add(sources->problems,
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path",

@@ -14,6 +14,7 @@ typedef struct SourceFile {
         bool is_masked; /* empty, or a link to /dev/null */
         char *text;     /* until it is parsed; length bytes */
         size_t length;
+        mode_t readers; /* who may read it; with drop-ins: unit->readers */
         UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
         GError *error;  /* begins with the file's path; such a file still hides those of its name */
 } SourceFile;

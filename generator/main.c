@@ -90,8 +90,15 @@ static char *output_directory(const Run *run) {
  * made `systemctl start` 47 ms longer, and 4 in a file), and to read a file costs libstart some 30 us. */
 #define ENV_WORDS_MAX 40
 
+/* What not everybody may read must not be said on a command line either: while the container starts all can see that,
+ * and systemd tells it to whoever asks. Not so the variables that have something in them for systemd to replace. */
+static guint words_max(mode_t readers) {
+        return readers == READERS_ALL ? ENV_WORDS_MAX : 0;
+}
+
 /* Nothing where there are few. The file is named like the service. */
 static void put_environment(Run *run, const Container *container) {
+        mode_t readers = container->source->unit->readers;
         LaunchArgs *args = container->args;
         g_autofree char *directory = output_directory(run);
         g_autofree char *stem = g_strndup(container->service->name,
@@ -99,7 +106,7 @@ static void put_environment(Run *run, const Container *container) {
         g_autofree char *name = g_strconcat(stem, ".env", NULL);
         GString *list;
 
-        if (args->env->len <= ENV_WORDS_MAX)
+        if (args->env->len <= words_max(readers))
                 return;
         list = env_list_take(args->env);
         args->env_list = g_build_filename(directory, name, NULL);
@@ -107,7 +114,7 @@ static void put_environment(Run *run, const Container *container) {
                 printf("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
                 g_string_free(list, TRUE);
         } else
-                writer_put_file(run->writer, container->source, name, list);
+                writer_put_file(run->writer, container->source, name, readers, list);
 }
 
 static void put_untrusted_list(Run *run, const Container *container) {
@@ -138,8 +145,8 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         if (arg_dry_run)
                 print_unit(container, text, links);
         else
-                writer_put_unit(run->writer, source, container->service->name, g_steal_pointer(&text),
-                                g_steal_pointer(&links));
+                writer_put_unit(run->writer, source, container->service->name, source->unit->readers,
+                                g_steal_pointer(&text), g_steal_pointer(&links));
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -194,7 +201,7 @@ static void put_filters(Run *run, const SourceFile *source) {
                 printf("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
                 g_string_free(text, TRUE);
         } else if (text)
-                writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, text);
+                writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, READERS_ALL, text);
 }
 
 static void put_untrusted_paths(Run *run, const SourceFile *source) {

@@ -39,7 +39,7 @@ static bool is_null_device(const struct stat *st) {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-bool root_read(int fd, char **ret_text, size_t *ret_length, GError **error) {
+bool root_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
         g_autofree char *text = NULL;
         size_t length = 0, size;
         struct stat st;
@@ -52,6 +52,8 @@ bool root_read(int fd, char **ret_text, size_t *ret_length, GError **error) {
                 return error_set(error, KT_ERROR_USAGE, "is not a regular file");
         if (st.st_size > G_MAXINT32)
                 return error_set(error, KT_ERROR_USAGE, "is too large");
+        if (readers)
+                *readers &= st.st_mode;
 
         size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
         text = g_malloc(size + 1);

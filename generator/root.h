@@ -23,9 +23,19 @@ int root_open_path(const Root *root, const char *path, int flags);
 int root_open_at(const Root *root, int directory_fd, const char *directory, const char *name, bool is_link,
                  int flags);
 
+/* Who but the owner may read something: bits of mode 0044. What is made of files that hold secrets must not
+ * have more readers than they have. */
+#define READERS_ALL ((mode_t) 0044)
+
+/* Of what is in a directory of that mode. */
+static inline mode_t readers_below(mode_t directory_mode) {
+        return (directory_mode & 0011) << 2;
+}
+
 /* Read a whole regular file. *ret_text is terminated; transfer full. KT_ERROR_NOT_FOUND where there is none.
- * The file is masked (a link to /dev/null, or empty) where *ret_length is 0. */
-bool root_read(int fd, char **ret_text, size_t *ret_length, GError **error);
+ * The file is masked (a link to /dev/null, or empty) where *ret_length is 0. Those who may not read it are
+ * taken from *readers; NULL: nobody asks. */
+bool root_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error);
 
 /* Is `name` in that directory a link to /dev/null? Looked at as text: a foreign tree need not have one. */
 bool root_is_null_link(int directory_fd, const char *name);

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* A unit file with its drop-ins: sections in the order of their first appearance, and in each all of its
  * lines, comments and empty ones included, each knowing where it was written. All strings belong to the
@@ -25,6 +26,7 @@ typedef struct UnitFile {
         GPtrArray *sections; /* of UnitSection */
         GStringChunk *strings;
         UnitSection *current;
+        mode_t readers; /* who may read all that is in it (root.h); the caller's to set */
 } UnitFile;
 
 UnitFile *unit_file_new(void);

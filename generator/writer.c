@@ -12,6 +12,7 @@
 typedef struct Job {
         const SourceFile *source;
         char *name;
+        mode_t mode;
         GString *text;
         GPtrArray *links; /* of a unit; NULL: not a unit */
         GError *error;    /* why it could not be written */
@@ -43,8 +44,8 @@ static void write_file(void *item, void *data) {
         Job *job = item;
 
         if (open_directory(writer, &job->error))
-                (void) (job->links ? emit_unit : emit_file)(writer->directory_fd, job->name, job->text,
-                                                            &job->error);
+                (void) (job->links ? emit_unit : emit_file)(writer->directory_fd, job->name, job->mode,
+                                                            job->text, &job->error);
 }
 
 static void add_problem(Writer *writer, const Job *job, const GError *error) {
@@ -82,16 +83,17 @@ Writer *writer_new(const char *directory) {
         return writer;
 }
 
-void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, GString *text,
-                     GPtrArray *links) {
+void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
+                     GString *text, GPtrArray *links) {
         Job *job = g_new0(Job, 1);
 
-        *job = (Job){ source, g_strdup(name), text, links };
+        *job = (Job){ source, g_strdup(name), 0600 | readers, text, links };
         pipeline_put(writer->pipeline, job);
 }
 
-void writer_put_file(Writer *writer, const SourceFile *source, const char *name, GString *text) {
-        writer_put_unit(writer, source, name, text, NULL);
+void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
+                     GString *text) {
+        writer_put_unit(writer, source, name, readers, text, NULL);
 }
 
 GPtrArray *writer_finish(Writer *writer) {
