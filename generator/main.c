@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "generator/beside-podman.h"
 #include "generator/install.h"
@@ -15,6 +16,7 @@
 #include "libstart/base/env-list.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/seccomp-request.h"
 
 static bool arg_dry_run = false;
@@ -44,12 +46,24 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
         run->failed = true;
 }
 
+/* For --dry-run. In a pipe or a file the text is exact. */
+static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
+        g_autofree char *text = NULL, *shown = NULL;
+        va_list ap;
+
+        va_start(ap, format);
+        text = g_strdup_vprintf(format, ap);
+        va_end(ap);
+        shown = isatty(STDOUT_FILENO) ? printable_lines(text) : g_strdup(text);
+        fputs(shown, stdout);
+}
+
 static void print_unit(const Container *container, const GString *text, const GPtrArray *links) {
-        printf("---%s---\n%s", container->service->name, text->str);
+        print("---%s---\n%s", container->service->name, text->str);
         for (guint i = 0; i < links->len; i++) {
                 const Link *link = links->pdata[i];
 
-                printf("# link %s -> %s\n", link->path, link->target);
+                print("# link %s -> %s\n", link->path, link->target);
         }
         putchar('\n');
 }
@@ -111,7 +125,7 @@ static void put_environment(Run *run, const Container *container) {
         list = env_list_take(args->env);
         args->env_list = g_build_filename(directory, name, NULL);
         if (arg_dry_run) {
-                printf("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
+                print("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
                 g_string_free(list, TRUE);
         } else
                 writer_put_file(run->writer, container->source, name, readers, list);
@@ -198,7 +212,7 @@ static void put_filters(Run *run, const SourceFile *source) {
         GString *text = seccomp_filters_print(run->filters);
 
         if (text && arg_dry_run) {
-                printf("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
+                print("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
                 g_string_free(text, TRUE);
         } else if (text)
                 writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, READERS_ALL, text);

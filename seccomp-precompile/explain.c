@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/printable.h"
 #include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
@@ -25,12 +26,13 @@ static void print_arguments(const SeccompRule *rule) {
         for (guint i = 0; i < rule->arguments->len; i++) {
                 const SeccompArgument *argument = &g_array_index(rule->arguments, SeccompArgument, i);
 
-                printf("%s argument %u ", i == 0 ? " if" : ",", argument->index);
+                printable_print("%s argument %u ", i == 0 ? " if" : ",", argument->index);
                 if (argument->op == (int) SCMP_CMP_MASKED_EQ)
-                        printf("& 0x%" G_GINT64_MODIFIER "x == 0x%" G_GINT64_MODIFIER "x", argument->value,
-                               argument->value2);
+                        printable_print("& 0x%" G_GINT64_MODIFIER "x == 0x%" G_GINT64_MODIFIER "x",
+                                        argument->value, argument->value2);
                 else
-                        printf("%s 0x%" G_GINT64_MODIFIER "x", operators[argument->op], argument->value);
+                        printable_print("%s 0x%" G_GINT64_MODIFIER "x", operators[argument->op],
+                                        argument->value);
         }
 }
 
@@ -38,9 +40,9 @@ static void print_rule(const SeccompRule *rule, const SeccompTarget *target) {
         g_autofree char *action = seccomp_action_describe(rule->action), *why = NULL;
         bool applies = seccomp_rule_applies(rule, target, &why);
 
-        printf("  syscalls[%zu]: %s", rule->position, action);
+        printable_print("  syscalls[%zu]: %s", rule->position, action);
         print_arguments(rule);
-        printf(" (%s)\n", applies ? "holds" : why);
+        printable_print(" (%s)\n", applies ? "holds" : why);
 }
 
 static void print_rules(const SeccompProfile *profile, const SeccompTarget *target, const char *call) {
@@ -55,7 +57,7 @@ static void print_rules(const SeccompProfile *profile, const SeccompTarget *targ
                 print_rule(rule, target);
                 n++;
         }
-        printf("  %s: %s\n", n > 0 ? "otherwise" : "no rule speaks of it", action);
+        printable_print("  %s: %s\n", n > 0 ? "otherwise" : "no rule speaks of it", action);
 }
 
 static bool parse_call(const char *const *words, struct seccomp_data *ret, GError **error) {
@@ -89,7 +91,7 @@ static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const
         if (!bpf_simulate(program, size / sizeof *program, data, &verdict))
                 return error_set(error, KT_ERROR_FAILED, "the filter is none that the kernel would take");
         action = seccomp_action_describe(verdict);
-        printf("%s: %s\n", call, action);
+        printable_print("%s: %s\n", call, action);
         return true;
 }
 
@@ -105,8 +107,8 @@ bool explain(const char *root, const char *profile, guint64 bounding_caps, const
         g_autoptr(GBytes) filter = seccomp_filter_compile_for(parsed, &target, error);
         if (!filter)
                 return false;
-        printf("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch), target.kernel >> 16,
-               target.kernel & 0xffff);
+        printable_print("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch),
+                        target.kernel >> 16, target.kernel & 0xffff);
         print_rules(parsed, &target, words[0]);
         return print_verdict(filter, &data, words, error);
 }

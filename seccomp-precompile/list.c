@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/seccomp-request.h"
 #include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
@@ -78,12 +79,13 @@ static void print_filter(const char *root, const char *directory, const char *na
         g_autoptr(SeccompCacheEntry) entry = seccomp_cache_read(dir, name, &error);
 
         if (!entry) {
-                printf("%-*.*s  unusable: %s\n", SHORT_KEY, SHORT_KEY, name, error->message);
+                printable_print("%-*.*s  unusable: %s\n", SHORT_KEY, SHORT_KEY, name, error->message);
                 return;
         }
-        printf("%-*.*s  %016" G_GINT64_MODIFIER "x  %5zu  %6s  %-4s  %s  %s\n", SHORT_KEY, SHORT_KEY, name,
-               entry->bounding_caps, g_bytes_get_size(entry->filter) / sizeof(struct sock_filter), age,
-               g_str_equal(directory, PATH_SECCOMP) ? "run" : "lib", entry->path, use);
+        printable_print("%-*.*s  %016" G_GINT64_MODIFIER "x  %5zu  %6s  %-4s  %s  %s\n", SHORT_KEY,
+                        SHORT_KEY, name, entry->bounding_caps,
+                        g_bytes_get_size(entry->filter) / sizeof(struct sock_filter), age,
+                        g_str_equal(directory, PATH_SECCOMP) ? "run" : "lib", entry->path, use);
 }
 
 bool list_filters(const char *root, GError **error) {
@@ -91,8 +93,8 @@ bool list_filters(const char *root, GError **error) {
 
         if (!requests)
                 return false;
-        printf("%-*s  %-16s  %5s  %6s  %-4s  %s\n", SHORT_KEY, "KEY", "CAPABILITIES", "INSNS", "AGE", "IN",
-               "PROFILE  UNITS");
+        printable_print("%-*s  %-16s  %5s  %6s  %-4s  %s\n", SHORT_KEY, "KEY", "CAPABILITIES", "INSNS",
+                        "AGE", "IN", "PROFILE  UNITS");
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
                 g_autofree char *dir = g_strconcat(root, directories[i], NULL);
                 g_autoptr(GPtrArray) names = list_names(dir, "");

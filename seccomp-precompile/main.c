@@ -9,6 +9,7 @@
 #include "libstart/base/capability.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/seccomp-request.h"
 #include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/profile-file.h"
@@ -167,7 +168,7 @@ static bool dump(GError **error) {
         g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
                                                 g_bytes_get_size(entry->filter) /
                                                         sizeof(struct sock_filter));
-        printf("# %s:%016" G_GINT64_MODIFIER "x\n%s", entry->path, entry->bounding_caps, text);
+        printable_print("# %s:%016" G_GINT64_MODIFIER "x\n%s", entry->path, entry->bounding_caps, text);
         return true;
 }
 

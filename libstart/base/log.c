@@ -3,9 +3,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "libstart/base/log.h"
+#include "libstart/base/printable.h"
+
+#define LINE_MAX_BYTES 2048
 
 /* The logger is the one thing that is global outside a main file: every message must find it. */
 static struct {
@@ -40,16 +44,25 @@ static void write_line(int fd, char *line, int length, size_t size) {
         (void) !write(fd, line, (size_t) length + 1);
 }
 
+void log_lines(const char *lines) {
+        if (logger.to_stderr)
+                (void) !write(logger.stderr_fd, lines, strlen(lines));
+}
+
 void log_message(int priority, const char *format, ...) {
-        char message[2048], line[2176];
+        g_autofree char *text = NULL, *message = NULL;
+        char line[2176];
         va_list ap;
 
         if (priority > logger.max_priority)
                 return;
 
         va_start(ap, format);
-        vsnprintf(message, sizeof message, format, ap);
+        text = g_strdup_vprintf(format, ap);
         va_end(ap);
+        message = printable(text);
+        if (strlen(message) > LINE_MAX_BYTES)
+                message[LINE_MAX_BYTES] = '\0';
 
         if (logger.kmsg_fd >= 0)
                 write_line(logger.kmsg_fd, line,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <yajl/yajl_gen.h>
 
+#include "libstart/base/printable.h"
 #include "libstart/ctl/table.h"
 
 struct Table {
@@ -43,15 +44,20 @@ static const char *heading(const Table *table, guint column) {
         return *name == '#' ? name + 1 : name;
 }
 
-static const char *value_at(const Table *table, guint index) {
-        return table->values->pdata[index] ?: "-";
+/* As they are shown. */
+static char **make_cells(const Table *table) {
+        char **cells = g_new0(char *, table->values->len + 1);
+
+        for (guint i = 0; i < table->values->len; i++)
+                cells[i] = printable(table->values->pdata[i] ?: "-");
+        return cells;
 }
 
-static guint find_width(const Table *table, guint column) {
+static guint find_width(const Table *table, char *const *cells, guint column) {
         glong width = g_utf8_strlen(heading(table, column), -1);
 
         for (guint i = column; i < table->values->len; i += table->n_columns)
-                width = MAX(width, g_utf8_strlen(value_at(table, i), -1));
+                width = MAX(width, g_utf8_strlen(cells[i], -1));
         return (guint) width;
 }
 
@@ -67,25 +73,25 @@ static void append_row(const Table *table, GString *text, const guint *widths, c
 char *table_format(const Table *table, bool bold) {
         GString *text = g_string_new(bold ? "\033[1m" : NULL);
         g_autofree guint *widths = g_new(guint, table->n_columns);
-        g_autofree const char **cells = g_new(const char *, table->n_columns);
+        g_autofree const char **headings = g_new(const char *, table->n_columns);
+        g_auto(GStrv) cells = make_cells(table);
 
         for (guint i = 0; i < table->n_columns; i++) {
-                widths[i] = find_width(table, i);
-                cells[i] = heading(table, i);
+                widths[i] = find_width(table, cells, i);
+                headings[i] = heading(table, i);
         }
-        append_row(table, text, widths, cells);
+        append_row(table, text, widths, headings);
         if (bold)
                 g_string_append(text, "\033[0m");
-        for (guint row = 0; row < table->values->len; row += table->n_columns) {
-                for (guint i = 0; i < table->n_columns; i++)
-                        cells[i] = value_at(table, row + i);
-                append_row(table, text, widths, cells);
-        }
+        for (guint row = 0; row < table->values->len; row += table->n_columns)
+                append_row(table, text, widths, (const char *const *) cells + row);
         return g_string_free(text, FALSE);
 }
 
 static void add_text(yajl_gen json, const char *text) {
-        yajl_gen_string(json, (const unsigned char *) text, strlen(text));
+        g_autofree char *valid = g_utf8_make_valid(text, -1);
+
+        yajl_gen_string(json, (const unsigned char *) valid, strlen(valid));
 }
 
 static void add_value(yajl_gen json, const char *value, bool is_number) {
@@ -100,8 +106,9 @@ static void add_value(yajl_gen json, const char *value, bool is_number) {
 char *table_format_json(const Table *table) {
         yajl_gen json = yajl_gen_alloc(NULL);
         const unsigned char *buffer;
+        g_autofree char *text = NULL;
+        char *shown;
         size_t length;
-        char *text;
 
         yajl_gen_config(json, yajl_gen_beautify, 1);
         yajl_gen_array_open(json);
@@ -119,7 +126,8 @@ char *table_format_json(const Table *table) {
         yajl_gen_get_buf(json, &buffer, &length);
         text = g_strndup((const char *) buffer, length);
         yajl_gen_free(json);
-        return text;
+        shown = printable_json(text);
+        return shown;
 }
 
 void table_print(const Table *table, bool json) {

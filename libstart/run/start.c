@@ -296,8 +296,10 @@ static void report_timing(const Start *start) {
         g_autofree char *message = g_strconcat("Timing, in microseconds:\n", text, NULL);
 
         /* Whoever calls libstart by hand reads it, not the journal. */
-        if (!getenv("JOURNAL_STREAM") || !tell_journal(start, message))
-                log_info("%s", message);
+        if (getenv("JOURNAL_STREAM") && tell_journal(start, message))
+                return;
+        log_info("Timing, in microseconds:");
+        log_lines(text);
 }
 
 static bool payload_started(pid_t payload, void *data, GError **error) {

@@ -35,7 +35,20 @@ START_TEST(test_json) {
 }
 END_TEST
 
+START_TEST(test_names_of_strangers) {
+        g_autoptr(Table) table = table_new(columns);
+
+        table_add(table, g_strdup("\033[2Jx"), NULL, g_strdup("a\xff\xc2\x9b"));
+        g_autofree char *text = table_format(table, false), *json = table_format_json(table);
+        ck_assert_str_eq(text, "NAME      SIZE  LAST\n"
+                               "\\x1b[2Jx  -     a\\xff\\u009b\n");
+        ck_assert_ptr_nonnull(strstr(json, "\"\\u001B[2Jx\""));
+        ck_assert_ptr_nonnull(strstr(json, "\"a\xef\xbf\xbd\\u009b\""));
+}
+END_TEST
+
 TEST_MAIN("table", {
         tcase_add_test(tcase, test_text);
         tcase_add_test(tcase, test_json);
+        tcase_add_test(tcase, test_names_of_strangers);
 })
