@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A hostile payload, and `keyturnctl exec` beside it; keyrings; what others may read; what reaches a terminal.
+
+The first tests are attacks. Those in the middle say that who uses `keyturnctl exec` does not notice what protects him:
+the bytes, their order and the exit status are the same."""
+
+import json
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+BUSYBOX = 'localhost/test/busybox'
+
+
+def build(machine, source, inside, *options):
+    """Compiles a program of this folder into the machine."""
+    os.makedirs(os.path.dirname(machine.path(inside)), exist_ok=True)
+    subprocess.run(['gcc', '-std=gnu17', '-O2', *options, '-o', machine.path(inside), os.path.join(HERE, source)],
+                   check=True)
+
+
+def start(machine, name, more='', command='sleep 1000'):
+    """/data is a directory of the host's, /srv/data, where a payload leaves what it found."""
+    machine.run('rm -rf /srv/data; mkdir -pm 0777 /srv/data && chmod 0777 /srv/data')
+    machine.container(name, f'''
+        [Container]
+        Image={BUSYBOX}
+        Volume=/srv/data:/data
+        Exec={command}
+        {more}
+
+        [Service]
+        KillSignal=SIGKILL
+    ''')
+    machine.run(f'systemctl start {name}')
+
+
+def bash(machine, script, check=True, timeout=60):
+    return machine.run(['bash', '-c', script], check=check, timeout=timeout)
+
+
+def on_terminal(machine, script, check=True):
+    """Runs it in a shell on a terminal, and returns what is shown there."""
+    result = machine.run(['script', '-qec', script, '/dev/null'], check=check)
+    result.out = result.out.replace('\r', '').replace('^@', '').replace('\0', '')  # script(1) has no input
+    return result
+
+
+# ---- the caller's descriptors
+
+def test_files_of_the_caller_stay_his(machine):
+    start(machine, 'box', 'User=1234:1235')
+    machine.run('cd /root && rm -f f.* && echo words >f.in && chmod 600 f.in')
+    for words in ('true', 'sh -c "chmod 4777 /proc/self/fd/[012]; chown 1:1 /proc/self/fd/[012]; cat; id -u >&2"'):
+        machine.run(f"cd /root && umask 077 && keyturnctl exec box {words} <f.in >f.out 2>f.err || true")
+        owners = machine.run('cd /root && stat -c "%n %u:%g %a" f.in f.out f.err').out
+        assert owners == 'f.in 0:0 600\nf.out 0:0 600\nf.err 0:0 600\n', (words, owners)
+    assert machine.read('/root/f.out') == 'words\n'
+    assert machine.read('/root/f.err').endswith('1234\n')  # after what chmod(1) complained of
+    machine.run('rm /root/f.*')
+
+
+# In every process but itself: writes to what is open there.
+TYPE = ("sh -c 'while :; do for p in /proc/[0-9]*; do case $(cat $p/cmdline | tr -d \"\\\\0\") in sleep77) "
+        "for n in 0 1 2; do echo PWNED >$p/fd/$n; readlink $p/fd/$n; done >>/data/links 2>&1; touch /data/done; esac; "
+        "done; done' 2>/dev/null")
+
+
+def test_terminal_of_the_caller_cannot_be_reached(machine):
+    """The payload, root with Podman's rights, does all it can with the descriptors of a command beside it."""
+    start(machine, 'box', command=TYPE)
+    on_terminal(machine, 'keyturnctl exec box sleep 77 </dev/tty & '
+                         'until [ -e /srv/data/done ]; do sleep 0.05; done; kill $!; wait')
+    assert machine.run('ls /srv/data').out == 'done\nlinks\n'  # it did find the command
+    links = machine.read('/srv/data/links').split('\n')
+    assert not [line for line in links if 'pts' in line or 'tty' in line], set(links)
+
+
+def test_a_terminal_is_one_of_the_containers(machine):
+    start(machine, 'box')
+    words = 'keyturnctl exec -t box sh -c "tty; for n in 0 1 2; do readlink /proc/self/fd/$n; done; stat -Lc %d /dev/pts"'
+    seen = on_terminal(machine, words.replace('$', '\\$')).out.split()
+    # Not the host's of this number.
+    assert seen[:4] == ['/dev/pts/0'] * 4 and seen[4] != machine.run('stat -Lc %d /dev/pts').out.strip(), seen
+
+
+# Everything that any process but this shell has open, and where it is, as fast as can be.
+LOOK = ("sh -c 'while :; do for f in /proc/[0-9]*/fd/* /proc/[0-9]*/cwd /proc/[0-9]*/root; do "
+        "case $f in /proc/1/*) ;; *) readlink $f;; esac; done >>/data/links; done' 2>/dev/null")
+
+
+def test_nothing_of_the_caller_is_open_on_the_way_in(machine):
+    """A payload that may trace others sees the process that comes in before it executes the command, too."""
+    start(machine, 'box', 'AddCapability=CAP_SYS_PTRACE', LOOK)
+    machine.run('echo secret >/root/callers-file')
+    for _ in range(60):
+        bash(machine, 'cd /var/tmp && keyturnctl exec box true </root/callers-file 7</root/callers-file '
+                      '>>/root/callers-file 2>/root/callers-errors 8</etc')
+    machine.run('systemctl stop box; rm /root/callers-*')
+    links = set(machine.read('/srv/data/links').splitlines())
+    assert any(link.startswith('pipe:') for link in links), links  # it has seen some of it
+    bad = {link for link in links if link.startswith(('/root', '/var', '/etc', '/run', '/dev/pts', '/sys'))}
+    # libcrun needs the filter there. A payload with this right can as well take the process, which has all rights yet.
+    assert bad <= {'/run/keyturn/box/systemd-box/seccomp.bpf'}, bad
+
+
+def test_working_directory_is_no_descriptor(machine):
+    """CVE-2024-21626: a directory of the host's that happens to be open is no way out."""
+    start(machine, 'box')
+    for n in range(3, 24):
+        result = bash(machine, f'cd /etc; for n in {{9..23}}; do eval "exec $n</etc"; done; '
+                               f'keyturnctl exec -w /proc/self/fd/{n} box ls -d machine-id systemd 2>&1', check=False)
+        assert result.status == 127 or result.status == 125, (n, result)
+        assert 'ls: ' not in result.out and '\nsystemd\n' not in result.out, (n, result)
+
+
+def test_out_of_memory_score_is_the_payloads(machine):
+    """A process that the kernel spares must not come into the hands of a payload."""
+    start(machine, 'box')
+    payload = machine.run(f'cat /proc/{machine.show("box", "MainPID")}/oom_score_adj').out
+    # That the caller has a lower one than the payload needs no right when the payload's is raised.
+    machine.container('box.container.d/10-score.conf', '[Service]\nOOMScoreAdjust=700\n')
+    machine.run('systemctl restart box')
+    out = machine.run('cat /proc/self/oom_score_adj; keyturnctl exec box cat /proc/self/oom_score_adj').out
+    assert out == f'{payload}700\n' and payload != '700\n', (out, payload)
+
+
+# ---- the same bytes, the same status
+
+def test_bytes_are_the_same(machine):
+    start(machine, 'box')
+    machine.run('cd /root && rm -f b.*; head -c 10485760 /dev/urandom >b.in && head -c 1000001 /dev/urandom >b.small')
+    for script in ('keyturnctl exec box cat <b.in >b.out',
+                   'cat b.in | keyturnctl exec box cat | cat >b.out',
+                   'cat b.in | keyturnctl exec box cat >b.out 2>&1',
+                   'keyturnctl exec box cat <b.in | cat >b.out',
+                   'keyturnctl exec box sh -c "cat >&2" <b.in 2>b.out',
+                   'perl -MSocket -e \'socketpair(A, B, AF_UNIX, SOCK_STREAM, 0); if (fork) { open(STDIN, "<&A"); '
+                   'close A; close B; exec qw(keyturnctl exec box cat) } else { close A; open(F, "b.in"); '
+                   'print B $_ while read(F, $_, 65536); close B; exit }\' >b.out',
+                   'keyturnctl exec -u 1:1 box sh -c "cat </proc/self/fd/0 >/proc/self/fd/1" <b.in >b.out'):
+        bash(machine, f'set -o pipefail; cd /root; rm -f b.out; {script} && cmp b.in b.out')
+    machine.run('cd /root && rm b.*')
+
+
+def test_order_of_both_outputs(machine):
+    start(machine, 'box')
+    loop = "'i=0; while [ $i -lt 600 ]; do echo $i; i=$((i+1)); echo $i >&2; i=$((i+1)); done'"
+    machine.run(f'keyturnctl exec box sh -c {loop} >/root/both 2>&1')
+    assert machine.read('/root/both') == ''.join(f'{i}\n' for i in range(600))
+    machine.run(f'rm /root/both; keyturnctl exec box sh -c {loop} >/root/out 2>/root/err')
+    assert machine.read('/root/out') == ''.join(f'{i}\n' for i in range(0, 600, 2))
+    assert machine.read('/root/err') == ''.join(f'{i}\n' for i in range(1, 600, 2))
+
+
+def test_what_is_not_read_stays(machine):
+    """As with the caller's own descriptor, so that a loop of the shell can read what it was given."""
+    start(machine, 'box')
+    machine.run('seq 1 9999 >/root/numbers')
+    loop = 'while read -r n && [ $n -lt 5 ]; do keyturnctl exec box echo "<$n>"; done'
+    for script in (f'{loop} </root/numbers', f'cat /root/numbers | {loop}', f'seq 1 9999 | {loop}'):
+        assert bash(machine, script).out == '<1>\n<2>\n<3>\n<4>\n', script
+    rest = '{ keyturnctl exec box dd bs=1 count=4 status=none; cat; }'
+    for script in (f'{rest} </root/numbers', f'seq 1 9999 | {rest}', f'(sleep 0.5; seq 1 9999) | {rest}'):
+        assert bash(machine, script).out == machine.read('/root/numbers'), script
+    # Closed by the command long before its end; all of it; none of it, with a reader that stays.
+    closed = "{ keyturnctl exec box sh -c 'exec <&-; sleep 0.3'; cat; } "
+    assert bash(machine, f'seq 1 9999 | {closed}').out == machine.read('/root/numbers')
+    assert bash(machine, "seq 1 9999 | { keyturnctl exec box cat; echo -; cat; }").out.endswith('9999\n-\n')
+    left = "{ keyturnctl exec box sh -c 'sleep 1000 <&0 >/dev/null 2>&1 & exec <&-'; cat; }"
+    for script in (f'{left} </root/numbers', f'seq 1 9999 | {left}'):
+        assert bash(machine, script).out == machine.read('/root/numbers'), script
+
+
+def test_statuses_are_the_same(machine):
+    start(machine, 'box')
+    for words, status in (('box true', 0), ('box false', 1), ("box sh -c 'exit 7'", 7), ("box sh -c 'kill -9 $$'", 137),
+                          ("box sh -c 'kill $$'", 143), ('box nonesuch', 127), ('box /etc/passwd', 126),
+                          ('-w /none box true', 127)):
+        result = machine.run(f'keyturnctl exec {words}', check=False)
+        assert result.status == status, (words, result)
+    out = bash(machine, 'keyturnctl exec box yes | head -n 1; echo ${PIPESTATUS[0]}').out
+    assert out == 'y\n141\n', out
+    assert machine.run("keyturnctl exec box sh -c 'echo lost' >/dev/full", check=False).status == 125
+    for closed in ('<&-', '>&-', '2>&-', '<&- >&- 2>&-'):
+        assert machine.run(f"keyturnctl exec box sh -c 'cat; echo out; exit 5' {closed}", check=False).status == 5, closed
+
+
+def test_what_stays_behind_is_not_waited_for(machine):
+    start(machine, 'box')
+    script = "timeout 20 keyturnctl exec box sh -c 'head -c 60000 /dev/zero; sleep 1000 & exit 4' | (sleep 1; wc -c); " \
+             "echo ${PIPESTATUS[0]}"
+    assert bash(machine, script).out == '60000\n4\n'
+    # One that floods what it has does not keep it either.
+    script = "timeout 20 keyturnctl exec box sh -c 'yes & sleep 0.3; exit 3' | (sleep 1; tail -c 1 | wc -c); " \
+             "echo ${PIPESTATUS[0]}"
+    assert bash(machine, script).out == '1\n3\n'
+    for words in ('exec', 'exec -t'):
+        result = on_terminal(machine, f"timeout --foreground 20 keyturnctl {words} box sh -c "
+                             "'trap \"\" HUP; sleep 1000 & exit 6'", check=False)
+        assert result.status == 6, result
+
+
+def count_in(machine, unit):
+    return len(machine.run(f'cat /sys/fs/cgroup$(systemctl show -P ControlGroup {unit})/cgroup.procs').out.split())
+
+
+def test_signals(machine):
+    start(machine, 'box')
+    for name, status in (('INT', 130), ('TERM', 143), ('HUP', 129), ('USR1', 138)):
+        # A job in the background of a shell that is not interactive ignores SIGINT: perl gives it back its meaning.
+        script = "perl -e '$SIG{INT} = q(DEFAULT); exec @ARGV' keyturnctl exec box " \
+                 "sh -c 'echo up >/data/up; exec sleep 1000' & " \
+                 f"until [ -s /srv/data/up ]; do sleep 0.05; done; kill -{name} $!; wait $!; echo $?"
+        assert bash(machine, f'rm -f /srv/data/up; {script}').out == f'{status}\n', name
+    bash(machine, "rm -f /srv/data/up; nohup keyturnctl exec box sh -c 'echo up >/data/up; sleep 1; exit 9' "
+                  ">/dev/null 2>&1 & until [ -s /srv/data/up ]; do sleep 0.05; done; kill -HUP $!; wait $!; [ $? = 9 ]")
+    # Killed, it cannot do anything more; the command is told, and nothing stays.
+    bash(machine, "rm -f /srv/data/up; keyturnctl exec box sh -c 'echo up >/data/up; exec sleep 1000' & "
+                  "until [ -s /srv/data/up ]; do sleep 0.05; done; kill -KILL $!; wait $!; [ $? = 137 ]", check=False)
+    machine.wait_for(lambda: count_in(machine, 'box') == 1)
+
+
+def test_the_service_ends_under_a_command(machine):
+    start(machine, 'box')
+    script = "keyturnctl exec box sh -c 'echo up >/data/up; exec sleep 1000' & " \
+             "until [ -s /srv/data/up ]; do sleep 0.05; done; systemctl stop box; wait $!; echo $?"
+    assert bash(machine, script).out == '137\n'
+
+
+def test_terminal(machine):
+    start(machine, 'box')
+    script = 'stty rows 33 cols 77; before=$(stty -g); keyturnctl exec -t box sh -c "stty size; stty -echo; exit 3"; ' \
+             'echo status $?; [ "$before" = "$(stty -g)" ] && echo restored'
+    seen = on_terminal(machine, script).out.split('\n')
+    assert seen[:3] == ['33 77', 'status 3', 'restored'], seen
+    # All of the output, also when the command ends at once.
+    for _ in range(5):
+        seen = on_terminal(machine, 'keyturnctl exec -t box seq 1 20000').out
+        assert seen == ''.join(f'{i}\n' for i in range(1, 20001)), (len(seen), seen[-100:])
+    # Keys are the command's: ^C is a signal there, not here.
+    machine.write('/root/keys.sh', '''
+        wait_for() { until [ -e /srv/data/$1 ]; do sleep 0.05; done; }
+        (wait_for up; echo abc; wait_for got; printf '\\003') | script -qec "keyturnctl exec -t box sh -c '
+            trap \\"echo caught; exit 8\\" INT
+            touch /data/up
+            read line && echo got \\$line && touch /data/got
+            while :; do sleep 0.1; done'" /dev/null
+        echo $?
+    ''')
+    script = 'timeout --foreground 30 sh /root/keys.sh'
+    seen = bash(machine, script).out.replace('\r', '')
+    assert 'got abc\n' in seen and 'caught\n' in seen and seen.endswith('8\n'), seen
+    # A new size is passed on: stty(1) is of the same session, behind the command's back.
+    machine.write('/root/size.sh', '''
+        (until [ -s /srv/data/up ]; do sleep 0.05; done; stty rows 44 cols 88 </dev/tty) &
+        exec keyturnctl exec -t box sh -c 'trap "stty size; exit 0" WINCH; echo up >/data/up; while :; do sleep 0.1; done'
+    ''')
+    assert '44 88\n' in on_terminal(machine, 'timeout --foreground 20 sh /root/size.sh').out
+    result = machine.run('keyturnctl exec -t box true </dev/null 2>&1', check=False)
+    assert result.status == 125 and 'standard input is none' in result.out, result
+    assert machine.run('ls -A /run/keyturn/box').out.count('.exec') == 0
+
+
+def test_background_job_of_a_shell(machine):
+    """What is typed for another program does not stop it, and is not its."""
+    start(machine, 'box')
+    machine.write('/root/job.sh', '''
+        set -m
+        keyturnctl exec box sh -c "touch /data/up; until [ -e /data/typed ]; do sleep 0.05; done; echo late" &
+        read -r line
+        echo "read $line"
+        sleep 0.5
+        touch /srv/data/typed
+        wait $!
+        echo status $?
+    ''')
+    script = "(until [ -e /srv/data/up ]; do sleep 0.05; done; echo typed; sleep 2) | " \
+             "script -qec 'timeout --foreground 30 bash /root/job.sh' /dev/null"
+    seen = bash(machine, script).out.replace('\r', '')
+    assert 'read typed\n' in seen and 'late\n' in seen and 'status 0\n' in seen, seen
+
+
+def test_reload(machine):
+    """ReloadCmd= has the journal's sockets as its streams."""
+    start(machine, 'box', 'ReloadCmd=sh -c "echo to the journal; echo and this >&2; cat; readlink /proc/self/fd/1"')
+    machine.run('systemctl reload box')
+    lines = machine.journal('box').splitlines()
+    assert 'to the journal' in lines and 'and this' in lines and any(line.startswith('pipe:') for line in lines), lines
+    machine.container('box.container.d/10-fails.conf', '[Container]\nReloadCmd=sh -c "exit 5"\n')
+    assert machine.run('systemctl reload box', check=False).status != 0
+
+
+# ---- keyrings
+
+def test_session_keyring_of_another(machine):
+    """One payload makes the keyring that another container will be given, if it goes by its name."""
+    build(machine, 'keys.c', '/srv/bin/keys', '-static')
+    start(machine, 'attacker', 'Volume=/srv/bin:/attack\nUser=1234', '/attack/keys plant systemd-victim 60')
+    machine.wait_for(lambda: 'planted' in machine.journal('attacker'))
+    start(machine, 'victim', 'Volume=/srv/bin:/attack\nSeccompProfile=unconfined', '/attack/keys add password hunter2')
+    machine.wait_for(lambda: 'added' in machine.journal('victim'))
+    machine.run('sleep 1')
+    assert machine.show('attacker', 'ActiveState') == 'active'
+    assert 'hunter2' not in machine.journal('attacker')
+    machine.run('systemctl stop attacker victim; rm -r /srv/bin')
+
+
+def test_session_keyring_of_the_caller(machine):
+    """His keys are not for a command in a container, nor for a payload that takes it over."""
+    build(machine, 'keys.c', '/srv/bin/keys', '-static')
+    start(machine, 'box', 'Volume=/srv/bin:/attack\nSeccompProfile=unconfined')
+    assert machine.run('/srv/bin/keys put password hunter2 /srv/bin/keys get password').out == 'hunter2\n'
+    result = machine.run('/srv/bin/keys put password hunter2 keyturnctl exec box /attack/keys get password', check=False)
+    assert result.status == 1 and result.out == '', result
+    machine.run('systemctl stop box; rm -r /srv/bin')
+
+
+# ---- what others may read
+
+NOBODY = 'setpriv --reuid 65534 --regid 65534 --clear-groups'
+
+
+def modes(machine, *names):
+    paths = ' '.join(f'/run/systemd/generator/{name}' for name in names)
+    return machine.run(f'stat -c %a {paths}').out.split()
+
+
+def test_units_have_no_more_readers_than_their_sources(machine):
+    text = f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nStopSignal=SIGKILL\nEnvironment=PASSWORD=hunter2\n'
+    many = text + ''.join(f'Environment=V{i}={i}\n' for i in range(50))
+    directory = '/etc/containers/systemd'
+    for name, content, mode in (('open', many, 0o644), ('group', text, 0o640), ('closed', many, 0o600),
+                                ('dropin', text, 0o644), ('directory', text, 0o644)):
+        machine.container(name, content, reload=False)
+        machine.run(f'chmod {mode:o} {directory}/{name}.container')
+    machine.write(f'{directory}/dropin.container.d/10-secret.conf', '[Container]\nEnvironment=MORE=swordfish\n', 0o600)
+    machine.write(f'{directory}/directory.container.d/10-secret.conf', '[Container]\nEnvironment=MORE=swordfish\n')
+    machine.run(f'chmod 700 {directory}/directory.container.d; rm -rf {directory}/below; mkdir -m 700 {directory}/below')
+    machine.container('below/below', text)
+    machine._units.remove('below/below.service')
+    try:
+        names = ['open', 'group', 'closed', 'dropin', 'directory', 'below']
+        found = modes(machine, 'keyturn-seccomp.service.d/50-keyturn-generator.conf', *(f'{name}.service' for name in names))
+        assert found == ['644', '644', '640', '600', '600', '600', '600'], found
+        found = modes(machine, *(f'{name}.env' for name in names))
+        assert found == ['644', '640', '600', '600', '600', '600'], found
+        # systemd answers everybody, and libstart's command line is for everybody to read.
+        for name in ('closed', 'dropin', 'directory', 'below'):
+            said = machine.run(f'{NOBODY} systemctl show {name} 2>&1; {NOBODY} systemctl cat {name} 2>&1',
+                               check=False).out
+            assert 'LoadState=loaded' in said and 'hunter2' not in said and 'swordfish' not in said, said
+            machine.run(f'systemctl start {name}')
+            assert machine.run(f'keyturnctl exec {name} sh -c "echo \\$PASSWORD"').out == 'hunter2\n'
+        assert machine.run('keyturnctl exec dropin sh -c "echo \\$MORE"').out == 'swordfish\n'
+        assert machine.run('stat -c %A /run/keyturn/closed/systemd-closed/config.json').out.endswith('------\n')
+        seen = machine.run(f'{NOBODY} grep -lrE "hunter2|swordfish" /run /etc 2>/dev/null',
+                           check=False).out.split()
+        assert {os.path.basename(path) for path in seen} == \
+            {'open.container', 'open.env', 'open.service', 'dropin.container', 'directory.container'}, seen
+    finally:
+        machine.run(f'systemctl stop below; rm -rf {directory}/below')
+
+
+# ---- what reaches a terminal
+
+EVIL = '\033]0;PWNED\a\033[2J\n<0>\u009b31m\u202e'
+
+
+def test_names_from_a_store_do_not_control_the_terminal(machine):
+    with machine.another() as other:
+        # A list of manifests, as an image's author can make one.
+        directory = other.path('/var/lib/containers/storage/overlay-images')
+        with open(f'{directory}/images.json') as file:
+            images = json.load(file)
+        image = next(image for image in images if f'{BUSYBOX}:latest' in image.get('names', []))
+        for name in os.listdir(f'{directory}/{image["id"]}'):
+            os.unlink(f'{directory}/{image["id"]}/{name}')
+        with open(f'{directory}/{image["id"]}/manifest', 'w') as file:
+            json.dump({'manifests': [{'platform': {'os': EVIL, 'architecture': EVIL}}]}, file)
+        image['big-data-digests'] = {}
+        with open(f'{directory}/images.json', 'w') as file:
+            json.dump(images, file)
+        other.container('box', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\n')
+        other.run('systemctl start box', check=False)
+        for script in ('keyturnctl images', 'keyturnctl images --json', f'/usr/lib/keyturn/libstart run {BUSYBOX} true'):
+            seen = on_terminal(other, f'NO_COLOR=1 {script}', check=False).out
+            assert 'PWNED' in seen, (script, seen)
+            assert not any(c in seen for c in '\033\a\u009b\u202e') and '\n<0>' not in seen, (script, seen)
+        entries = [json.loads(line) for line in other.journal('box', output='json').splitlines()]
+        # A field that is not all text is a list of bytes in the journal's JSON.
+        assert [entry for entry in entries if 'PWNED' in str(entry['MESSAGE'])], entries
+        assert all(entry['PRIORITY'] != '0' and isinstance(entry['MESSAGE'], str) for entry in entries), entries
+
+
+def test_text_of_a_unit_does_not_control_the_terminal(machine):
+    machine.container('box', f'[Unit]\nDescription=\033[2J\u009b31m\n[Container]\nImage={BUSYBOX}\nExec=sleep 1000\n'
+                             'Annotation=a=\033[31m\n', reload=False)
+    machine.container('bad', f'[Container]\nImage={BUSYBOX}\nPull\033[2J=never\n', reload=False)
+    generator = '/usr/lib/systemd/system-generators/keyturn-generator --dry-run'
+    seen = on_terminal(machine, generator, check=False).out
+    assert '\\x1b[2J' in seen and '\033' not in seen and '\u009b' not in seen, seen
+    # Not on a terminal, the unit is exact; what is said of it never is raw.
+    result = machine.run(generator, check=False)
+    assert 'Description=\033[2J' in result.out and '\033' not in result.err and '\\x1b[2J' in result.err, result
