@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdint.h>
 #include <string.h>
 
 #include "libstart/seccomp/cache.h"
 #include "seccomp-precompile/bpf-disassemble.h"
+#include "tests/fuzz/fuzz.h"
 
 #define OFFSET_DIGEST 136
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is believed is the same bytes when it is written again, and can be shown. */
 static void try_decode(const uint8_t *data, size_t size) {
         g_autoptr(GError) error = NULL;
         g_autoptr(SeccompCacheEntry) entry = seccomp_cache_decode(data, size, &error);
 
-        if ((entry == NULL) == (error == NULL))
-                g_error("an entry and an error, or neither");
+        require_error(entry, error, "");
         if (!entry)
                 return;
         g_autoptr(GBytes) again = seccomp_cache_encode(entry);
-        if (g_bytes_get_size(again) != size || memcmp(g_bytes_get_data(again, NULL), data, size) != 0)
-                g_error("decoding and encoding makes another file");
+        require(g_bytes_get_size(again) == size && memcmp(g_bytes_get_data(again, NULL), data, size) == 0,
+                "decoding and encoding makes another file");
         g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
                                                 g_bytes_get_size(entry->filter) /
                                                         sizeof(struct sock_filter));

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdint.h>
-#include <string.h>
-
 #include "libstart/base/seccomp-request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* What was read from a drop-in and written again is read as the same. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-        g_autofree char *text = g_strndup((const char *) data, size);
-        g_autoptr(GPtrArray) requests = seccomp_requests_parse_dropin(text, NULL);
+        g_autofree char *text = fuzz_text(data, size);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GPtrArray) requests = seccomp_requests_parse_dropin(text, &error);
 
+        require_error(requests, error, text);
         if (!requests)
                 return 0;
         g_autofree char *first = seccomp_requests_format_dropin(requests);
         g_autoptr(GPtrArray) again = seccomp_requests_parse_dropin(first, NULL);
         g_autofree char *second = again ? seccomp_requests_format_dropin(again) : NULL;
-        if (g_strcmp0(first, second) != 0)
-                g_error("'%s' became '%s'", first, second);
+        require(g_strcmp0(first, second) == 0, "'%s' became '%s'", first, second);
         return 0;
 }

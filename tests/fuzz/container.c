@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/container.h"
+#include "generator/install.h"
+#include "generator/words.h"
+#include "tests/fuzz/fuzz.h"
+
+#define SOURCE "/etc/containers/systemd/a.container"
+
+static void check_problems(const GPtrArray *problems, const UnitFile *unit) {
+        for (guint i = 0; i < problems->len; i++) {
+                const char *problem = problems->pdata[i];
+
+                require(g_str_has_prefix(problem, SOURCE ":"), "'%s' names no file", problem);
+                require(g_utf8_validate(problem, -1, NULL), "'%s' is not UTF-8", problem);
+        }
+}
+
+/* Made below the output directory, and leading to the service beside it. */
+static void check_links(const GPtrArray *links) {
+        for (guint i = 0; i < links->len; i++) {
+                const Link *link = links->pdata[i];
+
+                require(link->path[0] != '/' && !g_str_has_prefix(link->path, "..") &&
+                                !strstr(link->path, "/.."),
+                        "a link at '%s'", link->path);
+                require(g_str_has_suffix(link->target, ".service"), "a link to '%s'", link->target);
+        }
+}
+
+static const char *find_only(const UnitFile *unit, const char *section_name, const char *key) {
+        const UnitSection *section = unit_file_section(unit, section_name);
+        const char *value = NULL;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (g_strcmp0(line->key, key) != 0)
+                        continue;
+                require(!value, "%s= is there twice", key);
+                value = line->value;
+        }
+        require(value, "%s= is missing", key);
+        return value;
+}
+
+/* systemd calls libstart with the words that the file means, and libstart knows them. */
+static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free),
+                             wanted = launch_args_build(args);
+        g_autoptr(GError) error = NULL;
+
+        require(words_split(words, find_only(unit, "Service", "ExecStart"), WORDS_ESCAPED, &error), "%s",
+                error->message);
+        g_ptr_array_add(words, NULL);
+        g_ptr_array_add(wanted, NULL);
+        require(words->len > 2 && g_str_has_suffix(words->pdata[0], "/libstart"), "ExecStart=%s",
+                (char *) words->pdata[0]);
+        require_same((char *const *) wanted->pdata, (char *const *) words->pdata + 2);
+        g_autoptr(LaunchArgs)
+                read = launch_args_parse_unexpanded((const char *const *) wanted->pdata, &error);
+        require(read, "%s", error->message);
+}
+
+static void check_unit(Container *container) {
+        g_autoptr(UnitFile) unit = unit_file_new();
+        g_autoptr(GError) error = NULL;
+
+        service_exec_start(container->service, container->args);
+        g_autoptr(GString) text = service_print(container->service, SOURCE);
+        require(g_utf8_validate(text->str, (gssize) text->len, NULL), "the unit is not UTF-8");
+        require(unit_file_parse(unit, "UNIT", text->str, text->len, &error), "%s\n%s", error->message,
+                text->str);
+        check_exec_start(unit, container->args);
+}
+
+static void convert(const SourceFile *file, const UnitNames *names, const Root *root) {
+        g_autoptr(GError) error = NULL;
+        const char *service = unit_names_service(names, file, &error);
+        g_autoptr(Config) config = config_new(root);
+
+        require_error(service, error, "");
+        if (!service)
+                return;
+        g_autoptr(Container) container = container_new(file, g_strdup(service), names, config);
+        g_autoptr(GPtrArray) links = install_links(container, names);
+        check_problems(container->problems, file->unit);
+        check_links(links);
+        if (container->problems->len == 0)
+                check_unit(container);
+}
+
+/* A .container file, and the unit that is made of it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        const char *directory = fuzz_root(SOURCE, data, size);
+        g_autoptr(GPtrArray) search_path = load_search_path(NULL);
+        Root root;
+
+        require(root_open(&root, directory, NULL), "cannot open '%s'", directory);
+        g_autoptr(Sources) sources = load_sources(&root, search_path);
+        g_autoptr(UnitNames) names = unit_names_new(sources);
+        require(sources->files->len == 1, "%u files", sources->files->len);
+        const SourceFile *file = sources->files->pdata[0];
+        require(!file->is_masked == (size > 0), "masked, or not");
+        require(!file->unit == (file->is_masked || file->error), "a unit and an error, or neither");
+        if (file->unit)
+                convert(file, names, &root);
+        root_close(&root);
+        return 0;
+}

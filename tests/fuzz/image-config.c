@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/capability.h"
+#include "libstart/oci/environment.h"
+#include "libstart/oci/payload-args.h"
+#include "libstart/oci/spec.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_config(const ImageConfig *image) {
+        require(!image->working_dir || image->working_dir[0] == '/', "the working directory '%s'",
+                image->working_dir);
+        for (char **volume = image->volumes; volume && *volume; volume++)
+                require_clean(*volume);
+        if (image->volumes)
+                require_unique(image->volumes);
+        for (char **label = image->labels; label && *label; label++) {
+                g_autofree char *key = g_strndup(*label, strcspn(*label, "="));
+
+                require(strchr(*label, '=') && image_config_find_label(image, key), "the label '%s'",
+                        *label);
+        }
+}
+
+/* The container of an image that nothing is asked of but a read-only root. */
+static void build(const ImageConfig *image) {
+        g_autoptr(LaunchArgs) args = launch_args_new();
+        const HostFacts host = { .hostname = "box",
+                                 .nofile_hard = 1024,
+                                 .bounding_caps = CAPABILITY_ALL,
+                                 .rootfs_mount = (char *) "/root" };
+        g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+        g_auto(UserIdentity) user = { 0 };
+        const EnvironmentInput input = { args, image, &user, &host, NULL, args->env };
+        g_autoptr(GError) error = NULL;
+
+        args->read_only = FLAG_TRUE;
+        if (!user_resolve(image->user, NULL, NULL, &user, &error))
+                return;
+        g_autofree char **environment = environment_build(&input, owned, &error);
+        if (!environment)
+                return;
+        g_autoptr(runtime_spec_schema_config_schema)
+                spec = spec_build(args, image, &user, &host, (const char *const *) environment, NULL,
+                                  &error);
+        require_error(spec, error, "\xff");
+        if (!spec)
+                return;
+        require(spec->process->user->uid == user.uid && spec->process->no_new_privileges_present == 0,
+                "another user, or privileges that nobody asked for");
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                require_clean(spec->mounts[i]->destination);
+        g_autofree char *json = spec_to_json(spec, &error);
+        require_error(json, error, "\xff");
+}
+
+/* An image's config, and all that is made of it. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        g_autofree char *text = fuzz_text(data, size);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(ImageConfig) image = image_config_parse(text, &error);
+
+        require_error(image, error, text);
+        if (!image)
+                return 0;
+        check_config(image);
+        build(image);
+        return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/mount-request.h"
+#include "tests/fuzz/fuzz.h"
+
+typedef MountRequest *(*Parse)(const char *value, GError **error);
+
+/* As Mount= has it, each field quoted. Transfer full. */
+static char *spell(const MountRequest *request) {
+        GString *text = g_string_new(request->type == MOUNT_BIND ? "type=bind" : "type=tmpfs");
+        g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+
+        if (request->source)
+                g_ptr_array_add(fields, g_strconcat("source=", request->source, NULL));
+        g_ptr_array_add(fields, g_strconcat("destination=", request->destination, NULL));
+        for (guint i = 0; i < request->options->len; i++) {
+                const char *option = request->options->pdata[i];
+                bool is_tmpfs = g_str_has_prefix(option, "size=") || g_str_has_prefix(option, "mode=");
+
+                g_ptr_array_add(fields, g_strconcat(is_tmpfs ? "tmpfs-" : "", option, NULL));
+        }
+        if (request->type == MOUNT_TMPFS && !mount_request_has_option(request, "tmpcopyup"))
+                g_ptr_array_add(fields, g_strdup("notmpcopyup"));
+        for (guint i = 0; i < fields->len; i++) {
+                g_auto(GStrv) parts = g_strsplit(fields->pdata[i], "\"", -1);
+                g_autofree char *quoted = g_strjoinv("\"\"", parts);
+
+                g_string_append_printf(text, ",\"%s\"", quoted);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static void check_request(const MountRequest *request) {
+        require(!request->source == (request->type == MOUNT_TMPFS), "a source where none can be, or none");
+        if (request->source)
+                require_clean(request->source);
+        require_clean(request->destination);
+        require(!g_str_equal(request->destination, "/"), "a mount on the root");
+        require(mount_request_has_option(request, "ro") != mount_request_has_option(request, "rw"),
+                "a mount is read-only or not");
+        for (guint i = 0; i < request->options->len; i++)
+                require(!strpbrk(request->options->pdata[i], ",\n"), "the option '%s'",
+                        (char *) request->options->pdata[i]);
+}
+
+static void check(Parse parse, const char *text) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(MountRequest) request = parse(text, &error);
+
+        require_error(request, error, text);
+        if (!request)
+                return;
+        check_request(request);
+        g_autofree char *spelled = spell(request);
+        g_autoptr(MountRequest) again = mount_request_parse_mount(spelled, &error);
+        require(again, "%s", error->message);
+        g_autofree char *spelled_again = spell(again);
+        require(g_str_equal(spelled, spelled_again), "'%s' became '%s'", spelled, spelled_again);
+}
+
+/* All of podman's ways to ask for a mount mean what Mount= can say. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        g_autofree char *text = fuzz_text(data, size);
+
+        check(mount_request_parse_volume, text);
+        check(mount_request_parse_mount, text);
+        check(mount_request_parse_tmpfs, text);
+        return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/check-value.h"
+#include "libstart/base/device-request.h"
+#include "libstart/base/host-entry.h"
+#include "libstart/base/signal-name.h"
+#include "libstart/base/size.h"
+#include "libstart/base/sysctl.h"
+#include "libstart/base/ulimit.h"
+#include "libstart/base/user-spec.h"
+#include "tests/fuzz/fuzz.h"
+
+/* Values that are checked here alone and become a part of something else. */
+
+static void after_name(const char *value) {
+        require(!strpbrk(value, "/ \n") && value[0] != '.', "the name '%s'", value);
+}
+
+static void after_hostname(const char *value) {
+        require(!strpbrk(value, "/ \n") && strlen(value) <= 64, "the host name '%s'", value);
+}
+
+static void after_timezone(const char *value) {
+        require(value[0] != '/' && !strchr(value, '.'), "the zone '%s'", value);
+}
+
+static void after_size(const char *value) {
+        guint64 bytes = 0;
+
+        require(size_parse(value, &bytes, NULL) && bytes <= G_MAXINT64, "'%s' has too many bytes", value);
+}
+
+static void after_ulimit(const char *value) {
+        Ulimit ulimit;
+
+        require(ulimit_parse(value, &ulimit, NULL) && ulimit.soft <= ulimit.hard, "the limit '%s'", value);
+}
+
+static void after_sysctl(const char *value) {
+        g_autofree char *name = NULL;
+        SysctlNamespace ns;
+
+        require(sysctl_parse(value, &name, &ns, NULL) && !strchr(name, '/') && !strstr(name, ".."),
+                "'%s' sets '%s'", value, name);
+}
+
+static void after_signal(const char *value) {
+        g_autofree char *name = NULL;
+        int number = 0, again = 0;
+
+        require(signal_name_parse(value, &number, NULL) && number > 0 && number <= 64, "'%s' is signal %d",
+                value, number);
+        name = signal_name_print(number);
+        require(signal_name_parse(name, &again, NULL) && again == number, "'%s' is signal %d, not %d", name,
+                again, number);
+}
+
+static void after_device(const char *value) {
+        g_autoptr(DeviceRequest) request = device_request_parse(value, NULL);
+
+        require_clean(request->source);
+        require(g_str_has_prefix(request->source, "/dev/"), "the device '%s'", request->source);
+        if (request->destination)
+                require_clean(request->destination);
+        require(*request->access && !request->access[strspn(request->access, "rwm")], "access '%s'",
+                request->access);
+}
+
+/* Its lines are those of hosts(5), each with an address and names. */
+static void after_add_host(const char *value) {
+        g_autoptr(GString) lines = g_string_new(NULL);
+
+        require(host_entry_append(lines, value, NULL), "'%s' is refused", value);
+        g_auto(GStrv) all = g_strsplit(lines->str, "\n", -1);
+        for (char **line = all; *line && **line; line++) {
+                g_auto(GStrv) fields = g_strsplit(*line, "\t", -1);
+
+                require(g_strv_length(fields) == 2 && *fields[0] && *fields[1], "the line '%s'", *line);
+        }
+}
+
+/* A number is the id that it says. */
+static void after_user(const char *value) {
+        g_autofree char *user = NULL, *group = NULL;
+        bool numeric = false;
+        guint32 id = 0;
+
+        require(user_spec_parse(value, &user, &group, NULL), "'%s' is refused", value);
+        require(user_spec_parse_id(user, &numeric, &id, NULL), "'%s' is refused", user);
+        require(!numeric || id == g_ascii_strtoull(user, NULL, 10), "user %s is %u", user, id);
+}
+
+static void after_env(const char *value) {
+        value += strspn(value, " \t");
+        require(*value && *value != '=', "'%s' has no name", value);
+}
+
+static const struct {
+        char letter; /* what an input begins with */
+        bool (*check)(const char *value, GError **error);
+        void (*after)(const char *value);
+} kinds[] = {
+        { 'A', check_annotation, NULL },
+        { 'C', check_capability, NULL },
+        { 'D', check_device, after_device },
+        { 'E', check_env, after_env },
+        { 'G', check_group_add, NULL },
+        { 'H', check_hostname, after_hostname },
+        { 'K', check_sysctl, after_sysctl },
+        { 'L', check_log_opt, NULL },
+        { 'M', check_network, NULL },
+        { 'N', check_name, after_name },
+        { 'O', check_security_opt, NULL },
+        { 'P', check_absolute_path, NULL },
+        { 'R', check_log_driver, NULL },
+        { 'S', check_size, after_size },
+        { 'T', check_timezone, after_timezone },
+        { 'U', check_user, after_user },
+        { 'X', check_add_host, after_add_host },
+        { 'Y', check_sdnotify, NULL },
+        { 'Z', check_signal, after_signal },
+        { 'l', check_ulimit, after_ulimit },
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        g_autofree char *text = fuzz_text(data, size);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+                g_autoptr(GError) error = NULL;
+                bool ok;
+
+                if (text[0] != kinds[i].letter)
+                        continue;
+                ok = kinds[i].check(text + 1, &error);
+                require_error(ok, error, text);
+                if (ok && kinds[i].after)
+                        kinds[i].after(text + 1);
+        }
+        return 0;
+}
