@@ -225,7 +225,7 @@ static void put_untrusted_paths(Run *run, const SourceFile *source) {
                 printf("---" UNTRUSTED_PATHS_FILE "---\n%s\n", list->str);
                 g_string_free(list, TRUE);
         } else if (list)
-                writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, list);
+                writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
 }
 
 static bool run_generator(const Root *root) {

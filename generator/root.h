@@ -26,6 +26,7 @@ int root_open_at(const Root *root, int directory_fd, const char *directory, cons
 /* Who but the owner may read something: bits of mode 0044. What is made of files that hold secrets must not
  * have more readers than they have. */
 #define READERS_ALL ((mode_t) 0044)
+#define READERS_NONE ((mode_t) 0)
 
 /* Of what is in a directory of that mode. */
 static inline mode_t readers_below(mode_t directory_mode) {
