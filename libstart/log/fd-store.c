@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/log/fd-store.h"
+#include "libstart/log/notify-socket.h"
 
 #define LISTEN_FDS_START 3
 #define LISTEN_FDS_MAX 1024 /* as in run/host.c */
@@ -50,19 +49,10 @@ static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, 
 
 static bool leave_with_systemd(const FdStore *store, const char *address, GError **error) {
         const int ends[] = { store->reader, store->writer };
-        struct sockaddr_un to = { .sun_family = AF_UNIX };
-        size_t length = strlen(address);
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = notify_socket_connect(address, error);
 
-        if (length >= sizeof to.sun_path || (address[0] != '/' && address[0] != '@'))
-                return error_set(error, KT_ERROR_FAILED, "NOTIFY_SOCKET is not understood: '%s'", address);
-        memcpy(to.sun_path, address, length);
-        if (address[0] == '@')
-                to.sun_path[0] = '\0';
-        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (fd < 0 || connect(fd, (struct sockaddr *) &to,
-                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length)) < 0)
-                return error_set_errno(error, errno, "Cannot reach systemd at '%s'", address);
+        if (fd < 0)
+                return false;
         /* In one message: both or none. */
         return send_fds(fd, "FDSTORE=1\nFDPOLL=0\nFDNAME=" FD_STORE_NAME, ends, 2, error);
 }
