@@ -13,7 +13,7 @@
  * line waits in the pipe for its end, unless it fills the pipe or is longer than a batch. (journald does
  * not show it any earlier either, and would lose it at a restart of its own.) */
 typedef struct Pump {
-        int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls */
+        int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls; non-blocking */
         char *buffer;
 } Pump;
 
@@ -26,15 +26,17 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pump, pump_clear)
 
 typedef enum PumpResult {
         PUMP_IDLE,    /* nothing that could be sent is in the pipe; wait for the next event of it */
+        PUMP_WAITING, /* the same, but the begin of a line is there, and waits for its end */
         PUMP_MORE,    /* something was sent, and there may be more */
         PUMP_BLOCKED, /* the receiver is full (-EAGAIN) */
         PUMP_FAILED,  /* the receiver (or the pipe) failed, see errno; nothing was taken from the pipe */
         PUMP_ENDED,   /* the pipe is empty and has no writer any more */
 } PumpResult;
 
-/* Returns how many bytes were taken, or a negative errno. */
-typedef ssize_t (*PumpSend)(const char *data, size_t size, void *context);
+/* Returns how many bytes were taken, or a negative errno. May change the data. */
+typedef ssize_t (*PumpSend)(char *data, size_t size, void *context);
 
 /* Move one batch. `hung_up`: no writer is left (EPOLLHUP), so the begin of a line is all there will be of
- * it. The pipe must be watched edge-triggered: after PUMP_IDLE it may still be readable. */
-PumpResult pump_move(const Pump *pump, int pipe, bool hung_up, PumpSend send, void *context);
+ * it. The pipe must be non-blocking, and watched edge-triggered: after PUMP_WAITING it is still readable. Never waits,
+ * and does not more than a bounded amount of work, whatever the pipe's other users do to it. */
+PumpResult pump_move(Pump *pump, int pipe, bool hung_up, PumpSend send, void *context);

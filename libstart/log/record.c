@@ -27,9 +27,12 @@ char *relay_record_format(const RelayRecord *record, GError **error) {
             !check_name("JOURNAL", record->journal, error))
                 return NULL;
         g_string_append_printf(text,
-                               "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\nINODES=",
-                               record->unit, record->tag, record->journal, (int) record->payload,
-                               record->level_prefix, record->roles);
+                               "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\n", record->unit,
+                               record->tag, record->journal, (int) record->payload, record->level_prefix,
+                               record->roles);
+        if (record->has_user)
+                g_string_append_printf(text, "USER=%u %u\n", record->uid, record->gid);
+        g_string_append(text, "INODES=");
         for (guint i = 0; i < RELAY_ROLES; i++)
                 g_string_append_printf(text, "%020" G_GUINT64_FORMAT "%c", record->inodes[i],
                                        i + 1 < RELAY_ROLES ? ' ' : '\n');
@@ -64,6 +67,20 @@ static bool set_payload(RelayRecord *record, const char *value, GError **error) 
         if (!parse_number(value, INT_MAX, &number, error))
                 return false;
         record->payload = (pid_t) number;
+        return true;
+}
+
+static bool set_user(RelayRecord *record, const char *value, GError **error) {
+        g_auto(GStrv) words = g_strsplit(value, " ", -1);
+        guint64 uid, gid;
+
+        if (g_strv_length(words) != 2)
+                return error_set(error, KT_ERROR_FAILED, "2 numbers expected in '%s'", value);
+        if (!parse_number(words[0], G_MAXUINT32, &uid, error) || !parse_number(words[1], G_MAXUINT32, &gid, error))
+                return false;
+        record->has_user = true;
+        record->uid = (uid_t) uid;
+        record->gid = (gid_t) gid;
         return true;
 }
 
@@ -104,6 +121,7 @@ static const struct {
         { "TAG", set_tag },
         { "JOURNAL", set_journal },
         { "PID", set_payload },
+        { "USER", set_user },
         { "LEVEL_PREFIX", set_level_prefix },
         { "ROLES", set_roles },
         { "INODES", set_inodes },

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
@@ -43,13 +46,35 @@ static char *journal_of(int fd) {
         return g_steal_pointer(&path);
 }
 
-bool relay_needed(int fd) {
-        g_autofree char *journal = journal_of(fd);
-
-        return journal;
+static bool is_null(const struct stat *st) {
+        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-static bool open_pipe(int *ret_read, int *ret_write, GError **error) {
+/* One that pipe(2) made has no name in any file system. */
+static bool is_anonymous_pipe(int fd, const struct stat *st) {
+        struct statfs fs;
+
+        return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
+}
+
+static RelayOutput output_of(int fd, char **ret_journal) {
+        struct stat st;
+
+        *ret_journal = journal_of(fd);
+        if (*ret_journal)
+                return RELAY_OUTPUT_JOURNAL;
+        if (fstat(fd, &st) < 0 || S_ISSOCK(st.st_mode) || is_null(&st) || is_anonymous_pipe(fd, &st))
+                return RELAY_OUTPUT_OWN;
+        return RELAY_OUTPUT_FILE;
+}
+
+RelayOutput relay_output(int fd) {
+        g_autofree char *journal = NULL;
+
+        return output_of(fd, &journal);
+}
+
+bool relay_pipe_open(int *ret_read, int *ret_write, GError **error) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -59,6 +84,11 @@ static bool open_pipe(int *ret_read, int *ret_write, GError **error) {
         if (fchmod(fds[1], 0666) < 0)
                 return error_set_errno(error, errno, "Cannot let every user open the payload's output");
         return true;
+}
+
+bool relay_pipe_share(int fd, int *ret, GError **error) {
+        *ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        return *ret >= 0 || error_set_errno(error, errno, "Cannot copy a descriptor for the payload's output");
 }
 
 static int connect_relay(const char *path, GError **error) {
@@ -82,20 +112,38 @@ static int connect_relay(const char *path, GError **error) {
         return fd_steal(&fd);
 }
 
+bool relay_is_same_file(int a, int b) {
+        struct stat first, second;
+
+        return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
+}
+
+/* Streams that the relay opens itself are the journal's also where there was only a file: should that get lost. */
+#define DEFAULT_JOURNAL "/run/systemd/journal/stdout"
+
 bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret, GError **error) {
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
-        g_autofree char *out_journal = journal_of(out), *err_journal = journal_of(err);
+        g_autofree char *out_journal = NULL, *err_journal = NULL;
+        RelayOutput out_kind = output_of(out, &out_journal), err_kind = output_of(err, &err_journal);
 
-        if (out_journal || err_journal) {
-                pipes.socket = connect_relay(socket_path, error);
-                if (pipes.socket < 0)
-                        return false;
+        if (out_kind == RELAY_OUTPUT_OWN && err_kind == RELAY_OUTPUT_OWN) {
+                *ret = (RelayPipes) RELAY_PIPES_NULL;
+                return true;
         }
-        if (out_journal && !open_pipe(&pipes.stdout_read, &pipes.stdout_write, error))
+        pipes.socket = connect_relay(socket_path, error);
+        if (pipes.socket < 0 || (out_kind != RELAY_OUTPUT_OWN &&
+                                 !relay_pipe_open(&pipes.stdout_read, &pipes.stdout_write, error)))
                 return false;
-        if (err_journal && !open_pipe(&pipes.stderr_read, &pipes.stderr_write, error))
+        if (err_kind == RELAY_OUTPUT_FILE && out_kind == RELAY_OUTPUT_FILE && relay_is_same_file(out, err)) {
+                if (!relay_pipe_share(pipes.stdout_write, &pipes.stderr_write, error))
+                        return false;
+        } else if (err_kind != RELAY_OUTPUT_OWN &&
+                   !relay_pipe_open(&pipes.stderr_read, &pipes.stderr_write, error))
                 return false;
         pipes.journal = out_journal ? g_steal_pointer(&out_journal) : g_steal_pointer(&err_journal);
+        if (!pipes.journal)
+                pipes.journal = g_strdup(DEFAULT_JOURNAL);
         *ret = pipes;
         pipes = (RelayPipes) RELAY_PIPES_NULL;
         return true;
@@ -141,6 +189,9 @@ bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *pay
                 .tag = (char *) payload->tag,
                 .journal = pipes->journal,
                 .payload = payload->pid,
+                .has_user = true,
+                .uid = payload->uid,
+                .gid = payload->gid,
                 .level_prefix = payload->level_prefix,
         };
         g_autofree char *text = NULL;

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* libstart's side of the relay (keyturn-relay.service(8)): why and when there are pipes, see
- * relay_needed(). */
+/* libstart's side of the relay (keyturn-relay.service(8)): why and when there are pipes, see RelayOutput. */
 typedef struct RelayPipes {
-        int stdout_write,
-                stderr_write; /* the payload's; -1 where it gets libstart's own descriptor as it is */
+        /* The payload's; -1 where it gets libstart's own descriptor as it is. One pipe for both where both go to the
+         * same file, so that their order is kept. */
+        int stdout_write, stderr_write;
         int stdout_read, stderr_read; /* the relay's */
         int socket;                   /* connected to the relay; -1 when no pipe was needed */
         char *journal;                /* the journal's socket, for streams that the relay opens itself */
@@ -21,27 +21,46 @@ typedef struct RelayPipes {
 void relay_pipes_clear(RelayPipes *pipes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayPipes, relay_pipes_clear)
 
-/* Is this descriptor a connection to the journal? Such a socket cannot be opened again through
- * /dev/stdout (open(2), ENXIO), which is what images like nginx's do, so the payload gets a pipe instead.
- * Anything else (a file, a terminal, the socket of an inetd-style service) is the payload's as it is. */
-bool relay_needed(int fd);
+/* What a descriptor for output is, and what follows for the payload. */
+typedef enum RelayOutput {
+        /* A socket (of an inetd-style service), /dev/null, a pipe without a name: the payload's as it is. What it does
+         * to it nobody else sees. */
+        RELAY_OUTPUT_OWN,
+        /* A connection to the journal. Such a socket cannot be opened again through /dev/stdout (open(2), ENXIO), which
+         * is what images like nginx's do, so the payload gets a pipe instead. */
+        RELAY_OUTPUT_JOURNAL,
+        /* A file, a terminal or another device, a FIFO: something of the host's file system, that a payload which is
+         * root may give another mode and owner, and open again for more than it was opened for. It must not have it. */
+        RELAY_OUTPUT_FILE,
+} RelayOutput;
 
-/* Before the container starts: pipes for those of `out` and `err` (libstart's 1 and 2) that need one, and a
- * connection to the relay. Nothing waits for the relay to run: systemd holds its socket. On failure nothing
- * has been opened, and the caller hands `out` and `err` to the payload, with a warning.
- *
- * Every end is close-on-exec, and every user may open them again, so that a payload that changes its user
- * can still open /dev/stdout; nobody reaches them but through /proc/PID/fd of the payload. */
+RelayOutput relay_output(int fd);
+
+/* One pipe, as payloads get them: every user may open it again, so that a payload that changes its user can still open
+ * /dev/stdout; nobody reaches it but through /proc/PID/fd of the payload. Both ends are close-on-exec. */
+bool relay_pipe_open(int *ret_read, int *ret_write, GError **error);
+
+/* Another descriptor of its writing end. */
+bool relay_pipe_share(int fd, int *ret, GError **error);
+
+/* Two that go to the same file: their lines are to be in the order in which they were written. */
+bool relay_is_same_file(int a, int b);
+
+/* Before the container starts: pipes for those of `out` and `err` (libstart's 1 and 2) that the relay is to serve, -1 for
+ * one that it is not, and a connection to the relay. Nothing waits for the relay to run: systemd holds its socket. On
+ * failure nothing has been opened, and the caller decides what the payload gets. */
 bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret, GError **error);
 
 typedef struct RelayPayload {
         pid_t pid;         /* as seen from here */
+        uid_t uid;         /* its user, which its lines are said to be from */
+        gid_t gid;
         const char *unit;  /* "backup-camera.service" */
         const char *tag;   /* SYSLOG_IDENTIFIER= of stderr's lines (those of stdout are as systemd said) */
         bool level_prefix; /* SyslogLevelPrefix= of the unit, if the caller knows it; else true */
 } RelayPayload;
 
-/* Once the payload's pid is known: hand the read ends and the journal's connections to the relay. A payload
+/* Once the payload's pid is known: hand the read ends and what `out` and `err` are to the relay. A payload
  * that has exited by now is fine. Closes the read ends; they are the relay's.
  *
  * Waits, at most some seconds, only where hundreds of registrations are queued that the relay has not

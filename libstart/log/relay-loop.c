@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/log/journal.h"
 #include "libstart/log/pump.h"
 #include "libstart/log/relay-loop.h"
 #include "libstart/log/source.h"
@@ -19,21 +21,31 @@
  * restarted. */
 #define RETRY_USEC (100 * G_TIME_SPAN_MILLISECOND)
 
+/* See look_again(): some at once, the others in this distance. */
+#define RECHECKS_AT_ONCE 3
+#define RECHECKS_MAX 23
+
 struct Relay {
         int epoll;
         int socket;
         FdStore *store;
         Pump pump;
+        FileWriter files; /* opened with the first file */
         GHashTable *sources; /* by name */
         GQueue ready;        /* streams that have something to move */
         GQueue retry;        /* streams without a connection to the journal */
         gint64 retry_at;     /* monotonic */
+        GQueue recheck;      /* streams of which an event may have been missed; in `ready`, too, when there is one */
+        gint64 recheck_at;   /* monotonic */
         GPtrArray *ended;    /* sources to be forgotten at the end of this step */
 };
 
-/* What an event is about: a stream's pipe, or with this bit its connection to the journal; 0 is the
- * socket. */
+/* What an event is about: a stream's pipe, or with a bit its connection to the journal, or the end of a source's payload;
+ * alone the last bit is about turns of files that are over, and 0 is the socket. */
 #define ABOUT_JOURNAL ((uintptr_t) 1)
+#define ABOUT_PAYLOAD ((uintptr_t) 2)
+#define ABOUT_FILES ((uintptr_t) 3)
+#define ABOUT_MASK ((uintptr_t) 3)
 
 static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
         struct epoll_event event = { .events = events, .data.u64 = about };
@@ -57,6 +69,7 @@ Relay *relay_new(int socket, FdStore *store, GError **error) {
         relay->socket = socket;
         relay->store = store;
         relay->pump = (Pump) PUMP_NULL;
+        relay->files = (FileWriter) FILE_WRITER_NULL;
         relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
                                                (GDestroyNotify) relay_source_free);
         relay->ended = g_ptr_array_new();
@@ -77,8 +90,10 @@ void relay_free(Relay *relay) {
         g_hash_table_unref(relay->sources);
         g_queue_clear(&relay->ready);
         g_queue_clear(&relay->retry);
+        g_queue_clear(&relay->recheck);
         g_ptr_array_unref(relay->ended);
         pump_clear(&relay->pump);
+        file_writer_clear(&relay->files);
         fd_closep(&relay->socket);
         fd_closep(&relay->epoll);
         g_free(relay);
@@ -102,7 +117,9 @@ static bool serve(Relay *relay, RelaySource *source, GError **error) {
                         return false;
                 enqueue(&relay->ready, stream);
         }
-        return true;
+        /* Its end is told once, though it stays true and the store has a copy. */
+        return source->ended || watch(relay, EPOLL_CTL_ADD, source->payload, EPOLLIN | EPOLLONESHOT,
+                                      (uintptr_t) source | ABOUT_PAYLOAD, error);
 }
 
 static bool is_served(const char *name, void *data) {
@@ -248,6 +265,10 @@ static bool take_registration(Relay *relay) {
 static void end_stream(Relay *relay, RelayStream *stream) {
         unwatch_and_close(relay, &stream->pipe);
         unwatch_and_close(relay, &stream->journal);
+        fd_closep(&stream->file);
+        stream->file = -1;
+        if (stream->rechecked)
+                g_queue_remove(&relay->recheck, stream);
         if (relay_source_ended(stream->source))
                 g_ptr_array_add(relay->ended, stream->source);
 }
@@ -283,27 +304,123 @@ static void open_journal(Relay *relay, RelayStream *stream) {
                 retry_later(relay, stream, error->message);
 }
 
-static void move(Relay *relay, RelayStream *stream) {
-        switch (pump_move(&relay->pump, stream->pipe, stream->hung_up, relay_stream_send, stream)) {
+/* A write(2) that is larger than the pipe waits for room, and goes on when we have made some; but until it is done, or
+ * waits for room again, the kernel wakes us only if it then finds the pipe empty. With the begin of a line in there it
+ * is not, and when it has filled the pipe both of us would wait for each other. So where the pipe may have been full
+ * just now, look again, for as long as a writer can need that is runnable. */
+static void look_again(Relay *relay, RelayStream *stream) {
+        if (stream->moved < JOURNAL_BATCH_MAX || stream->rechecks == RECHECKS_MAX || stream->rechecked)
+                return;
+        if (stream->rechecks++ < RECHECKS_AT_ONCE) {
+                sched_yield();
+                enqueue(&relay->ready, stream);
+                return;
+        }
+        if (g_queue_is_empty(&relay->recheck))
+                relay->recheck_at = g_get_monotonic_time() + RETRY_USEC;
+        stream->rechecked = true;
+        g_queue_push_tail(&relay->recheck, stream);
+}
+
+static void go_on(Relay *relay, RelayStream *stream, PumpResult result, int errnum) {
+        switch (result) {
         case PUMP_IDLE:
+                stream->moved = 0;
+                if (stream->source->ended)
+                        end_stream(relay, stream);
+                break;
+        case PUMP_WAITING:
+                look_again(relay, stream);
                 break;
         case PUMP_MORE:
-                stream->complained = false;
                 enqueue(&relay->ready, stream);
                 break;
         case PUMP_BLOCKED:
                 wait_for_room(relay, stream);
                 break;
         case PUMP_FAILED:
-                if (errno == ENOTCONN)
+                if (errnum == ENOTCONN)
                         open_journal(relay, stream);
                 else
-                        retry_later(relay, stream, g_strerror(errno));
+                        retry_later(relay, stream, g_strerror(errnum));
                 break;
         case PUMP_ENDED:
                 end_stream(relay, stream);
                 break;
         }
+}
+
+static bool start_turn(Relay *relay, RelayStream *stream, GError **error) {
+        FileTurn *turn = &stream->turn;
+
+        if (relay->files.done_read < 0 &&
+            (!file_writer_open(&relay->files, error) ||
+             !watch(relay, EPOLL_CTL_ADD, relay->files.done_read, EPOLLIN, ABOUT_FILES, error)))
+                return false;
+        turn->pipe = stream->pipe;
+        turn->file = stream->file;
+        turn->left = &stream->left;
+        turn->owner = stream;
+        return file_writer_start(&relay->files, turn, error);
+}
+
+static void move_to_file(Relay *relay, RelayStream *stream) {
+        g_autoptr(GError) error = NULL;
+
+        if (!start_turn(relay, stream, &error))
+                retry_later(relay, stream, error->message);
+}
+
+/* Once when it begins, and once when it is over. */
+static void tell_losses(RelayStream *stream) {
+        const FileTurn *turn = &stream->turn;
+        const char *unit = stream->source->record.unit;
+
+        if (turn->lost_errnum != 0 && !stream->complained)
+                log_warning("Output of %s is lost, its file does not take it: %s", unit,
+                            g_strerror(turn->lost_errnum));
+        else if (turn->lost_errnum == 0 && turn->written > 0 && stream->complained)
+                log_warning("The file takes the output of %s again; %" G_GSIZE_FORMAT " bytes are lost", unit,
+                            turn->lost);
+        if (turn->lost_errnum != 0 || turn->written > 0)
+                stream->complained = turn->lost_errnum != 0;
+}
+
+static void end_turns(Relay *relay) {
+        for (FileTurn *turn; (turn = file_writer_next(&relay->files));) {
+                RelayStream *stream = turn->owner;
+
+                tell_losses(stream);
+                if (turn->result == PUMP_IDLE && turn->again)
+                        enqueue(&relay->ready, stream);
+                else
+                        go_on(relay, stream, turn->result, turn->errnum);
+        }
+}
+
+static void move(Relay *relay, RelayStream *stream) {
+        PumpResult result;
+
+        if (stream->pipe < 0) /* its turn has ended it meanwhile */
+                return;
+        if (stream->turn.running) {
+                stream->turn.again = true;
+                return;
+        }
+        if (!relay_stream_may_move(stream)) {
+                end_stream(relay, stream);
+                return;
+        }
+        if (stream->file >= 0) {
+                move_to_file(relay, stream);
+                return;
+        }
+        result = pump_move(&relay->pump, stream->pipe, stream->hung_up, relay_stream_send, stream);
+        if (result == PUMP_MORE) {
+                stream->complained = false;
+                stream->rechecks = 0;
+        }
+        go_on(relay, stream, result, errno);
 }
 
 /* One batch of each, in turn: a container that never stops talking does not silence the others. */
@@ -323,11 +440,26 @@ static void retry_streams(Relay *relay) {
                 g_queue_push_tail(&relay->ready, g_queue_pop_head(&relay->retry));
 }
 
+static void recheck_streams(Relay *relay) {
+        if (g_queue_is_empty(&relay->recheck) || g_get_monotonic_time() < relay->recheck_at)
+                return;
+        for (guint n = g_queue_get_length(&relay->recheck); n > 0; n--) {
+                RelayStream *stream = g_queue_pop_head(&relay->recheck);
+
+                stream->rechecked = false;
+                enqueue(&relay->ready, stream);
+        }
+}
+
 static void forget_ended(Relay *relay) {
         if (relay->ended->len == 0)
                 return;
-        for (guint i = 0; i < relay->ended->len; i++)
-                g_hash_table_remove(relay->sources, ((RelaySource *) relay->ended->pdata[i])->name);
+        for (guint i = 0; i < relay->ended->len; i++) {
+                RelaySource *source = relay->ended->pdata[i];
+
+                unwatch_and_close(relay, &source->payload);
+                g_hash_table_remove(relay->sources, source->name);
+        }
         g_ptr_array_set_size(relay->ended, 0);
         sweep_store(relay);
 }
@@ -335,22 +467,37 @@ static void forget_ended(Relay *relay) {
 static int wait_time(const Relay *relay, int timeout) {
         if (!g_queue_is_empty((GQueue *) &relay->ready))
                 return 0;
-        if (g_queue_is_empty((GQueue *) &relay->retry))
+        if (g_queue_is_empty((GQueue *) &relay->retry) && g_queue_is_empty((GQueue *) &relay->recheck))
                 return timeout;
         return RETRY_USEC / G_TIME_SPAN_MILLISECOND;
 }
 
-static void handle_event(Relay *relay, const struct epoll_event *event) {
-        RelayStream *stream = (RelayStream *) (uintptr_t) (event->data.u64 & ~ABOUT_JOURNAL);
+/* All of its processes are gone: what is in the pipes now is all there will be. */
+static void handle_end(Relay *relay, RelaySource *source) {
+        source->ended = true;
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                source->streams[i].hung_up = true;
+                enqueue(&relay->ready, &source->streams[i]);
+        }
+}
 
-        if (!stream) {
+static void handle_event(Relay *relay, const struct epoll_event *event) {
+        uintptr_t about = (uintptr_t) event->data.u64 & ABOUT_MASK;
+        void *what = (void *) (uintptr_t) (event->data.u64 & ~ABOUT_MASK);
+        RelayStream *stream = what;
+
+        if (about == ABOUT_FILES)
+                end_turns(relay);
+        else if (about == ABOUT_PAYLOAD)
+                handle_end(relay, what);
+        else if (!what) {
                 while (take_registration(relay))
                         ;
-                return;
+        } else {
+                if (event->events & EPOLLHUP && about != ABOUT_JOURNAL)
+                        stream->hung_up = true;
+                enqueue(&relay->ready, stream);
         }
-        if (event->events & EPOLLHUP && !(event->data.u64 & ABOUT_JOURNAL))
-                stream->hung_up = true;
-        enqueue(&relay->ready, stream);
 }
 
 bool relay_step(Relay *relay, int timeout, GError **error) {
@@ -362,6 +509,7 @@ bool relay_step(Relay *relay, int timeout, GError **error) {
         for (int i = 0; i < n; i++)
                 handle_event(relay, &events[i]);
         retry_streams(relay);
+        recheck_streams(relay);
         move_ready(relay);
         forget_ended(relay);
         return true;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/log/relay-loop.h"
+#include "libstart/log/watchdog.h"
 
 /* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in the store that systemd keeps
  * and in the payloads' pipes, so it may be killed at any time, and needs no handler for any signal. */
@@ -32,6 +35,8 @@ static bool run(GError **error) {
                                                           getenv("LISTEN_FDNAMES"), &names);
         g_autoptr(FdStore) store = NULL;
         g_autoptr(Relay) relay = NULL;
+        Watchdog watchdog =
+                watchdog_new(getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"));
         int socket, ends[2];
         guint n_ends;
 
@@ -45,8 +50,9 @@ static bool run(GError **error) {
         if (socket < 0 && relay_n_sources(relay) == 0)
                 return error_set(error, KT_ERROR_USAGE,
                                  "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");
-        while (relay_step(relay, -1, error))
-                ;
+        do
+                watchdog_tell(&watchdog, g_get_monotonic_time());
+        while (relay_step(relay, watchdog_timeout(&watchdog, g_get_monotonic_time()), error));
         return false;
 }
 
@@ -62,6 +68,10 @@ int main(int argc, char **argv) {
                                 "Run by systemd as keyturn-relay.service; see keyturn-relay.service(8).\n");
                 return EXIT_USAGE;
         }
+        /* A reader that has gone, and a file that is too large, are errors of one write. */
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGXFSZ, SIG_IGN);
+        mallopt(M_ARENA_MAX, 1); /* 132 KiB for each thread that writes a file would be too much */
         log_open("keyturn-relay", LOG_TO_STDERR, LOG_INFO);
         (void) run(&error);
         log_error("%s", error->message);

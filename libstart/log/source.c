@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,12 +22,30 @@ static void close_fd(int *fd) {
         *fd = -1;
 }
 
-static guint64 inode_of(int fd, mode_t type) {
+static guint64 inode_of(int fd) {
         struct stat st;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || (st.st_mode & S_IFMT) != type)
-                return 0;
-        return st.st_ino;
+        return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static bool has_type(int fd, mode_t type) {
+        struct stat st;
+
+        return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+/* A payload's; output may go to a named one, too. */
+static bool is_reading_end(int fd) {
+        return has_type(fd, S_IFIFO) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
+static bool signal_0(int pidfd) {
+        return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
+}
+
+/* Signal 0 is answered even if we might not send another. */
+static bool is_pidfd(int fd) {
+        return fd >= 0 && (signal_0(fd) || errno == ESRCH || errno == EPERM);
 }
 
 static bool save_record(RelaySource *source, GError **error) {
@@ -41,6 +61,7 @@ static bool save_record(RelaySource *source, GError **error) {
 
 static void watch_payload(RelaySource *source) {
         source->payload = (int) syscall(SYS_pidfd_open, source->record.payload, 0);
+        source->ended = source->reaped = source->payload < 0;
 }
 
 static RelaySource *source_alloc(void) {
@@ -53,8 +74,20 @@ static RelaySource *source_alloc(void) {
                         .is_stderr = i == SOURCE_STDERR,
                         .pipe = -1,
                         .journal = -1,
+                        .file = -1,
+                        .left = G_MAXSIZE,
                 };
         return source;
+}
+
+static int sink_of(const RelayStream *stream) {
+        return stream->file >= 0 ? stream->file : stream->journal;
+}
+
+static void take_sink(RelayStream *stream, int *fd) {
+        int *place = has_type(*fd, S_IFSOCK) ? &stream->journal : &stream->file;
+
+        *place = fd_steal(fd);
 }
 
 /* systemd gives a service one connection for both stdout and stderr, with one priority. stderr gets one
@@ -63,21 +96,29 @@ static void tell_apart(RelaySource *source) {
         guint64 *inodes = source->record.inodes;
 
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
-                inodes[RELAY_STDOUT_PIPE + i] = inode_of(source->streams[i].pipe, S_IFIFO);
-                inodes[RELAY_STDOUT_STREAM + i] = inode_of(source->streams[i].journal, S_IFSOCK);
+                inodes[RELAY_STDOUT_PIPE + i] =
+                        is_reading_end(source->streams[i].pipe) ? inode_of(source->streams[i].pipe) : 0;
+                inodes[RELAY_STDOUT_STREAM + i] = inode_of(sink_of(&source->streams[i]));
         }
-        if (inodes[RELAY_STDERR_STREAM] == inodes[RELAY_STDOUT_STREAM] && inodes[RELAY_STDOUT_PIPE] != 0) {
+        if (source->streams[SOURCE_STDERR].journal >= 0 && source->streams[SOURCE_STDOUT].journal >= 0 &&
+            inodes[RELAY_STDERR_STREAM] == inodes[RELAY_STDOUT_STREAM] && inodes[RELAY_STDOUT_PIPE] != 0) {
                 close_fd(&source->streams[SOURCE_STDERR].journal);
                 inodes[RELAY_STDERR_STREAM] = 0;
         }
 }
 
+/* Non-blocking: the payload, which opens the pipe anew, has a description of its own, and cannot change that. */
 static bool check_pipes(const RelaySource *source, GError **error) {
-        const guint64 *inodes = source->record.inodes;
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                int pipe = source->streams[i].pipe;
 
-        for (guint i = 0; i < SOURCE_STREAMS; i++)
-                if ((source->streams[i].pipe >= 0) != (inodes[RELAY_STDOUT_PIPE + i] != 0))
+                if (pipe < 0)
+                        continue;
+                if (source->record.inodes[RELAY_STDOUT_PIPE + i] == 0)
                         return error_set(error, KT_ERROR_FAILED, "descriptor %u is no pipe", i);
+                if (fcntl(pipe, F_SETFL, O_NONBLOCK) < 0)
+                        return error_set_errno(error, errno, "cannot make a pipe non-blocking");
+        }
         if (relay_source_ended(source))
                 return error_set(error, KT_ERROR_FAILED, "there is no pipe");
         return true;
@@ -97,7 +138,8 @@ RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
         *record = (RelayRecord){ 0 };
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].pipe = fd_steal(&fds[RELAY_STDOUT_PIPE + i]);
-                source->streams[i].journal = fd_steal(&fds[RELAY_STDOUT_STREAM + i]);
+                if (fds[RELAY_STDOUT_STREAM + i] >= 0)
+                        take_sink(&source->streams[i], &fds[RELAY_STDOUT_STREAM + i]);
         }
         tell_apart(source);
         if (!check_pipes(source, error))
@@ -124,21 +166,36 @@ static bool load_record(RelaySource *source, GError **error) {
         return relay_record_parse(text, &source->record, error);
 }
 
+static bool is_connected(int journal) {
+        struct pollfd state = { .fd = journal };
+
+        return poll(&state, 1, 0) >= 0 && !(state.revents & POLLHUP);
+}
+
 /* A connection that is not in the record is an old one, which journald had closed; so is one that has
  * hung up. */
-static void adopt(RelaySource *source, int *fd) {
-        const guint64 *inodes = source->record.inodes;
-        guint64 pipe = inode_of(*fd, S_IFIFO), journal = inode_of(*fd, S_IFSOCK);
-        struct pollfd state = { .fd = *fd };
+static bool adopt_sink(const RelaySource *source, guint i, RelayStream *stream, int *fd) {
+        if (inode_of(*fd) != source->record.inodes[RELAY_STDOUT_STREAM + i] || sink_of(stream) >= 0 ||
+            (has_type(*fd, S_IFSOCK) && !is_connected(*fd)))
+                return false;
+        take_sink(stream, fd);
+        return true;
+}
 
-        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+static void adopt(RelaySource *source, int *fd) {
+        bool reading_end = is_reading_end(*fd);
+
+        if (source->payload < 0 && is_pidfd(*fd)) {
+                source->payload = fd_steal(fd);
+                return;
+        }
+        for (guint i = 0; i < SOURCE_STREAMS && *fd >= 0; i++) {
                 RelayStream *stream = &source->streams[i];
 
-                if (pipe != 0 && pipe == inodes[RELAY_STDOUT_PIPE + i] && stream->pipe < 0)
+                if (!reading_end)
+                        (void) adopt_sink(source, i, stream, fd);
+                else if (inode_of(*fd) == source->record.inodes[RELAY_STDOUT_PIPE + i] && stream->pipe < 0)
                         stream->pipe = fd_steal(fd);
-                else if (journal != 0 && journal == inodes[RELAY_STDOUT_STREAM + i] && stream->journal < 0 &&
-                         poll(&state, 1, 0) >= 0 && !(state.revents & POLLHUP))
-                        stream->journal = fd_steal(fd);
         }
 }
 
@@ -149,7 +206,7 @@ RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds,
 
         source->name = g_strdup(name);
         for (gsize i = 0; i < n_fds; i++)
-                if (source->memory < 0 && inode_of(left[i], S_IFREG) != 0)
+                if (source->memory < 0 && has_type(left[i], S_IFREG)) /* the first is ours, others are files */
                         source->memory = fd_steal(&left[i]);
         if (source->memory < 0)
                 usable = error_set(error, KT_ERROR_FAILED, "the record is missing");
@@ -160,13 +217,12 @@ RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds,
                         adopt(source, &left[i]);
                 close_fd(&left[i]);
         }
-        if (!usable)
+        if (!usable || !check_pipes(source, error))
                 return NULL;
-        if (relay_source_ended(source)) {
-                error_set(error, KT_ERROR_FAILED, "there is no pipe");
-                return NULL;
-        }
-        watch_payload(source);
+        for (guint i = 0; i < SOURCE_STREAMS; i++)
+                source->streams[i].prefix = LEVEL_PREFIX_UNKNOWN;
+        if (source->payload < 0)
+                watch_payload(source);
         return g_steal_pointer(&source);
 }
 
@@ -176,6 +232,7 @@ void relay_source_free(RelaySource *source) {
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 fd_closep(&source->streams[i].pipe);
                 fd_closep(&source->streams[i].journal);
+                fd_closep(&source->streams[i].file);
         }
         fd_closep(&source->memory);
         fd_closep(&source->payload);
@@ -190,11 +247,13 @@ bool relay_source_store(RelaySource *source, FdStore *store, GError **error) {
         gsize n_fds = 0;
 
         fds[n_fds++] = source->memory;
+        if (source->payload >= 0)
+                fds[n_fds++] = source->payload;
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 if (source->streams[i].pipe >= 0)
                         fds[n_fds++] = source->streams[i].pipe;
-                if (source->streams[i].journal >= 0)
-                        fds[n_fds++] = source->streams[i].journal;
+                if (sink_of(&source->streams[i]) >= 0)
+                        fds[n_fds++] = sink_of(&source->streams[i]);
         }
         return fd_store_add(store, source->name, fds, n_fds, error);
 }
@@ -215,27 +274,28 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         stream->journal = journal_connect(record->journal, header, error);
         if (stream->journal < 0)
                 return false;
-        source->record.inodes[role] = inode_of(stream->journal, S_IFSOCK);
+        source->record.inodes[role] = inode_of(stream->journal);
         /* Our next incarnation would make another one, if this does not fit. */
         (void) fd_store_add(store, source->name, &stream->journal, 1, NULL);
         return save_record(source, error);
 }
 
-/* The owner of the pipe is the payload's user: libcrun gives it to them before the payload's first byte. */
+/* As the registration says. (It is also the owner of the pipe, but that is a thing which root in a container can
+ * change, to write in another's name; only of a payload whose libstart did not say it, that has to do.) */
 static void find_owner(RelaySource *source, const RelayStream *stream) {
-        struct stat st;
+        const RelayRecord *record = &source->record;
+        struct stat st = { .st_uid = record->uid, .st_gid = record->gid };
 
-        if (source->owner.pid != 0 || fstat(stream->pipe, &st) < 0)
+        if (source->owner.pid != 0 || (!record->has_user && fstat(stream->pipe, &st) < 0))
                 return;
-        source->owner = (struct ucred){ .pid = source->record.payload, .uid = st.st_uid, .gid = st.st_gid };
+        source->owner = (struct ucred){ .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
 }
 
 /* Has it been reaped? (A zombie's id is still its own.) */
 static bool is_gone(RelaySource *source) {
-        if (source->payload >= 0 && syscall(SYS_pidfd_send_signal, source->payload, 0, NULL, 0) < 0 &&
-            errno == ESRCH)
-                close_fd(&source->payload);
-        return source->payload < 0;
+        if (!source->reaped && !signal_0(source->payload) && errno == ESRCH)
+                source->reaped = true;
+        return source->reaped;
 }
 
 static int use_late_pid(RelaySource *source) {
@@ -246,14 +306,19 @@ static int use_late_pid(RelaySource *source) {
         return r;
 }
 
-ssize_t relay_stream_send(const char *data, size_t size, void *context) {
-        RelayStream *stream = context;
+bool relay_stream_may_move(RelayStream *stream) {
+        int waiting = 0;
+
+        if (stream->source->ended && stream->left == G_MAXSIZE)
+                stream->left = ioctl(stream->pipe, FIONREAD, &waiting) == 0 ? (gsize) waiting : 0;
+        return stream->left > 0;
+}
+
+static ssize_t send_as_payload(RelayStream *stream, const char *data, size_t size) {
         RelaySource *source = stream->source;
         ssize_t n;
         int r;
 
-        if (stream->journal < 0)
-                return -ENOTCONN;
         find_owner(source, stream);
         if (is_gone(source)) {
                 r = use_late_pid(source);
@@ -266,4 +331,23 @@ ssize_t relay_stream_send(const char *data, size_t size, void *context) {
         /* It was reaped just now. */
         r = use_late_pid(source);
         return r < 0 ? r : journal_send(stream->journal, data, size, &source->owner);
+}
+
+ssize_t relay_stream_send(char *data, size_t size, void *context) {
+        RelayStream *stream = context;
+        ssize_t n;
+
+        if (stream->journal < 0)
+                return -ENOTCONN;
+        size = MIN(size, stream->left);
+        if (stream->source->record.level_prefix)
+                level_prefix_lower(&stream->prefix, data, size);
+        n = send_as_payload(stream, data, size);
+        if (n <= 0)
+                return n;
+        level_prefix_sent(&stream->prefix, data, (gsize) n);
+        stream->moved += (gsize) n;
+        if (stream->left != G_MAXSIZE)
+                stream->left -= (gsize) n;
+        return n;
 }

@@ -7,10 +7,14 @@
 #include <sys/types.h>
 
 #include "libstart/log/fd-store.h"
+#include "libstart/log/file-writer.h"
 #include "libstart/log/late-pid.h"
+#include "libstart/log/level-prefix.h"
 #include "libstart/log/record.h"
 
-/* One container, as the relay sees it: up to two pipes, each with its own connection to the journal. */
+/* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file that
+ * systemd opened for the unit (StandardOutput=file:, tty and the like), of which the payload must not have a descriptor:
+ * root in a container may change the mode of whatever it has one of, and open it again. */
 
 typedef struct RelaySource RelaySource;
 
@@ -19,9 +23,16 @@ typedef struct RelayStream {
         bool is_stderr;
         int pipe;        /* -1: no such stream, or it has ended */
         int journal;     /* -1: to be opened when there is something to say */
+        int file;        /* goes there instead; or -1 */
         bool hung_up;    /* the pipe has no writer any more */
         bool queued;     /* in one of the loop's queues */
-        bool complained; /* said already that the journal does not take its lines */
+        bool complained; /* said already that its lines are not taken */
+        gsize moved;   /* bytes since the pipe was empty */
+        guint rechecks; /* since something was moved */
+        bool rechecked; /* in the loop's queue for that */
+        LevelPrefix prefix;
+        gsize left;     /* how much may be moved yet; G_MAXSIZE until the payload has ended */
+        FileTurn turn;  /* of a file */
 } RelayStream;
 
 enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };
@@ -30,7 +41,9 @@ struct RelaySource {
         RelayRecord record;
         char *name;         /* in the store: the inode number of its first pipe */
         int memory;         /* the record, for our next incarnation */
-        int payload;        /* pidfd; -1: it has been reaped, and its id may be another's */
+        int payload;        /* pidfd; -1: it had been reaped before there was one */
+        bool ended;         /* the payload has, and with it all other processes of its PID namespace */
+        bool reaped;        /* its id may be another's */
         LatePid late;       /* once it has been reaped */
         struct ucred owner; /* user and group of the payload; pid 0 until they are known */
         RelayStream streams[SOURCE_STREAMS];
@@ -55,6 +68,10 @@ bool relay_source_ended(const RelaySource *source);
 /* Open the stream's connection to the journal, and leave it in the store. Never waits. */
 bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 
+/* May something of it be moved yet? When the payload has ended, what it has left in the pipe, even if somebody elsewhere
+ * whom it gave the pipe to still writes: else containers that end would leave behind more and more. */
+bool relay_stream_may_move(RelayStream *stream);
+
 /* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see
  * relay_stream_connect(). */
-ssize_t relay_stream_send(const char *data, size_t size, void *context);
+ssize_t relay_stream_send(char *data, size_t size, void *context);

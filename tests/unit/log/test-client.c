@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,9 +23,10 @@ static void listen_at(const char *path, int *ret) {
         ck_assert_int_eq(listen(*ret, 1), 0);
 }
 
-START_TEST(test_not_needed) {
+START_TEST(test_kinds) {
         g_autofree char *directory = g_dir_make_tmp(NULL, NULL),
-                        *path = g_strconcat(directory, "/stdout", NULL);
+                        *path = g_strconcat(directory, "/stdout", NULL),
+                        *fifo = g_strconcat(directory, "/fifo", NULL);
         struct sockaddr_un name = { .sun_family = AF_UNIX };
         int listener, other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ends[2], pair[2];
 
@@ -34,12 +36,18 @@ START_TEST(test_not_needed) {
         ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 
-        ck_assert(!relay_needed(other));
-        ck_assert(!relay_needed(ends[1]));
-        ck_assert(!relay_needed(pair[0]));
-        ck_assert(!relay_needed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)));
-        ck_assert(!relay_needed(open("/dev/null", O_WRONLY | O_CLOEXEC)));
-        ck_assert(!relay_needed(-1));
+        ck_assert_int_eq(relay_output(other), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(ends[1]), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(pair[0]), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(open("/dev/null", O_WRONLY | O_CLOEXEC)), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(-1), RELAY_OUTPUT_OWN);
+        ck_assert_int_eq(relay_output(fileno(tmpfile())), RELAY_OUTPUT_FILE);
+        ck_assert_int_eq(relay_output(open("/dev/zero", O_WRONLY | O_CLOEXEC)), RELAY_OUTPUT_FILE);
+        ck_assert_int_eq(relay_output(open("/dev/ptmx", O_RDWR | O_CLOEXEC | O_NOCTTY)), RELAY_OUTPUT_FILE);
+        ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+        ck_assert_int_eq(relay_output(open(fifo, O_RDWR | O_CLOEXEC)), RELAY_OUTPUT_FILE);
+        unlink(fifo);
         unlink(path);
         rmdir(directory);
 }
@@ -85,7 +93,7 @@ START_TEST(test_register) {
         struct msghdr message = {
                 .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
         };
-        RelayPayload payload = { .pid = 42, .unit = "a.service", .tag = "tag", .level_prefix = false };
+        RelayPayload payload = { .pid = 42, .uid = 7, .gid = 8, .unit = "a.service", .tag = "tag" };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         g_auto(RelayRecord) record = { 0 };
         g_autoptr(GArray) inodes = g_array_new(FALSE, FALSE, sizeof(ino_t));
@@ -118,6 +126,9 @@ START_TEST(test_register) {
         ck_assert_str_eq(record.tag, "tag");
         ck_assert_str_eq(record.journal, "/j");
         ck_assert_int_eq(record.payload, 42);
+        ck_assert(record.has_user);
+        ck_assert_uint_eq(record.uid, 7);
+        ck_assert_uint_eq(record.gid, 8);
         ck_assert(!record.level_prefix);
         ck_assert_uint_eq(record.roles, registrations[_i].roles);
         ck_assert_uint_eq(control.header.cmsg_len, CMSG_LEN(inodes->len * sizeof(int)));
@@ -150,7 +161,7 @@ int main(void) {
         TCase *tcase = tcase_create("client");
         SRunner *runner;
 
-        tcase_add_test(tcase, test_not_needed);
+        tcase_add_test(tcase, test_kinds);
         tcase_add_test(tcase, test_open_nothing);
         tcase_add_loop_test(tcase, test_register, 0, G_N_ELEMENTS(registrations));
         tcase_add_test(tcase, test_relay_is_gone);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ static void teardown(void) {
 
 /* As libstart does. Returns the ends of the payload. */
 static void start_container(pid_t pid, int *ret_out, int *ret_err) {
-        RelayPayload payload = { .pid = pid, .unit = "cam.service", .tag = "cam", .level_prefix = true };
+        RelayPayload payload = { .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235,
+                                 .level_prefix = true };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         int out[2], err[2];
 
@@ -137,11 +139,11 @@ START_TEST(test_two_streams) {
         start_container(getpid(), &out, &err);
         say(out, "to out\n");
         steps(relay, 5);
-        ck_assert_uint_eq(n_stored(store), 4); /* the record, two pipes, a connection */
+        ck_assert_uint_eq(n_stored(store), 5); /* the record, the process, two pipes, a connection */
         ck_assert(hear(systemd_ours, out_text, &sender));
         ck_assert_str_eq(out_text->str, "to out\n");
         ck_assert_int_eq(sender.pid, getpid());
-        ck_assert_int_eq(sender.uid, geteuid());
+        ck_assert_uint_eq(sender.uid, 1234);
         ck_assert_int_eq(accept(journal, NULL, NULL), -1);
 
         say(err, "to err\n<7>debug\n");
@@ -162,6 +164,213 @@ START_TEST(test_two_streams) {
         ck_assert_uint_eq(n_stored(store), 0);
         ck_assert(!hear(stream, err_text, NULL));
         ck_assert(g_str_has_suffix(err_text->str, "\nlast"));
+}
+END_TEST
+
+/* The payload is gone, but somebody else has got its pipe and goes on: what was in there at its end is all there is, or
+ * each container that ends could leave a pipe, a process id and a place in the store behind. */
+START_TEST(test_pipe_outlives_payload) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        int out, err;
+        pid_t pid = fork();
+
+        if (pid == 0)
+                for (;;)
+                        pause();
+        signal(SIGPIPE, SIG_IGN);
+        start_container(pid, &out, &err);
+        steps(relay, 3);
+        say(out, "alive\n");
+        steps(relay, 3);
+        ck_assert(hear(systemd_ours, text, NULL));
+        ck_assert_str_eq(text->str, "alive\n");
+
+        say(out, "last words\nand mo");
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        /* However much is written from now on. */
+        for (int i = 0; i < 5; i++) {
+                (void) !write(out, "of another\n", 11);
+                steps(relay, 1);
+        }
+        steps(relay, 10);
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        ck_assert_int_eq(write(out, "x", 1), -1);
+        ck_assert_int_eq(errno, EPIPE);
+        (void) hear(systemd_ours, text, NULL);
+        ck_assert_msg(strstr(text->str, "last words\n"), "'%s'", text->str);
+        ck_assert_uint_le(text->len, strlen("alive\nlast words\nand mo") + 2 * strlen("of another\n"));
+}
+END_TEST
+
+/* It is root in its container, and gives its pipe to another user. */
+START_TEST(test_payload_changes_the_pipes_owner) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        struct ucred sender = { 0 };
+        int out, err;
+
+        start_container(getpid(), &out, &err);
+        steps(relay, 3);
+        ck_assert_int_eq(fchown(out, 4321, 4321), 0);
+        say(out, "who am I\n");
+        steps(relay, 5);
+        ck_assert(hear(systemd_ours, text, &sender));
+        ck_assert_uint_eq(sender.uid, 1234);
+        ck_assert_uint_eq(sender.gid, 1235);
+}
+END_TEST
+
+#define LARGE_WRITES 50
+
+/* Lines, and one whose end comes with the rest of one write(2), larger than the pipe. The writer waits for room and goes
+ * on when there is some: from then on nothing tells of it until all is written. */
+START_TEST(test_large_writes) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *large = g_strnfill(200000, 'x');
+        int out, err;
+        pid_t pid;
+
+        large[999] = large[50000] = large[199999] = '\n';
+        start_container(getpid(), &out, &err);
+        pid = fork();
+        if (pid == 0) {
+                for (int i = 0; i < LARGE_WRITES; i++)
+                        say(out, large);
+                _exit(0);
+        }
+        for (int idle = 0; text->len < LARGE_WRITES * 200000 && idle < 50;) {
+                gsize before = text->len;
+
+                ck_assert(relay_step(relay, 100, NULL));
+                ck_assert(hear(systemd_ours, text, NULL));
+                idle = text->len == before ? idle + 1 : 0;
+        }
+        ck_assert_uint_eq(text->len, LARGE_WRITES * 200000);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
+static void start_with_files(int out_file, int err_file, int *ret_out, int *ret_err) {
+        RelayPayload payload = { .pid = getpid(), .unit = "cam.service", .tag = "cam", .level_prefix = true };
+        g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
+        int out[2], err[2];
+
+        ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+        ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
+        pipes.stdout_read = out[0];
+        pipes.stderr_read = err[0];
+        pipes.socket = dup(queue[0]);
+        pipes.journal = g_strdup(journal_path);
+        ck_assert(relay_register(&pipes, out_file, err_file, &payload, NULL));
+        *ret_out = out[1];
+        *ret_err = err[1];
+}
+
+static char *content_of(int file) {
+        char *content = g_malloc0(65536);
+
+        ck_assert_int_ge(pread(file, content, 65535, 0), 0);
+        return content;
+}
+
+static void steps_until(Relay *relay, int file, const char *expected) {
+        for (int i = 0; i < 500; i++) {
+                g_autofree char *content = content_of(file);
+
+                if (g_str_equal(content, expected))
+                        return;
+                ck_assert(relay_step(relay, 10, NULL));
+        }
+        ck_abort_msg("the file never became '%s'", expected);
+}
+
+/* One file is a FIFO that nobody reads, and keeps its writer waiting; the other one goes on. */
+START_TEST(test_files) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autofree char *path = g_build_filename(directory, "fifo", NULL), *full = g_strnfill(60000, 'x');
+        FILE *file = tmpfile();
+        int out, err, fifo;
+
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        fifo = open(path, O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(unlink(path), 0);
+        start_with_files(fifo, fileno(file), &out, &err);
+        steps(relay, 3);
+        for (int i = 0; i < 2; i++) {
+                say(out, full);
+                for (int j = 0; j < 5; j++)
+                        ck_assert(relay_step(relay, 10, NULL));
+        }
+        say(err, "<0>no line, ");
+        steps_until(relay, fileno(file), "<0>no line, ");
+        ck_assert_uint_eq(n_stored(store), 6);
+        say(err, "a line\n");
+        steps_until(relay, fileno(file), "<0>no line, a line\n");
+        close(err);
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+        close(out);
+        for (gsize left = 120000; left > 0;) {
+                ssize_t n = read(fifo, full, MIN(left, 60000));
+
+                ck_assert_int_gt(n, 0);
+                left -= (gsize) n;
+        }
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+}
+END_TEST
+
+/* What a full disk does not take is dropped, and said once; the payload is not stopped. */
+START_TEST(test_file_is_full) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autofree char *text = g_strnfill(60000, 'x');
+        int out, err, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+        start_with_files(full, full, &out, &err);
+        for (int i = 0; i < 20; i++) {
+                say(out, text);
+                for (int j = 0; j < 3; j++)
+                        ck_assert(relay_step(relay, 10, NULL));
+        }
+        close(out);
+        close(err);
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+}
+END_TEST
+
+/* The next relay finds pipe and file again. */
+START_TEST(test_files_restored) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        FILE *file = tmpfile(), *other = tmpfile();
+        Relay *relay = open_relay(store);
+        int out, err;
+
+        start_with_files(fileno(file), fileno(other), &out, &err);
+        say(out, "one\n");
+        steps_until(relay, fileno(file), "one\n");
+        relay_free(relay);
+        say(out, "two\n");
+        say(err, "three\n");
+        relay = open_relay(store);
+        ck_assert(relay_restore(relay, NULL));
+        steps_until(relay, fileno(file), "one\ntwo\n");
+        steps_until(relay, fileno(other), "three\n");
+        relay_free(relay);
 }
 END_TEST
 
@@ -400,6 +609,12 @@ int main(void) {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_two_streams);
+        tcase_add_test(tcase, test_pipe_outlives_payload);
+        tcase_add_test(tcase, test_payload_changes_the_pipes_owner);
+        tcase_add_test(tcase, test_large_writes);
+        tcase_add_test(tcase, test_files);
+        tcase_add_test(tcase, test_file_is_full);
+        tcase_add_test(tcase, test_files_restored);
         tcase_add_test(tcase, test_registered_twice);
         tcase_add_test(tcase, test_bad_registrations);
         tcase_add_test(tcase, test_one_blocks);
