@@ -85,13 +85,22 @@ static bool is_confined(const LaunchArgs *args) {
         return confined;
 }
 
+/* With passthrough the journal's socket is the payload's, but not a file or a terminal of the host's. */
+static bool is_relayed(const Container *container) {
+        const char *driver = container->args->log_driver;
+
+        if (!driver || g_str_equal(driver, "journald"))
+                return true;
+        return g_str_equal(driver, "passthrough") && (service_user_line(container->service, "StandardOutput") ||
+                                                      service_user_line(container->service, "StandardError"));
+}
+
 /* Services that are there for all containers. Not required: without them libstart compiles the filter
  * itself, and says so where it cannot log. An early one does not wait for the filters: that costs 0.4 s in a
  * boot whose first processes share one CPU, compiling the filter itself at most 0.15 s (tests/vm/README.md). */
 static void add_wants(const Container *container) {
         const LaunchArgs *args = container->args;
         Service *service = container->service;
-        bool relayed = !args->log_driver || g_str_equal(args->log_driver, "journald");
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
 
         if (is_confined(args)) {
@@ -99,7 +108,7 @@ static void add_wants(const Container *container) {
                 if (!container->is_early)
                         words_append_quoted(after, "keyturn-seccomp.service");
         }
-        if (relayed) {
+        if (is_relayed(container)) {
                 words_append_quoted(wants, "keyturn-relay.socket");
                 words_append_quoted(after, "keyturn-relay.socket");
         }
@@ -192,6 +201,16 @@ static void check_kill_mode(Container *container) {
                                   line->value);
 }
 
+/* Of a descriptor, root in the container can do more than read. */
+static void check_input(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "StandardInput");
+
+        if (line && g_str_has_prefix(line->value, "tty"))
+                container_problem(container, line,
+                                  "a terminal of the host's is not given to a payload; remove it (output may go to one: "
+                                  "StandardOutput=tty)");
+}
+
 static void set_type(Container *container) {
         const UnitLine *type = service_user_line(container->service, "Type");
         const UnitLine *exec = service_user_line(container->service, "ExecStart");
@@ -280,6 +299,7 @@ void sections_service(Container *container) {
         refuse_user(container);
         set_type(container);
         check_kill_mode(container);
+        check_input(container);
         set_kill_signal(container);
         set_stop_timeout(container);
         reload_service(container);

@@ -38,40 +38,90 @@ static bool open_null(PayloadLog *log, GError **error) {
         return replace(log, null, null, error);
 }
 
-/* A camera whose log is less than perfect is better than none: without the relay the payload gets the journal's
- * sockets, which work for everything but opening /dev/stdout anew. */
-static bool open_relay(PayloadLog *log, GError **error) {
-        g_autoptr(GError) failure = NULL;
+/* The payload may give them to its user as it likes; libcrun would do that to whatever stands there. */
+static bool give_to_user(const PayloadLog *log, const UserIdentity *user, GError **error) {
+        const int fds[] = { log->pipes.stdout_write, log->pipes.stderr_write, log->copier.write[0],
+                            log->copier.write[1] };
 
-        if (!relay_pipes_open(PATH_RELAY, STDOUT_FILENO, STDERR_FILENO, &log->pipes, &failure)) {
-                log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout",
-                            failure->message);
+        if (user->uid == 0 && user->gid == 0)
                 return true;
-        }
-        if (log->pipes.socket < 0) /* neither is the journal's */
-                return true;
-        return replace(log, log->pipes.stdout_write, log->pipes.stderr_write, error);
+        for (gsize i = 0; i < G_N_ELEMENTS(fds); i++)
+                if (fds[i] >= 0 && fchown(fds[i], user->uid, user->gid) < 0)
+                        return error_set_errno(error, errno, "Cannot give the payload's output to its user");
+        return true;
 }
 
-bool payload_log_open(PayloadLog *log, const LaunchArgs *args, GError **error) {
+/* A camera whose log is less than perfect is better than none: without the relay the payload gets the journal's
+ * sockets, which work for everything but opening /dev/stdout anew. */
+static bool do_without_relay(const int streams[2], const GError *failure, GError **error) {
+        for (int i = 0; i < 2; i++)
+                if (streams[i] >= 0 && relay_output(streams[i]) == RELAY_OUTPUT_FILE)
+                        return error_set(error, KT_ERROR_FAILED,
+                                         "%s; standard %s is a file or a terminal of the host's, which is not given to "
+                                         "the payload itself",
+                                         failure->message, i == 0 ? "output" : "error");
+        log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout",
+                    failure->message);
+        return true;
+}
+
+static bool open_relay(PayloadLog *log, const int streams[2], GError **error) {
+        g_autoptr(GError) failure = NULL;
+
+        return relay_pipes_open(PATH_RELAY, streams[0], streams[1], &log->pipes, &failure) ||
+               do_without_relay(streams, failure, error);
+}
+
+/* Ours, where it is for the payload only through a pipe; else -1. */
+static int wanted(int fd, RelayOutput kind) {
+        return relay_output(fd) == kind ? fd : -1;
+}
+
+static bool open_pipes(PayloadLog *log, bool journal, bool attached, GError **error) {
+        int relayed[2] = { STDOUT_FILENO, STDERR_FILENO };
+        const int copied[2] = { attached ? wanted(STDOUT_FILENO, RELAY_OUTPUT_FILE) : -1,
+                                attached ? wanted(STDERR_FILENO, RELAY_OUTPUT_FILE) : -1 };
+
+        for (int i = 0; i < 2; i++)
+                if (!journal && attached)
+                        relayed[i] = -1;
+                else if (!journal || attached)
+                        relayed[i] = wanted(relayed[i], journal ? RELAY_OUTPUT_JOURNAL : RELAY_OUTPUT_FILE);
+        return open_relay(log, relayed, error) &&
+               ((copied[0] < 0 && copied[1] < 0) || output_copier_start(&log->copier, copied, error));
+}
+
+static bool connect_payload(PayloadLog *log, bool journal, bool attached, const UserIdentity *user, GError **error) {
+        int out, err;
+
+        if (!open_pipes(log, journal, attached, error) || !give_to_user(log, user, error))
+                return false;
+        out = log->copier.write[0] >= 0 ? log->copier.write[0] : log->pipes.stdout_write;
+        err = log->copier.write[1] >= 0 ? log->copier.write[1] : log->pipes.stderr_write;
+        return (out < 0 && err < 0) || replace(log, out, err, error);
+}
+
+bool payload_log_open(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, GError **error) {
         LogDriver driver = LOG_DRIVER_JOURNALD;
 
         if (args->log_driver && !log_driver_parse(args->log_driver, &driver, error))
                 return false;
-        switch (driver) {
-        case LOG_DRIVER_PASSTHROUGH:
-                return true;
-        case LOG_DRIVER_NONE:
+        if (driver == LOG_DRIVER_NONE)
                 return open_null(log, error);
-        case LOG_DRIVER_JOURNALD:
-                return open_relay(log, error);
-        }
-        g_assert_not_reached();
+        return connect_payload(log, driver == LOG_DRIVER_JOURNALD, args->detach != FLAG_TRUE, user, error);
 }
 
-bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const char *unit, pid_t pid, GError **error) {
+bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit, pid_t pid,
+                         GError **error) {
         g_autofree char *tag = g_strndup(unit, (gsize) (strrchr(unit, '.') - unit));
-        RelayPayload payload = { .pid = pid, .unit = unit, .tag = tag, .level_prefix = true };
+        RelayPayload payload = {
+                .pid = pid,
+                .uid = user->uid,
+                .gid = user->gid,
+                .unit = unit,
+                .tag = tag,
+                .level_prefix = true,
+        };
 
         if (log->pipes.socket < 0)
                 return true;
@@ -90,5 +140,6 @@ void payload_log_close(PayloadLog *log) {
                 }
         log_redirect(STDERR_FILENO);
         relay_pipes_clear(&log->pipes);
+        output_copier_finish(&log->copier);
         *log = (PayloadLog) PAYLOAD_LOG_NULL;
 }

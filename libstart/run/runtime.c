@@ -117,6 +117,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .output_handler = log_output,
                 .fifo_exec_wait_fd = -1,
                 .preserve_fds = container->preserve_fds + 1, /* the report's writer stays open until the exec */
+                .keep_std_streams = true,                    /* see payload-log.h and payload-input.h */
                 .force_no_cgroup = true,                     /* systemd has made the cgroup, with the unit's limits */
                 .no_new_keyring = true,                      /* it would have the container's name: runtime-hooks.c */
         };

@@ -25,6 +25,7 @@
 #include "libstart/run/host-path.h"
 #include "libstart/run/host.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
@@ -257,7 +258,8 @@ static bool prepare(Start *start, GError **error) {
         if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))
                 return false;
         timing_mark(start->timing, TIMING_FILTER);
-        return payload_log_open(&start->log, start->args, error);
+        return payload_input_open(start->args, error) &&
+               payload_log_open(&start->log, start->args, &start->user, error);
 }
 
 static int exec_failure(const Start *start, int errnum, GError **error) {
@@ -306,7 +308,7 @@ static bool payload_started(pid_t payload, void *data, GError **error) {
         Start *start = data;
         g_autofree char *unit = unit_name(start);
 
-        return payload_log_started(&start->log, start->args, unit, payload, error);
+        return payload_log_started(&start->log, start->args, &start->user, unit, payload, error);
 }
 
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
