@@ -35,7 +35,8 @@ void untrusted_paths_free(UntrustedPaths *paths) {
 static bool is_lost_anyway(const char *path) {
         static const char *const directories[] = { "/", "/dev", "/etc", "/run", "/usr", "/var", NULL };
 
-        return g_strv_contains(directories, path) || path_value_covers("/proc", path) || path_value_covers("/sys", path);
+        return g_strv_contains(directories, path) || path_value_covers("/proc", path) ||
+               path_value_covers("/sys", path);
 }
 
 /* What systemd's specifier stands for, as far as that is one thing for all instances of the service; "" for all else.
@@ -44,8 +45,9 @@ static char *expand(char specifier, const char *service) {
         static const struct {
                 char specifier;
                 const char *value;
-        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" }, { 'L', "/var/log" }, { 'S', "/var/lib" },
-                            { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },  { 't', "/run" } };
+        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" }, { 'L', "/var/log" },
+                            { 'S', "/var/lib" },   { 'T', "/tmp" }, { 'V', "/var/tmp" },
+                            { 'h', "/root" },      { 't', "/run" } };
         size_t stem = strlen(service) - strlen(".service"), prefix = strcspn(service, "@");
         bool template = strstr(service, "@.");
 
@@ -67,16 +69,19 @@ static char *expand(char specifier, const char *service) {
 static char *known_part(const char *path, size_t length, const char *service) {
         g_autoptr(GString) known = g_string_new(NULL);
 
-        for (size_t i = 0; i < length; i++) {
-                char next = i + 1 < length ? path[i + 1] : '\0';
+        for (size_t i = 0; i < length; i += 2) {
+                size_t plain = MIN(strcspn(path + i, "%$"), length - i);
                 g_autofree char *value = NULL;
 
-                if ((path[i] == '%' || path[i] == '$') && next == path[i])
-                        i++;
-                else if (path[i] == '%')
-                        value = expand(next, service);
-                else if (path[i] == '$')
-                        value = g_strdup("");
+                g_string_append_len(known, path + i, (gssize) plain);
+                i += plain;
+                if (i + 1 < length && path[i + 1] == path[i]) {
+                        g_string_append_c(known, path[i]);
+                        continue;
+                }
+                if (i < length)
+                        value = path[i] == '%' && i + 1 < length ? expand(path[i + 1], service) :
+                                                                   g_strdup("");
                 if (value && !value[0]) {
                         const char *slash = strrchr(known->str, '/');
 
@@ -84,9 +89,7 @@ static char *known_part(const char *path, size_t length, const char *service) {
                         break;
                 }
                 if (value)
-                        g_string_append(known, value), i++;
-                else
-                        g_string_append_c(known, path[i]);
+                        g_string_append(known, value);
         }
         return known->str[0] == '/' ? path_value_clean(known->str) : NULL;
 }
@@ -98,26 +101,45 @@ static void add(UntrustedPaths *paths, const Container *container, const char *p
                 g_hash_table_add(paths->paths, g_steal_pointer(&known));
 }
 
-typedef MountRequest *(*Parse)(const char *value, GError **error);
+/* SOURCE:DESTINATION[:OPTION,...]. Known to be right, or to be completed by systemd: no need to parse it again. */
+static bool volume_is_read_only(const char *volume) {
+        const char *options = strchr(volume, ':');
+
+        options = options ? strchr(options + 1, ':') : NULL;
+        for (; options && options[0]; options += strcspn(options, ",")) {
+                options++;
+                if (strcspn(options, ",") == strlen("ro") && g_str_has_prefix(options, "ro"))
+                        return true;
+        }
+        return false;
+}
+
+static void add_volumes(UntrustedPaths *paths, const Container *container) {
+        const GPtrArray *volumes = container->args->volumes;
+
+        for (guint i = 0; i < volumes->len; i++)
+                if (!volume_is_read_only(volumes->pdata[i]))
+                        add(paths, container, volumes->pdata[i], strcspn(volumes->pdata[i], ":"));
+}
 
 /* The path of the host that the value names, or NULL: a tmpfs. What systemd has yet to complete need not be parsable,
  * and is taken for writable then. Transfer full. */
-static char *find_source(Parse parse, const char *value, bool *ret_writable) {
-        g_autoptr(MountRequest) request = parse(value, NULL);
-        size_t start = 0, length = strcspn(value, ":");
+static char *find_mount_source(const char *mount, bool *ret_writable) {
+        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
+        size_t start, length;
 
         *ret_writable = !request || !mount_request_has_option(request, "ro");
         if (request)
                 return g_strdup(request->source);
-        if (parse == mount_request_parse_mount && !source_path_in_mount(value, &start, &length))
-                return NULL;
-        return g_strndup(value + start, length);
+        return source_path_in_mount(mount, &start, &length) ? g_strndup(mount + start, length) : NULL;
 }
 
-static void add_all(UntrustedPaths *paths, const Container *container, const GPtrArray *values, Parse parse) {
-        for (guint i = 0; i < values->len; i++) {
+static void add_mounts(UntrustedPaths *paths, const Container *container) {
+        const GPtrArray *mounts = container->args->mounts;
+
+        for (guint i = 0; i < mounts->len; i++) {
                 bool writable;
-                g_autofree char *source = find_source(parse, values->pdata[i], &writable);
+                g_autofree char *source = find_mount_source(mounts->pdata[i], &writable);
 
                 if (source && writable)
                         add(paths, container, source, strlen(source));
@@ -125,11 +147,9 @@ static void add_all(UntrustedPaths *paths, const Container *container, const GPt
 }
 
 void untrusted_paths_add(UntrustedPaths *paths, const Container *container) {
-        const LaunchArgs *args = container->args;
-
-        add_all(paths, container, args->volumes, mount_request_parse_volume);
-        add_all(paths, container, args->mounts, mount_request_parse_mount);
-        if (container->rootfs && args->read_only != FLAG_TRUE && !strchr(container->rootfs, ':'))
+        add_volumes(paths, container);
+        add_mounts(paths, container);
+        if (container->rootfs && container->args->read_only != FLAG_TRUE && !strchr(container->rootfs, ':'))
                 add(paths, container, container->rootfs, strlen(container->rootfs));
 }
 
@@ -138,7 +158,7 @@ static bool opens_paths(const LaunchArgs *args) {
                 return true;
         for (guint i = 0; i < args->mounts->len; i++) {
                 bool writable;
-                g_autofree char *source = find_source(mount_request_parse_mount, args->mounts->pdata[i], &writable);
+                g_autofree char *source = find_mount_source(args->mounts->pdata[i], &writable);
 
                 if (source)
                         return true;
@@ -149,6 +169,7 @@ static bool opens_paths(const LaunchArgs *args) {
 void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory) {
         if (!opens_paths(container->args))
                 return;
+        g_free(container->args->untrusted_list);
         container->args->untrusted_list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);
         paths->is_needed = true;
 }

@@ -27,9 +27,9 @@ typedef struct Directory {
 
 /* How far a path has been followed. */
 typedef struct Walk {
-        GString *way;    /* without any link; "" is the root */
-        GString *rest;   /* what is still to be looked up */
-        GArray *parents; /* of Directory: all on the way */
+        GString *way;            /* without any link; "" is the root */
+        GString *rest;           /* what is still to be looked up */
+        GArray *parents;         /* of Directory: all on the way */
         const GArray *untrusted; /* of Directory */
         int n_links;
 } Walk;
@@ -42,7 +42,7 @@ static void walk_clear(Walk *walk) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
 
 static Directory make_directory(const struct stat *st, gsize length) {
-        return (Directory) { st->st_dev, st->st_ino, st->st_uid, st->st_mode, length };
+        return (Directory){ st->st_dev, st->st_ino, st->st_uid, st->st_mode, length };
 }
 
 static const Directory *last(const GArray *directories) {
@@ -79,12 +79,14 @@ static bool check_link(Walk *walk, const char *name, const struct stat *st, GErr
         const Directory *untrusted = find_untrusted(walk);
 
         if (untrusted)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
-                                 "the path that it leads to",
-                                 walk->way->str, name, (int) untrusted->length, walk->way->str);
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
+                        "the path that it leads to",
+                        walk->way->str, name, (int) untrusted->length, walk->way->str);
         if (is_somebodys(walk, st))
-                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str, name);
+                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str,
+                                       name);
         if (++walk->n_links > LINKS_MAX)
                 return error_set_errno(error, ELOOP, "Cannot follow the link '%s/%s'", walk->way->str, name);
         return true;
@@ -184,7 +186,8 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, GErro
                 if (!take_step(&walk, name, &in_proc, error))
                         return -1;
         }
-        fd = resolve_open(AT_FDCWD, walk.way->len > 0 ? walk.way->str : "/", flags, 0, in_proc ? 0 : RESOLVE_NO_SYMLINKS);
+        fd = resolve_open(AT_FDCWD, walk.way->len > 0 ? walk.way->str : "/", flags, 0,
+                          in_proc ? 0 : RESOLVE_NO_SYMLINKS);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open '%s'", path);
         return fd;

@@ -22,20 +22,17 @@ static bool find_directory(const LaunchArgs *args, Root *ret, GError **error) {
         const char *value = args->image;
         const char *colon = strrchr(value, ':');
         g_autofree char *path = colon ? g_strndup(value, (gsize) (colon - value)) : g_strdup(value);
-        struct stat st;
 
         if (colon && !g_str_equal(colon, ":O"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "Root file system '%s': only ':O' may follow the directory", value);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
-        ret->source = host_path_open(path, O_PATH, args->untrusted_list, error);
-        if (ret->source < 0 || fstat(ret->source, &st) < 0) {
-                g_prefix_error(error, "Cannot find the root file system '%s': ", path);
+        ret->source = host_path_open(path, O_PATH | O_DIRECTORY, args->untrusted_list, error);
+        if (ret->source < 0) {
+                g_prefix_error(error, "Cannot use the root file system: ");
                 return false;
         }
-        if (!S_ISDIR(st.st_mode))
-                return error_set(error, KT_ERROR_FAILED, "Root file system '%s' is not a directory", path);
         ret->config = image_config_new_empty();
         ret->layers = g_new0(char *, 2);
         ret->layers[0] = g_strdup(path);
