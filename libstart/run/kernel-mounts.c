@@ -89,12 +89,21 @@ static int open_directory(int root_fd, const char *path) {
         return resolve_open(root_fd, path, O_PATH | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
+/* In its parent, by a name alone: mkdirat(2) would follow a link on the way, which somebody who shares the root directory
+ * may put there at this moment, to the host's root. */
+static bool make_directory(int root_fd, const char *path) {
+        g_autofree char *parent = g_path_get_dirname(path), *name = g_path_get_basename(path);
+        _cleanup_close_ int fd = open_directory(root_fd, parent);
+
+        return fd >= 0 && mkdirat(fd, name, 0755) == 0;
+}
+
 /* The mount point becomes the working directory: mount(2) then has no path to resolve, and nobody can exchange it. */
 static bool enter_mount_point(int root_fd, const char *destination, GError **error) {
         const char *path = destination + 1;
         _cleanup_close_ int fd = open_directory(root_fd, path);
 
-        if (fd < 0 && errno == ENOENT && mkdirat(root_fd, path, 0755) == 0)
+        if (fd < 0 && errno == ENOENT && make_directory(root_fd, path))
                 fd = open_directory(root_fd, path);
         if (fd < 0 || fchdir(fd) < 0)
                 return error_set_errno(error, errno, "Cannot mount on the container's '%s'", destination);

@@ -113,8 +113,7 @@ static int find_place(Places *places, const char **path, GError **error) {
 }
 
 static int clone_mount(int source, unsigned int flags) {
-        return (int) syscall(SYS_open_tree, source, "",
-                             AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+        return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
 }
 
 static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int flags) {
@@ -140,8 +139,8 @@ static int make_empty_directory(void) {
 /* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
  * of an error. Read-only, so that nobody changes the mode of the host's device. */
 static int make_empty_file(void) {
-        _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
-                                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        _cleanup_close_ int mount =
+                (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
         if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0))
                 return -1;
@@ -174,11 +173,10 @@ static bool mask(Places *places, const char *path, guint64 resolve, Covers *cove
         if (target < 0 && errno == ENOENT)
                 return true;
         if (target < 0 && errno == ELOOP && resolve)
-                return error_set(
-                        error, KT_ERROR_FAILED,
-                        "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
-                        "mount is shared with the host; name the path without links",
-                        path);
+                return error_set(error, KT_ERROR_FAILED,
+                                 "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
+                                 "mount is shared with the host; name the path without links",
+                                 path);
         if (target < 0 || fstat(target, &st) < 0 ||
             !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, target) :
                                     cover(&covers->file, make_empty_file, target)))
@@ -197,8 +195,7 @@ static bool make_read_only(Places *places, const char *path, GError **error) {
         if (target < 0 && errno == ENOENT)
                 return true;
         mount = target < 0 ? -1 : clone_mount(target, AT_RECURSIVE);
-        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) ||
-            !attach(mount, target))
+        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) || !attach(mount, target))
                 return error_set_errno(error, errno, "Cannot make the container's '%s' read-only", path);
         return true;
 }

@@ -7,6 +7,7 @@
 #include <libcrun/seccomp.h>
 #include <libcrun/status.h>
 #include <linux/filter.h>
+#include <linux/mount.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <string.h>
@@ -55,6 +56,8 @@ int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_conta
                               set_mounts_cb_t synchronise, void *data, libcrun_error_t *err);
 int __real_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const char *rootfs, libcrun_error_t *err);
 int __wrap_libcrun_do_pivot_root(libcrun_container_t *crun, bool no_pivot, const char *rootfs, libcrun_error_t *err);
+int __real_check_running_in_user_namespace(libcrun_error_t *err);
+int __wrap_check_running_in_user_namespace(libcrun_error_t *err);
 int __wrap_libcrun_configure_handler(struct custom_handler_manager_s *manager, libcrun_context_t *context,
                                      libcrun_container_t *container, struct custom_handler_instance_s **out,
                                      libcrun_error_t *err);
@@ -76,6 +79,7 @@ static struct {
         int root;        /* descriptor of its root */
         GError *error;   /* of begin(), for the parent when it can be told */
         bool filtered;   /* the filter is in force */
+        bool is_filling; /* libcrun makes mounts, and fills /dev after them */
 } current;
 
 void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own) {
@@ -160,6 +164,36 @@ pid_t __wrap_libcrun_run_linux_container(libcrun_container_t *crun, container_en
         return __real_libcrun_run_linux_container(crun, begin, args, sync_socket, cgroup, err);
 }
 
+/* When its mounts are made, libcrun fills /dev by way of a path, "dev", and follows a link there. The container's /dev
+ * is complete, and no link when we mounted on it; but somebody who shares the root directory may put one there, to the
+ * host's, at this moment. So for that time no links are followed in the root: from when libcrun asks for its user
+ * namespace, the last before, until await_answer(). Linux 5.14; before, this protection is not there. */
+static bool follow_links(bool follow, libcrun_error_t *err) {
+        const char *rootfs = current.container->spec->root->path;
+        _cleanup_close_ int fd = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        struct mount_attr attributes = {
+                .attr_set = follow ? 0 : MOUNT_ATTR_NOSYMFOLLOW,
+                .attr_clr = follow ? MOUNT_ATTR_NOSYMFOLLOW : 0,
+        };
+
+        if (fd >= 0 && (syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 ||
+                        errno == EINVAL))
+                return true;
+        libcrun_make_error(err, errno, "Cannot protect the container's root, '%s'", rootfs);
+        return false;
+}
+
+int __wrap_check_running_in_user_namespace(libcrun_error_t *err) {
+        if (current.is_filling && !follow_links(false, err))
+                return -1;
+        return __real_check_running_in_user_namespace(err);
+}
+
+static int follow_and_await(void *data, libcrun_error_t *err) {
+        current.is_filling = false;
+        return follow_links(true, err) ? await_answer(data, err) : -1;
+}
+
 /* libcrun takes the source of a bind mount by its name, following links. So it gets the name of a descriptor: see
  * host-path.h. Adds them to `sources`. */
 static bool open_further_sources(GArray *sources, GError **error) {
@@ -210,7 +244,8 @@ static int make_further_mounts(struct container_entrypoint_s *args, libcrun_cont
 
         if (!check_further_destinations(&current.error) || !open_further_sources(sources, &current.error))
                 return fail(current.error, err);
-        r = __real_libcrun_set_mounts(args, crun, rootfs, await_answer, data, err);
+        current.is_filling = true;
+        r = __real_libcrun_set_mounts(args, crun, rootfs, follow_and_await, data, err);
         for (guint i = 0; i < sources->len; i++)
                 close(g_array_index(sources, int, i));
         if (r < 0)

@@ -160,10 +160,9 @@ def test_links_in_the_place_of_kernel_directories(machine):
     for path in ('proc', 'sys', 'dev', 'dev/pts', 'dev/shm', 'dev/null', 'dev/console', 'dev/ptmx', 'dev/fd', 'proc/self', 'proc/sys'):
         for target in (OUTSIDE, f'../../../../../../..{OUTSIDE}', 'tmp'):
             make_root(machine)
-            machine.run(f'rm -rf {ROOT}/{path}; ln -s {target} {ROOT}/{path}')
+            machine.run(f'rm -rf {ROOT}/{path}; ln -s {target} {ROOT}/{path}; mkdir -p /srv/empty')
             for root in (ROOT, ROOT + ':O'):
-                for options in ('', '--tmpfs /tmp', '-v /srv/empty:/empty:rshared'):
-                    machine.run('mkdir -p /srv/empty')
+                for options in ('', '-v /srv/empty:/empty:rshared')[:2 if target == OUTSIDE else 1]:
                     done = libstart(machine, 'sh', '-c', MOUNTS, options=options, root=root)
                     assert done.status == 125 or is_protected(kernel_mounts(done.out), wanted), (path, target, root, options, done)
                     assert outside(machine) == '', (path, target, root, options)
@@ -223,7 +222,7 @@ def test_cgroups_are_read_only(machine):
 def test_files_made_in_etc_stay_inside(machine):
     """/etc, and what keyturn writes in it, are links that lead out."""
     for path in ('etc', 'etc/hosts', 'etc/hostname', 'etc/resolv.conf', 'etc/localtime', 'etc/mtab', 'run', 'run/.containerenv'):
-        for target in (f'{OUTSIDE}/made', OUTSIDE, f'../../../../../../..{OUTSIDE}/made', '/proc/self/cwd/made', '/proc/1/root'):
+        for target in (OUTSIDE, f'../../../../../../..{OUTSIDE}/made', '/proc/1/root'):
             make_root(machine)
             machine.run(f'rm -rf {ROOT}/{path}; ln -s {target} {ROOT}/{path}; sha256sum /etc/hosts /etc/hostname >/srv/before')
             for root in (ROOT, ROOT + ':O'):
@@ -344,7 +343,7 @@ def test_race_on_the_root_itself(machine):
     for options in ('', '--tmpfs /run/in', '-v /srv/more:/dev/volume', '--workdir /run/work', '-v /srv/more:/run/shared:rshared'):
         for _ in range(20):
             done = libstart(machine, 'sh', '-c', look, options=options, root=ROOT)
-            assert outside(machine) == '', (options, done)
+            assert outside(machine) == '', (options, outside(machine), done)
             if done.status == 0:
                 found = kernel_mounts(done.out.replace('.other', ''))
                 assert is_protected(found, wanted), (options, {p: (found.get(p), wanted[p]) for p in wanted if found.get(p) != wanted[p]})
