@@ -14,8 +14,15 @@ Config *config_new(const Root *root);
 void config_free(Config *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 
-/* The network of a container whose file does not say: "host" or "none", and where that was decided ("built
- * in" or "FILE:LINE"). Strings belong to the Config. Fails where keyturn.conf is broken: a typo in it must
- * not give a container more than was meant. */
-bool config_default_network(Config *config, const char **ret_network, const char **ret_origin,
-                            GError **error);
+typedef enum Setting {
+        SETTING_NETWORK,      /* "host" or "none" */
+        SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/base/storage-option.h */
+        SETTING_LAYER_INODES, /* a number */
+        N_SETTINGS,
+} Setting;
+
+/* What holds for a container whose file does not say, and where that was decided ("DefaultNetwork= in FILE:LINE");
+ * *ret_value is NULL where nobody has, and libstart does. Strings belong to the Config. Fails where keyturn.conf is broken,
+ * or this setting in it: a typo must not give a container more than was meant. */
+bool config_default(Config *config, Setting setting, const char **ret_value, const char **ret_origin,
+                    GError **error);

@@ -5,6 +5,7 @@
 #include "generator/names.h"
 #include "generator/published-ports.h"
 #include "generator/sections.h"
+#include "generator/storage.h"
 #include "libstart/base/error.h"
 
 static char *G_GNUC_PRINTF(3, 0)
@@ -106,7 +107,7 @@ static void finish_network(Container *container, Config *config) {
 
         if (args->network)
                 container->has_network = true;
-        else if (!config_default_network(config, &network, &origin, &error))
+        else if (!config_default(config, SETTING_NETWORK, &network, &origin, &error))
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
         else {
                 args->network = g_strdup(network);
@@ -143,6 +144,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         finish_user(container);
         finish_extra(container);
         finish_network(container, config);
+        storage_finish(container, config);
         finish_names(container);
         if (container->problems->len == 0) {
                 sections_unit(container, names);

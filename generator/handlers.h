@@ -38,6 +38,9 @@ bool handle_early(Container *container, const Key *key, const Value *value, GErr
 bool handle_reload_cmd(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error);
 
+/* storage.c */
+bool handle_storage(Container *container, const Key *key, const Value *value, GError **error);
+
 /* handlers-paths.c: values that hold a path of the host, perhaps relative to the file */
 bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error);

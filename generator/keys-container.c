@@ -135,6 +135,8 @@ const size_t n_keys_quadlet = G_N_ELEMENTS(keys_quadlet);
 /* keyturn's own. Podman copies the section and does not read it. */
 const Key keys_keyturn[] = {
         { "Early", READ_LAST, handle_early, NULL },
+        { "WritableLayerInodes", READ_LAST, handle_storage, "inodes" },
+        { "WritableLayerSize", READ_LAST, handle_storage, "size" },
 };
 
 const size_t n_keys_keyturn = G_N_ELEMENTS(keys_keyturn);

@@ -17,7 +17,7 @@ struct Key {
         Read read;
         KeyHandler handle; /* NULL: known, and refused */
         const char *
-                text; /* the option of libstart where the handler is set_option(), else why it is refused and
+                text; /* the option of libstart where the handler is set_option() or its like, else why it is refused and
                               what to do instead */
 };
 

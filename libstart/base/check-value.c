@@ -15,6 +15,7 @@
 #include "libstart/base/security-option.h"
 #include "libstart/base/signal-name.h"
 #include "libstart/base/size.h"
+#include "libstart/base/storage-option.h"
 #include "libstart/base/sysctl.h"
 #include "libstart/base/ulimit.h"
 #include "libstart/base/user-spec.h"
@@ -105,6 +106,12 @@ bool check_size(const char *value, GError **error) {
         guint64 bytes;
 
         return size_parse(value, &bytes, error);
+}
+
+bool check_storage_opt(const char *value, GError **error) {
+        StorageLimits limits = { 0 };
+
+        return storage_option_parse(value, &limits, error);
 }
 
 bool check_network(const char *value, GError **error) {

@@ -20,6 +20,7 @@ bool check_tmpfs(const char *value, GError **error);
 bool check_add_host(const char *value, GError **error);
 bool check_device(const char *value, GError **error);
 bool check_size(const char *value, GError **error);
+bool check_storage_opt(const char *value, GError **error);
 bool check_network(const char *value, GError **error);
 bool check_capability(const char *value, GError **error);
 bool check_security_opt(const char *value, GError **error);

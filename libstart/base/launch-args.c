@@ -47,6 +47,7 @@ static const Option options[] = {
         { "--tmpfs", 0, LIST(tmpfs), check_tmpfs, "DST[:OPT]", "tmpfs mount" },
         { "--device", 0, LIST(devices), check_device, "SRC[:DST][:rwm]", "device node of the host" },
         { "--shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
+        { "--storage-opt", 0, LIST(storage_opt), check_storage_opt, "size=|inodes=", "limit of what is written" },
         { "--network", 0, STRING(network), check_network, "host|none", "network namespace" },
         { "--net", 0, STRING(network), check_network, NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), check_add_host, "NAME:ADDRESS", "entry of /etc/hosts" },

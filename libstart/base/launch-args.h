@@ -45,6 +45,7 @@ typedef struct LaunchArgs {
         GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
         GPtrArray *devices; /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
         char *shm_size;
+        GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network; /* host, none */
         GPtrArray *add_hosts; /* NAME[;NAME...]:ADDRESS */
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* How much a container may write outside of its volumes. That is memory, so there always is a limit. */
+typedef struct StorageLimits {
+        guint64 size;   /* bytes; 0: not said, or as a percentage */
+        guint percent;  /* of the machine's memory; 0: not said, or in bytes */
+        guint64 inodes; /* files, directories, links; 0: not said */
+} StorageLimits;
+
+/* "size=SIZE", where SIZE is as in size.h or a percentage, or "inodes=NUMBER": sets that in *limits. Fails for what would
+ * be no limit, and for less than a start itself needs. */
+bool storage_option_parse(const char *value, StorageLimits *limits, GError **error);
