@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,7 +96,7 @@ static bool check_not_asked_for(const char *directory, const EtcFile *files, GEr
         return true;
 }
 
-static bool write_directory(const char *upper, char *const *layers, const char *directory, const EtcFile *files,
+static bool write_directory(int upper, char *const *layers, const char *directory, const EtcFile *files,
                             GError **error) {
         _cleanup_close_ int fd = -1;
 
@@ -114,7 +113,7 @@ static bool write_directory(const char *upper, char *const *layers, const char *
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
 
-bool etc_files_write(const char *upper, char *const *layers, const LaunchArgs *args, const char *hostname,
+bool etc_files_write(int upper, char *const *layers, const LaunchArgs *args, const char *hostname,
                      GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
@@ -132,12 +131,13 @@ static bool can_be_mounted_on(int root_fd, const char *path) {
                (fstatvfs(root_fd, &st) == 0 && !(st.f_flag & ST_RDONLY));
 }
 
-static bool write_apart(const EtcFile *file, const char *directory, GPtrArray *mounts, GError **error) {
-        g_autofree char *source = g_build_filename(directory, file->name, NULL);
+static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrArray *mounts,
+                        GError **error) {
+        g_autofree char *source = g_build_filename(place, file->name, NULL);
         g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
         MountRequest *mount;
 
-        if (!g_file_set_contents_full(source, file->content, (gssize) file->length, G_FILE_SET_CONTENTS_NONE, 0644, error))
+        if (!upper_layer_add_file(layer, file->name, file->content, file->length, error))
                 return false;
         mount = mount_request_new(MOUNT_BIND);
         g_ptr_array_add(mounts, mount);
@@ -159,16 +159,13 @@ static bool check_localtime(int root_fd, GError **error) {
                          "cannot be made; make it a file, or use Rootfs=DIRECTORY:O");
 }
 
-GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const LaunchArgs *args, const char *hostname,
-                                 const char *passwd, const char *group, GError **error) {
+GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const LaunchArgs *args,
+                                 const char *hostname, const char *passwd, const char *group,
+                                 GError **error) {
         g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        if (mkdir(directory, 0755) < 0 && errno != EEXIST) {
-                error_set_errno(error, errno, "Cannot make '%s'", directory);
-                return NULL;
-        }
         ok = make_files(args, hostname, files, error) && (!args->timezone || check_localtime(root_fd, error));
         files[PASSWD] = text_file("etc", "passwd", g_strdup(passwd));
         files[GROUP] = text_file("etc", "group", g_strdup(group));
@@ -176,7 +173,7 @@ GPtrArray *etc_files_write_apart(const char *directory, int root_fd, const Launc
                 g_autofree char *path = g_build_filename(files[i].directory, files[i].name, NULL);
 
                 if (files[i].content && can_be_mounted_on(root_fd, path))
-                        ok = write_apart(&files[i], directory, mounts, error);
+                        ok = write_apart(&files[i], layer, place, mounts, error);
                 else if (files[i].key)
                         ok = error_set(error, KT_ERROR_FAILED,
                                        "Cannot make '/%s' for %s: the root directory does not have it, and is read-only; "

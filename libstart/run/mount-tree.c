@@ -36,16 +36,20 @@ static bool separate_all(GError **error) {
                error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
 }
 
-int mount_tree_begin(const char *path, int root_mount, bool share_rest, GError **error) {
+bool mount_tree_attach(int mount, const char *path, GError **error) {
+        return syscall(SYS_move_mount, mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
+               error_set_errno(error, errno, "Cannot mount on '%s'", path);
+}
+
+int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mounts, size_t n,
+                     GError **error) {
         int fd;
 
         if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
                 return -1;
-        if (root_mount >= 0 &&
-            syscall(SYS_move_mount, root_mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
-                error_set_errno(error, errno, "Cannot mount the container's root on '%s'", path);
-                return -1;
-        }
+        for (size_t i = 0; i < n; i++)
+                if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
+                        return -1;
         fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);

@@ -10,12 +10,22 @@
 /* In a new mount namespace: what is mounted on path from now on stays in it. */
 bool mount_tree_separate(const char *path, GError **error);
 
-/* Put root_mount, which is detached (or -1: it is there already), on path. share_rest: the other mounts of the
- * namespace go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a
- * descriptor of the root. */
-int mount_tree_begin(const char *path, int root_mount, bool share_rest, GError **error);
+/* Put a detached mount on path. */
+bool mount_tree_attach(int mount, const char *path, GError **error);
 
-/* After all mounts: the root is read-only if it is to be, and has no usable device nodes. */
+typedef struct DetachedMount {
+        int mount; /* -1: there is none */
+        const char *path;
+} DetachedMount;
+
+/* Put the mounts on their paths, in their order; then `path` is the root. share_rest: the other mounts of the namespace
+ * go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a descriptor of the
+ * root. */
+int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mounts, size_t n,
+                     GError **error);
+
+/* After all mounts: the root is read-only if it is to be, and has no usable device nodes still. To be called where it is to
+ * be read-only, or where libcrun has made mounts. */
 bool mount_tree_end(int root_fd, bool read_only, GError **error);
 
 /* Make it "/" and the working directory, and forget the host's. Not with share_rest: the host would lose its mounts. */

@@ -20,8 +20,8 @@ static int sys_fsopen(const char *type, unsigned flags) {
         return (int) syscall(SYS_fsopen, type, flags);
 }
 
-static int sys_fsconfig(int fd, unsigned command, const char *key, const char *value) {
-        return (int) syscall(SYS_fsconfig, fd, command, key, value, 0);
+static int sys_fsconfig(int fd, unsigned command, const char *key, const char *value, int aux) {
+        return (int) syscall(SYS_fsconfig, fd, command, key, value, aux);
 }
 
 static int sys_fsmount(int fd, unsigned flags, unsigned attributes) {
@@ -68,14 +68,25 @@ char *overlay_options(char *const *layers, const char *upper, const char *work) 
         return g_string_free(options, FALSE);
 }
 
-/* Before Linux 6.8 overlayfs takes no layers one by one. Up to 6.4 it does not even say so: fsconfig(2) takes any option,
- * and the mount fails with a message in the kernel's log. So the kernel is asked for its age. */
-bool overlay_is_detached(void) {
+/* MAJOR * 1000 + MINOR; 0 if it cannot be told. Up to 6.4 overlayfs does not even say what it does not take: fsconfig(2)
+ * takes any option, and the mount fails with a message in the kernel's log. So the kernel is asked for its age. */
+static unsigned kernel_version(void) {
         struct utsname name;
         unsigned major = 0, minor = 0;
 
-        return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-               (major > 6 || (major == 6 && minor >= 8));
+        return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 ?
+                       major * 1000 + minor :
+                       0;
+}
+
+/* Linux 6.8: layers are given one by one. 6.15: also those that are attached nowhere, as descriptors. */
+#define LINUX_SINGLE_LAYERS 6008
+#define LINUX_DETACHED_LAYERS 6015
+
+static bool enter_namespace(const char *target, GError **error) {
+        if (unshare(CLONE_NEWNS) < 0)
+                return error_set_errno(error, errno, "Cannot make a mount namespace");
+        return mount_tree_separate(target, error);
 }
 
 /* One string of at most a page. */
@@ -91,13 +102,7 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
                           strlen(options));
                 return -1;
         }
-        if (unshare(CLONE_NEWNS) < 0) {
-                error_set_errno(error, errno, "Cannot make a mount namespace");
-                return -1;
-        }
-        if (!mount_tree_separate(target, error))
-                return -1;
-        if (mount("overlay", target, "overlay", 0, options) < 0)
+        if (mount("overlay", target, "overlay", MS_NODEV, options) < 0)
                 return fail_mount(-1, errno, NULL, error);
         fd = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
@@ -105,37 +110,58 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         return fd;
 }
 
-static bool set_layers(int context, char *const *layers, const char *upper, const char *work, GError **error) {
-        for (size_t i = 0; layers[i]; i++)
-                if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i]) < 0) {
-                        fail_mount(context, errno, layers[i], error);
-                        return false;
-                }
-        if (upper && (sys_fsconfig(context, FSCONFIG_SET_STRING, "upperdir", upper) < 0 ||
-                      sys_fsconfig(context, FSCONFIG_SET_STRING, "workdir", work) < 0)) {
-                fail_mount(context, errno, NULL, error);
-                return false;
-        }
-        return true;
+/* The writable layer: by paths, or by descriptors, or none. */
+typedef struct Writable {
+        const char *upper, *work;
+        const WritableLayer *layer;
+} Writable;
+
+static bool set_writable(int context, const Writable *writable) {
+        if (writable->upper)
+                return sys_fsconfig(context, FSCONFIG_SET_STRING, "upperdir", writable->upper, 0) == 0 &&
+                       sys_fsconfig(context, FSCONFIG_SET_STRING, "workdir", writable->work, 0) == 0;
+        return !writable->layer ||
+               (sys_fsconfig(context, FSCONFIG_SET_FD, "upperdir", NULL, writable->layer->upper) == 0 &&
+                sys_fsconfig(context, FSCONFIG_SET_FD, "workdir", NULL, writable->layer->work) == 0);
 }
 
-static int mount_detached(char *const *layers, const char *upper, const char *work, GError **error) {
+static int mount_detached(char *const *layers, const Writable *writable, GError **error) {
         _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
         int fd;
 
         if (context < 0)
                 return fail_mount(-1, errno, "does this kernel have it?", error);
-        if (!set_layers(context, layers, upper, work, error))
-                return -1;
-        if (sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+        for (size_t i = 0; layers[i]; i++)
+                if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
+                        return fail_mount(context, errno, layers[i], error);
+        if (!set_writable(context, writable) ||
+            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return fail_mount(context, errno, NULL, error);
-        fd = sys_fsmount(context, FSMOUNT_CLOEXEC, 0);
+        fd = sys_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
         return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
 }
 
-int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
-                  GError **error) {
-        *ret_attached = !overlay_is_detached();
-        return *ret_attached ? mount_attached(layers, upper, work, target, error) :
-                               mount_detached(layers, upper, work, error);
+static int mount_in_namespace(char *const *layers, const WritableLayer *layer, const char *target,
+                              unsigned version, OverlayPlace *ret_place, GError **error) {
+        g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
+        g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
+
+        if (!enter_namespace(target, error) || (layer && !mount_tree_attach(layer->mount, target, error)))
+                return -1;
+        *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
+        return version < LINUX_SINGLE_LAYERS ?
+                       mount_attached(layers, upper, work, target, error) :
+                       mount_detached(layers, &(Writable){ .upper = upper, .work = work }, error);
+}
+
+bool overlay_is_detached(const WritableLayer *layer) {
+        return kernel_version() >= (layer ? LINUX_DETACHED_LAYERS : LINUX_SINGLE_LAYERS);
+}
+
+int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target,
+                  OverlayPlace *ret_place, GError **error) {
+        *ret_place = OVERLAY_DETACHED;
+        if (!overlay_is_detached(layer))
+                return mount_in_namespace(layers, layer, target, kernel_version(), ret_place, error);
+        return mount_detached(layers, &(Writable){ .layer = layer }, error);
 }

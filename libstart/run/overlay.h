@@ -4,17 +4,26 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Mount the layers (directories, uppermost first, NULL-terminated) with the writable layer `upper` on top; upper and
- * work may be NULL: then nothing can be written (two layers at least).
- *
- * Returns a descriptor of a mount that is attached nowhere, so that the host never sees it and nothing is left to
- * unmount; or -1. Linux 6.8 has all that it takes. Where it is older, the mount is made with mount(2) in a new mount
- * namespace that this process then lives in, on the directory `target`; *ret_attached says which it was. */
-int overlay_mount(char *const *layers, const char *upper, const char *work, const char *target, bool *ret_attached,
-                  GError **error);
+#include "libstart/run/writable-layer.h"
 
-/* Whether overlay_mount() makes such a detached mount on this kernel. */
-bool overlay_is_detached(void);
+/* Where the mounts of an overlay are. The host never sees any of them. */
+typedef enum OverlayPlace {
+        OVERLAY_DETACHED,       /* attached nowhere: nothing is left to unmount */
+        OVERLAY_LAYER_ATTACHED, /* the overlay nowhere, its writable layer on the target; before Linux 6.15 */
+        OVERLAY_ATTACHED,       /* both on the target; before Linux 6.8 */
+} OverlayPlace;
+
+/* Mount the layers (directories, uppermost first, NULL-terminated) with the writable layer on top (upper-layer.h); or NULL:
+ * then nothing can be written (two layers at least). No device node in it can be opened.
+ *
+ * Returns a descriptor of the mount, or -1. Linux 6.15 has all that it takes to attach nothing. Where it is older, this
+ * process gets a mount namespace of its own, in which mounts are attached to the directory `target`, until the process ends
+ * or unmounts them; *ret_place says which, also on errors. */
+int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target,
+                  OverlayPlace *ret_place, GError **error);
+
+/* Whether overlay_mount() makes such a mount that is attached nowhere, with that layer, on this kernel. */
+bool overlay_is_detached(const WritableLayer *layer);
 
 /* The options of mount(2) for the same, with ':' ',' and '\' in the paths escaped. Transfer full; for tests. */
 char *overlay_options(char *const *layers, const char *upper, const char *work);

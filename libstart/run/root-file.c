@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
 #include "libstart/run/root-file.h"
+#include "libstart/run/writable-layer.h"
 
 #define SIZE_LIMIT (4U << 20)
 
@@ -59,11 +60,12 @@ bool root_file_read(int root_fd, const char *path, char **ret_content, GError **
 }
 
 bool root_file_write(int root_fd, const char *path, const char *content, GError **error) {
-        _cleanup_close_ int fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0644);
-        size_t length = strlen(content);
+        _cleanup_close_ int fd = open_in_root(root_fd, path,
+                                              O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY, 0644);
 
-        if (fd < 0 || write(fd, content, length) != (ssize_t) length)
-                return error_set_errno(error, errno, "Cannot write '%s' of the container", path);
+        if (fd < 0 || !writable_layer_write(fd, content, strlen(content)))
+                return error_set_errno(error, errno, "Cannot write '%s' of the container%s", path,
+                                       writable_layer_hint(errno));
         return true;
 }
 
@@ -108,7 +110,7 @@ static bool make_empty_file(int root_fd, const char *path, GError **error) {
 
         if (!root_file_make_directory(root_fd, parent, 0, 0, error))
                 return false;
-        fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_NOCTTY, 0755);
+        fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY, 0755);
         return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s' in the container", path);
 }
 

@@ -66,52 +66,55 @@ bool root_find(const LaunchArgs *args, Root *ret, GError **error) {
         return true;
 }
 
-static bool open_directory(Root *root, const char *path, GError **error) {
-        root->mount_point = g_strdup(path);
-        root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return root->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", path);
-}
-
 /* Of a directory that was found, that very directory becomes the layer, whatever its path has come to name. (Not before
- * Linux 6.8, where the overlay is mounted in another mount namespace than the one it was found in.) */
-static bool mount_overlay(Root *root, const char *upper, const char *work, GError **error) {
+ * Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
+static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
         char *only[] = { found, NULL };
-        bool by_descriptor = root->source >= 0 && overlay_is_detached(), attached;
+        bool by_descriptor = root->source >= 0 && overlay_is_detached(layer);
 
-        root->fd = overlay_mount(by_descriptor ? only : root->layers, upper, work, root->mount_point, &attached, error);
-        if (root->fd >= 0 && !attached)
+        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, root->mount_point, &root->place, error);
+        if (root->place != OVERLAY_ATTACHED)
                 root->mount = root->fd;
         return root->fd >= 0;
 }
 
-/* A root directory that is used as it is: a mount of its own all the same, to be treated as an overlay is. */
-static bool clone_directory(Root *root, GError **error) {
-        struct mount_attr alone = { .propagation = MS_PRIVATE };
+/* A root directory that is used as it is: a mount of its own all the same, to be treated as an overlay is. nodev with all
+ * that is mounted below, as the container would find it there. */
+static bool clone_directory(Root *root, const char *path, GError **error) {
+        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE };
+        bool found = root->source >= 0; /* not a layer of an image's: that very directory, whatever is at its path now */
 
-        root->fd = (int) syscall(SYS_open_tree, root->source, "",
-                                 AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+        root->fd = (int) syscall(SYS_open_tree, found ? root->source : AT_FDCWD, found ? "" : path,
+                                 (found ? AT_EMPTY_PATH : 0) | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         root->mount = root->fd;
-        return (root->fd >= 0 &&
-                syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0) ||
-               error_set_errno(error, errno, "Cannot mount '%s'", root->directory);
+        return (root->fd >= 0 && syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE,
+                                         &attributes, sizeof attributes) == 0) ||
+               error_set_errno(error, errno, "Cannot mount '%s'", path);
+}
+
+static bool make_overlay(Root *root, const LaunchArgs *args, const char *hostname, GError **error) {
+        bool ok = upper_layer_create(&root->layer, root->layers, error) &&
+                  etc_files_write(root->layer.upper, root->layers, args, hostname, error) &&
+                  mount_overlay(root, &root->layer, error);
+
+        writable_layer_close_directories(&root->layer);
+        return ok;
 }
 
 static bool mount_root(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
                        GError **error) {
-        g_autofree char *upper = g_build_filename(directory, "upper", NULL);
-        g_autofree char *work = g_build_filename(directory, "work", NULL);
-
         root->mount_point = g_build_filename(directory, "root", NULL);
-        if (mkdir(root->mount_point, 0700) < 0)
+        root->layer_place = root->directory ? g_build_filename(directory, "files", NULL) :
+                                              g_strdup(root->mount_point);
+        if (mkdir(root->mount_point, 0700) < 0 && errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
-        if (root->directory)
-                return clone_directory(root, error);
-        if (mkdir(work, 0700) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", work);
-        return upper_layer_create(upper, root->layers, error) &&
-               etc_files_write(upper, root->layers, args, hostname, error) &&
-               mount_overlay(root, upper, work, error);
+        if (root->directory && mkdir(root->layer_place, 0700) < 0 && errno != EEXIST)
+                return error_set_errno(error, errno, "Cannot make '%s'", root->layer_place);
+        if (!writable_layer_make(args->storage_opt, &root->layer, error))
+                return false;
+        return root->directory ? clone_directory(root, root->directory, error) :
+                                 make_overlay(root, args, hostname, error);
 }
 
 bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
@@ -125,23 +128,25 @@ bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const
 }
 
 void root_unmount(const Root *root) {
-        if (root->fd >= 0 && root->mount < 0)
-                umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW);
+        while (root->place != OVERLAY_DETACHED &&
+               umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+                ;
 }
 
 bool root_peek(Root *root, GError **error) {
-        if (!root->layers[1])
-                return open_directory(root, root->layers[0], error);
         root->mount_point = g_strdup(root->layers[0]);
-        return mount_overlay(root, NULL, NULL, error);
+        return root->layers[1] ? mount_overlay(root, NULL, error) :
+                                 clone_directory(root, root->layers[0], error);
 }
 
 void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
         g_free(root->mount_point);
+        g_free(root->layer_place);
         image_config_free(root->config);
         fd_closep(&root->source);
         fd_closep(&root->fd);
+        writable_layer_close(&root->layer);
         *root = (Root) ROOT_NULL;
 }

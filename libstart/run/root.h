@@ -6,6 +6,7 @@
 
 #include "libstart/base/launch-args.h"
 #include "libstart/oci/image-config.h"
+#include "libstart/run/overlay.h"
 
 /* What becomes the container's "/". */
 typedef struct Root {
@@ -16,23 +17,28 @@ typedef struct Root {
         int source;          /* of such a directory, also with :O, as it was found; or -1 */
         int fd;              /* for looking at it */
         int mount;           /* the same, if it is a detached mount that is yet to be put on mount_point; or -1 */
+        WritableLayer layer; /* the overlay's, or for files that are mounted on those of a plain directory */
+        char *layer_place;   /* the host's directory to put it on, before the root is put on mount_point */
+        OverlayPlace place;
 } Root;
+
+#define ROOT_NULL { .source = -1, .fd = -1, .mount = -1, .layer = WRITABLE_LAYER_NULL }
 
 /* Find the image, or the directory, that args name. */
 bool root_find(const LaunchArgs *args, Root *ret, GError **error);
 
-/* Prepare everything below `directory`, an empty one, and mount it where nobody sees it: overlay and generated files. */
+/* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root can
+ * enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the image, or
+ * of the directory, can be opened from the first. */
 bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
                 GError **error);
 
-/* Before Linux 6.8 an overlay can only be mounted attached, in a mount namespace of this process, where its mount point
- * cannot be removed. Undo that, when no process of the container is left; else nothing is to be done. */
+/* Before Linux 6.15 there are mounts in a mount namespace of this process, where their mount point cannot be removed. Undo
+ * that, when no process of the container is left; else nothing is to be done. */
 void root_unmount(const Root *root);
 
 /* Open it for looking only: nothing is made, nothing can be written. */
 bool root_peek(Root *root, GError **error);
-
-#define ROOT_NULL { .source = -1, .fd = -1, .mount = -1 }
 
 void root_clear(Root *root);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Root, root_clear)

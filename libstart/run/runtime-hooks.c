@@ -111,12 +111,16 @@ static bool has_further_mounts(void) {
 static bool prepare_mounts(GError **error) {
         const RuntimeContainer *container = current.container;
         runtime_spec_schema_defs_mount **mounts = container->spec->mounts;
+        const DetachedMount attached[] = {
+                { container->layer_mount, container->layer_place },
+                { container->root_mount, container->spec->root->path },
+        };
 
         timing_mark(container->timing, TIMING_NAMESPACE);
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun does that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
-        current.root = mount_tree_begin(container->spec->root->path, container->root_mount, has_further_mounts(), error);
-
+        current.root = mount_tree_begin(container->spec->root->path, has_further_mounts(), attached,
+                                        G_N_ELEMENTS(attached), error);
         const BindMountContext context = {
                 .root_fd = current.root,
                 .untrusted_list = container->untrusted_list,

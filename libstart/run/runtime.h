@@ -17,7 +17,9 @@ typedef struct RuntimeContainer {
         runtime_spec_schema_config_schema *spec;
         char **environment; /* the payload's, complete; libcrun's own handling of it is not used */
         GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
-        int root_mount;     /* detached mount to put on the spec's root.path, or -1 */
+        int layer_mount;    /* detached mount to put on layer_place, first; or -1 */
+        const char *layer_place;
+        int root_mount;     /* the same, to put on the spec's root.path */
         const char *untrusted_list; /* for the sources of mounts, see host-path.h */
         int preserve_fds;   /* descriptors from 3 on that the payload inherits */
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */

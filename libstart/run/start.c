@@ -35,7 +35,8 @@
 #include "libstart/run/timing.h"
 
 /* A start, in the order in which it goes. Until the payload is executed anything may fail, and then nothing is left
- * but files below the state directory, which systemd removes. After that nothing may fail: the container runs. */
+ * but files of known names in the state directory, which systemd removes. After that nothing may fail: the container
+ * runs. */
 struct Start {
         const LaunchArgs *args;
         StateDir state_dir;
@@ -208,9 +209,8 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
         g_autofree char *group = etc_group(start->group, &start->user);
 
         if (start->root.directory) {
-                g_autofree char *files = g_build_filename(start->state_dir.private_path, "files", NULL);
-
-                start->file_mounts = etc_files_write_apart(files, start->root.fd, start->args, hostname, passwd,
+                start->file_mounts = etc_files_write_apart(start->root.layer.mount, start->root.layer_place,
+                                                           start->root.fd, start->args, hostname, passwd,
                                                            group, error);
                 return start->file_mounts;
         }
@@ -361,6 +361,8 @@ static int run_container(Start *start, GError **error) {
                 .environment = start->environment,
                 .filter = start->filter,
                 .root_mount = start->root.mount,
+                .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
+                .layer_place = start->root.layer_place,
                 .untrusted_list = start->args->untrusted_list,
                 .preserve_fds = listen_fds,
                 .report = &start->report,

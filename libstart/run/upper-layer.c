@@ -26,24 +26,36 @@ bool upper_layer_image_has(char *const *layers, const char *name) {
         return find_in_layers(layers, name, &st);
 }
 
-static bool make_directory(const char *path, const struct stat *st, GError **error) {
-        if (mkdir(path, st->st_mode & 07777) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", path);
-        if ((st->st_uid != 0 || st->st_gid != 0) && lchown(path, st->st_uid, st->st_gid) < 0)
-                return error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
-        return true;
+static int make_directory(int at, const char *name, const struct stat *st, GError **error) {
+        _cleanup_close_ int fd = -1;
+
+        if (mkdirat(at, name, st->st_mode & 07777) == 0)
+                fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot make '%s' for the container%s", name,
+                                writable_layer_hint(errno));
+        else if ((st->st_uid != 0 || st->st_gid != 0) &&
+                 fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0)
+                error_set_errno(error, errno, "Cannot change the owner of '%s' for the container", name);
+        else
+                return fd_steal(&fd);
+        return -1;
 }
 
-bool upper_layer_create(const char *path, char *const *layers, GError **error) {
+bool upper_layer_create(WritableLayer *layer, char *const *layers, GError **error) {
+        static const struct stat work = { .st_mode = S_IFDIR | 0700 };
         struct stat st;
 
         if (lstat(layers[0], &st) < 0)
                 return error_set_errno(error, errno, "Cannot find the layer '%s' of the image", layers[0]);
-        return make_directory(path, &st, error);
+        layer->upper = make_directory(layer->mount, "upper", &st, error);
+        if (layer->upper >= 0)
+                layer->work = make_directory(layer->mount, "work", &work, error);
+        return layer->work >= 0;
 }
 
-bool upper_layer_add_directory(const char *path, char *const *layers, const char *name, int *ret_fd, GError **error) {
-        g_autofree char *directory = g_build_filename(path, name, NULL);
+bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd,
+                               GError **error) {
         struct stat st = { 0 };
 
         *ret_fd = -1;
@@ -51,21 +63,21 @@ bool upper_layer_add_directory(const char *path, char *const *layers, const char
                 st = (struct stat) { .st_mode = S_IFDIR | 0755 };
         if (!S_ISDIR(st.st_mode))
                 return true;
-        if (!make_directory(directory, &st, error))
-                return false;
-        *ret_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return *ret_fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", directory);
+        *ret_fd = make_directory(upper, name, &st, error);
+        return *ret_fd >= 0;
 }
 
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error) {
         _cleanup_close_ int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-        if (fd < 0 || (length > 0 && write(fd, content, length) != (ssize_t) length))
-                return error_set_errno(error, errno, "Cannot write '%s' for the container", name);
+        if (fd < 0 || !writable_layer_write(fd, content, length))
+                return error_set_errno(error, errno, "Cannot write '%s' for the container%s", name,
+                                       writable_layer_hint(errno));
         return true;
 }
 
 bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error) {
         return symlinkat(target, directory_fd, name) == 0 ||
-               error_set_errno(error, errno, "Cannot make the link '%s' for the container", name);
+               error_set_errno(error, errno, "Cannot make the link '%s' for the container%s", name,
+                               writable_layer_hint(errno));
 }

@@ -4,16 +4,19 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The writable layer of a container, filled before it is mounted: what Podman mounts over single files (/etc/hosts
- * and the like) is simply written here. A directory of this layer hides the image's attributes of the same directory,
- * so each is made with those of the uppermost layer that has it. The process must have umask 0. */
+#include "libstart/run/writable-layer.h"
 
-/* Make the empty layer `path`, whose mode and owner become those of the container's "/". */
-bool upper_layer_create(const char *path, char *const *layers, GError **error);
+/* The uppermost layer of a container's overlay, filled before it is mounted: what Podman mounts over single files
+ * (/etc/hosts and the like) is simply written here. A directory of this layer hides the image's attributes of the same
+ * directory, so each is made with those of the uppermost layer that has it. The process must have umask 0. */
 
-/* Make the directory `name` ("etc") in the layer at `path`. *ret_fd is it, or -1 where the image has something else
- * than a directory in that place, which is then left as it is. */
-bool upper_layer_add_directory(const char *path, char *const *layers, const char *name, int *ret_fd, GError **error);
+/* Make the empty directories `upper`, whose mode and owner become those of the container's "/", and `work`. */
+bool upper_layer_create(WritableLayer *layer, char *const *layers, GError **error);
+
+/* Make the directory `name` ("etc") in the layer `upper`. *ret_fd is it, or -1 where the image has something else than a
+ * directory in that place, which is then left as it is. */
+bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd,
+                               GError **error);
 
 /* In a directory from there: a file of mode 0644, or a symbolic link. */
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error);

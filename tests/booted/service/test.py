@@ -286,10 +286,10 @@ def test_starts_by_hand_leave_nothing(machine):
     machine.run(f'/usr/lib/keyturn/libstart run --name by-hand {BUSYBOX} sleep 3 >/dev/null 2>&1 </dev/null & sleep 0.3')
     done = run(f'{BUSYBOX} true')
     assert done.status == 125 and 'another --name' in done.out, done
-    machine.run('test -d /run/keyturn/by-hand/.private/upper')
+    machine.run('test -d /run/keyturn/by-hand/.private/root')
     machine.wait_for(lambda: machine.run('find /run/keyturn').out == before)
     assert run(f'--state-dir /run/keyturn/given {BUSYBOX} true').status == 0
-    machine.run('test -d /run/keyturn/given/.private/upper; rm -r /run/keyturn/given')
+    machine.run('test -d /run/keyturn/given/.private/root; rm -r /run/keyturn/given')
 
 
 def test_kernel_that_takes_no_single_layers(machine):

@@ -17,9 +17,9 @@ END_TEST
 START_TEST(test_refusal_names_the_layer) {
         char *layers[] = { (char *) "/nonexistent-layer", NULL };
         g_autoptr(GError) error = NULL;
-        bool attached;
+        OverlayPlace place;
 
-        ck_assert_int_eq(overlay_mount(layers, "/nonexistent", "/nonexistent", "/nonexistent", &attached, &error), -1);
+        ck_assert_int_eq(overlay_mount(layers, NULL, "/nonexistent", &place, &error), -1);
         ck_assert_ptr_nonnull(g_strrstr(error->message, "/nonexistent-layer"));
 }
 END_TEST

@@ -31,6 +31,20 @@ Exec=sh -c "while :; do :; done"
 CPUQuota=10%%
 '''.replace('%%', '%')
 
+# What is written outside of volumes is memory, and the unit's.
+LAYER = '''
+[Container]
+Image=localhost/test/busybox
+Network=none
+Exec=sh -c "{command}; sleep 1000"
+Volume=/srv/out:/out
+[Keyturn]
+WritableLayerSize={size}
+[Service]
+MemoryMax=32M
+MemorySwapMax=0
+'''
+
 SCRIPT = r'''
 value() { systemctl show --property="$2" --value "$1.service"; }
 group() { echo "/sys/fs/cgroup$(value "$1" ControlGroup)"; }
@@ -38,6 +52,16 @@ group() { echo "/sys/fs/cgroup$(value "$1" ControlGroup)"; }
 systemctl start memory.service
 for i in $(seq 100); do [ "$(value memory ActiveState)" = failed ] && break; sleep 0.1; done
 echo "memory $(value memory Result)"
+
+mkdir /srv/out
+mounts=$(cat /proc/1/mountinfo)
+systemctl start layer.service
+for i in $(seq 100); do [ "$(value layer ActiveState)" = failed ] && break; sleep 0.1; done
+systemctl start full.service
+for i in $(seq 100); do [ -s /srv/out/size ] && break; sleep 0.1; done
+echo "layer $(value layer Result) $(value full ActiveState) $(awk '$NF == "/" { print $2 }' /srv/out/size)" \
+     "$(du -s /run/keyturn/full | awk '{ print ($1 < 100 ? "small" : $1) }')" \
+     "$([ "$mounts" = "$(cat /proc/1/mountinfo)" ] && echo unseen)"
 
 systemctl start tasks.service
 for i in $(seq 50); do [ "$(cat "$(group tasks)/pids.current")" -ge 20 ] && break; sleep 0.1; done
@@ -64,6 +88,9 @@ systemctl stop tasks.service busy.service
 def run(vm):
     report = vm.boot({
         'etc/containers/systemd/memory.container': MEMORY,
+        'etc/containers/systemd/layer.container': LAYER.format(command='dd if=/dev/zero of=/f bs=1M count=64', size='100m'),
+        'etc/containers/systemd/full.container': LAYER.format(
+            command='dd if=/dev/zero of=/f bs=1M count=64 || df -k / >/out/size', size='4m'),
         'etc/containers/systemd/tasks.container': TASKS,
         'etc/containers/systemd/busy.container': CPU,
     }, SCRIPT)
@@ -71,6 +98,7 @@ def run(vm):
     said = {line.split(' ', 1)[0]: line.split()[1:] for line in report.out.splitlines()}
 
     assert said['memory'] == ['oom-kill'], f'MemoryMax=: {said["memory"]}\n{report.trouble()}'
+    assert said['layer'] == ['oom-kill', 'active', '4096', 'small', 'unseen'], said['layer']
     limit, used, refused = said['tasks'][0], int(said['tasks'][1]), ' '.join(said['tasks'][2:])
     assert (limit, refused) == ('20', 'refused') and used <= 20, f'TasksMax=: {said["tasks"]}\n{report.trouble()}'
 

@@ -47,7 +47,8 @@ FILES = {
     'etc/containers/systemd/locked.container': container('sh /look', 'ReadOnly=true\nUser=1234:4321'),
     'etc/containers/systemd/tree.container': container('echo the tree >/written', what='Rootfs=/srv/tree'),
     'etc/containers/systemd/above.container': container(
-        'cat /written; echo above >/written; cat /written', what='Rootfs=/srv/tree:O'),
+        "cat /written; echo above >/written; cat /written; df -k / | grep -o 4096",
+        '[Keyturn]\nWritableLayerSize=4m', what='Rootfs=/srv/tree:O'),
     'srv/shared/in/.empty': '',
     'etc/containers/systemd/shares.container': container(
         'mount -t tmpfs mine /shared/in', 'AddCapability=SYS_ADMIN\nVolume=/srv/shared:/shared:rshared'),
@@ -124,6 +125,7 @@ ready
 above: active, filter 2
 the tree
 above
+4096
 ready
 filters compiled: 0
 overlays: 0 of the host's, 4 in all

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* What a container writes outside of its volumes: a tmpfs of its own, attached nowhere on the host. */
+typedef struct WritableLayer {
+        int mount; /* the tmpfs */
+        int upper; /* directories in it, if an overlay is to be made of it (upper-layer.h) */
+        int work;
+} WritableLayer;
+
+#define WRITABLE_LAYER_NULL { .mount = -1, .upper = -1, .work = -1 }
+
+/* An empty one. `options` (of char*) are those of --storage-opt. */
+bool writable_layer_make(const GPtrArray *options, WritableLayer *ret, GError **error);
+
+/* Write all; false with errno. Where there is not room for all, write(2) writes a part, and says ENOSPC only then. */
+bool writable_layer_write(int fd, const char *content, size_t length);
+
+/* Behind an error about writing: what to do where there is no room (ENOSPC), else "". */
+const char *writable_layer_hint(int errnum);
+
+/* Upper and work, which an overlay now has. The mount itself is better given to the container's process, to go with the
+ * rest of the host's: the last to close one that is attached nowhere waits for the kernel to forget it (40 us and more). */
+void writable_layer_close_directories(WritableLayer *layer);
+
+void writable_layer_close(WritableLayer *layer);
