@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/run/mount-tree.h"
 
 /* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the root
@@ -65,9 +66,20 @@ bool mount_tree_end(int root_fd, bool read_only, GError **error) {
                error_set_errno(error, errno, "Cannot forbid the device files of the container's root");
 }
 
-/* pivot_root(2) says why the second "." is the old root, which now lies on top of the new one. */
+/* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its "/",
+ * processes are below it, and so is the old root, which would stay on top of the new one and be entered by "/..". So until
+ * nothing is left of it: the working directory, the old root, is then no mount of this namespace any more (EINVAL). */
+static bool detach_old_root(void) {
+        while (umount2(".", MNT_DETACH) == 0)
+                ;
+        return errno == EINVAL;
+}
+
+/* With "." twice, pivot_root(2) puts the old root on top of the new one. */
 bool mount_tree_enter(int root_fd, GError **error) {
-        return (fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
-                chdir("/") == 0) ||
+        _cleanup_close_ int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        return (old >= 0 && fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
+                fchdir(old) == 0 && detach_old_root() && chdir("/") == 0) ||
                error_set_errno(error, errno, "Cannot make the container's root its '/'");
 }
