@@ -57,13 +57,12 @@ int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mou
         return fd;
 }
 
-/* No device node of an image, or of a root directory, is usable: Podman forbids them by the cgroup's device rules,
- * which libcrun does not make for us. The nodes that the container is to have are in /dev, another mount. */
+/* The file system has been nodev from its first mount on; libcrun's remounts forget it. */
 bool mount_tree_end(int root_fd, bool read_only, GError **error) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) };
 
         return syscall(SYS_mount_setattr, root_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 ||
-               error_set_errno(error, errno, "Cannot forbid the device files of the container's root");
+               error_set_errno(error, errno, "Cannot restrict the container's root");
 }
 
 /* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its "/",

@@ -39,8 +39,19 @@ static bool read_whole(int fd, size_t size, char **ret_content) {
         return true;
 }
 
+/* The image may have anything in the place of a file. To open a device can start a watchdog, or rewind a tape: the root
+ * is nodev, so that the kernel refuses it (EACCES). To open a FIFO would wait: O_NONBLOCK. Sockets cannot be opened
+ * (ENXIO). */
+static bool fail_open(int root_fd, const char *path, int errnum, GError **error) {
+        _cleanup_close_ int fd = open_in_root(root_fd, path, O_PATH, 0);
+        struct stat st;
+
+        if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+                return error_set(error, KT_ERROR_FAILED, "'%s' of the image is not a regular file", path);
+        return error_set_errno(error, errnum, "Cannot open '%s' of the image", path);
+}
+
 bool root_file_read(int root_fd, const char *path, char **ret_content, GError **error) {
-        /* O_NONBLOCK: a FIFO in the image must not hold the start up. */
         _cleanup_close_ int fd = open_in_root(root_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
         struct stat st;
 
@@ -49,7 +60,7 @@ bool root_file_read(int root_fd, const char *path, char **ret_content, GError **
                 return true;
         }
         if (fd < 0 || fstat(fd, &st) < 0)
-                return error_set_errno(error, errno, "Cannot open '%s' of the image", path);
+                return fail_open(root_fd, path, errno, error);
         if (!S_ISREG(st.st_mode))
                 return error_set(error, KT_ERROR_FAILED, "'%s' of the image is not a regular file", path);
         if (st.st_size > SIZE_LIMIT)

@@ -8,7 +8,8 @@
 /* Files below the container's root, reached without ever leaving it: symbolic links, also absolute ones and "..",
  * are followed as they would be after the pivot (openat2(2), RESOLVE_IN_ROOT; Linux 5.6). The image is not trusted. */
 
-/* The content of a regular file of at most 4 MiB; *ret_content is NULL, without an error, where there is none. */
+/* The content of a regular file of at most 4 MiB, in a root that is nodev; *ret_content is NULL, without an error,
+ * where there is none. */
 bool root_file_read(int root_fd, const char *path, char **ret_content, GError **error);
 
 /* Write a whole file anew, mode 0644, following links as above. */

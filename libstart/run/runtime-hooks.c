@@ -271,7 +271,8 @@ int __wrap_libcrun_set_mounts(struct container_entrypoint_s *args, libcrun_conta
         if (r < 0)
                 return r;
         if (!masks_make(current.root, spec, &current.error) ||
-            !mount_tree_end(current.root, spec->root->readonly, &current.error))
+            ((spec->root->readonly || has_further_mounts()) &&
+             !mount_tree_end(current.root, spec->root->readonly, &current.error)))
                 return fail(current.error, err);
         timing_mark(current.container->timing, TIMING_MOUNTS);
         return 0;

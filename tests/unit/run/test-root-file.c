@@ -2,6 +2,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static void setup(void) {
         ck_assert_int_eq(symlink("/etc/passwd", "root/etc/inside"), 0);
         ck_assert_int_eq(symlink("/proc/self/exe", "root/etc/magic"), 0);
         ck_assert_int_eq(mkfifo("root/etc/fifo", 0644), 0);
+        ck_assert_int_eq(mknod("root/etc/socket", S_IFSOCK | 0644, 0), 0);
         root_fd = open("root", O_PATH | O_DIRECTORY | O_CLOEXEC);
         ck_assert_int_ge(root_fd, 0);
 }
@@ -51,6 +53,7 @@ static const struct {
         { "etc/relative", true, NULL },
         { "etc/magic", true, NULL },
         { "etc/fifo", false, NULL },
+        { "etc/socket", false, NULL },
         { "etc", false, NULL },
 };
 
@@ -61,6 +64,8 @@ START_TEST(test_read) {
 
         ck_assert_int_eq(ok, reads[_i].ok);
         ck_assert_int_eq(error != NULL, !reads[_i].ok);
+        if (error)
+                ck_assert_msg(strstr(error->message, "is not a regular file"), "%s", error->message);
         ck_assert_pstr_eq(content, reads[_i].content);
 }
 END_TEST
