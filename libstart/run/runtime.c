@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <libcrun/cgroup-utils.h>
 #include <libcrun/container.h>
+#include <libcrun/status.h>
 #include <libcrun/string_map.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -138,4 +139,18 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         if (result < 0)
                 set_error(&err, error);
         return result >= 0 && container->detach ? (int) payload : result;
+}
+
+/* Where the state cannot be read, whoever wrote it was killed meanwhile. */
+bool runtime_is_running(const char *state_root, const char *id) {
+        libcrun_container_status_t status = { 0 };
+        libcrun_error_t err = NULL;
+        int running = 0;
+
+        if (libcrun_read_container_status(&status, state_root, id, &err) >= 0)
+                running = libcrun_is_container_running(&status, &err);
+        if (err)
+                libcrun_error_release(&err);
+        libcrun_free_container_status(&status);
+        return running > 0;
 }

@@ -33,3 +33,6 @@ typedef struct RuntimeContainer {
  * calling process. Otherwise: forwards signals to the payload, waits for it, and returns its exit status, 128 + N for
  * one killed by signal N. -1 on errors, and then nothing is left running. */
 int runtime_run(const RuntimeContainer *container, GError **error);
+
+/* Does a process live that the state in STATE_ROOT/ID tells of? One whose number another process has got since does not. */
+bool runtime_is_running(const char *state_root, const char *id);

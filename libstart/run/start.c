@@ -78,6 +78,7 @@ void start_free(Start *start) {
 
 static Start *start_new(const LaunchArgs *args) {
         static const Start empty = {
+                .state_dir = { .lock = -1 },
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
                 .log = PAYLOAD_LOG_NULL,

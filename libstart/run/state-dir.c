@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/run/left-over.h"
 #include "libstart/run/state-dir.h"
 
 /* Directories that nftw(3) keeps open at a time; it opens others anew. */
@@ -25,6 +29,34 @@ static bool is_a_services(const char *name) {
         return found;
 }
 
+/* Held until libstart ends, by its children until they execute the payload: whoever has it is alone with the directory.
+ * When it is free, the state that libcrun keeps tells whether the container runs. Not a lock on `path`, which any user
+ * of the machine could take. */
+static bool lock(StateDir *state_dir, GError **error) {
+        state_dir->lock = open(state_dir->private_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (state_dir->lock >= 0 && flock(state_dir->lock, LOCK_EX | LOCK_NB) == 0)
+                return true;
+        if (errno != EWOULDBLOCK)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state",
+                                       state_dir->path);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "'%s' belongs to a container that runs or is being started: stop it, or choose another --name",
+                state_dir->path);
+}
+
+/* Whoever removes such a directory may have been stopped half-way: libcrun's part of it counts as well. */
+static bool make_private(const StateDir *state_dir, const char *name, bool *ret_fresh, GError **error) {
+        g_autofree char *state = g_build_filename(state_dir->path, name, NULL);
+
+        *ret_fresh = mkdir(state_dir->private_path, 0700) == 0;
+        if (!*ret_fresh && errno != EEXIST)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state",
+                                       state_dir->path);
+        *ret_fresh = *ret_fresh && access(state, F_OK) < 0;
+        return true;
+}
+
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
         if (!path && is_a_services(name))
                 return error_set(error, KT_ERROR_FAILED,
@@ -35,16 +67,14 @@ bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **
         ret->private_path = g_build_filename(ret->path, ".private", NULL);
         if (mkdir(ret->path, 0755) < 0 && errno == ENOENT)
                 g_mkdir_with_parents(ret->path, 0755);
-        if (mkdir(ret->private_path, 0700) == 0) {
-                ret->own = !path;
-                return true;
-        }
-        if (errno != EEXIST)
-                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", ret->path);
-        return error_set(error, KT_ERROR_FAILED,
-                         "'%s' belongs to a container that runs, or ran without systemd to clean up: remove it, or "
-                         "choose another --name",
-                         ret->path);
+
+        bool fresh;
+
+        if (!make_private(ret, name, &fresh, error) || !lock(ret, error) ||
+            !(fresh || left_over_clear(ret->path, ret->private_path, name, error)))
+                return false;
+        ret->own = !path;
+        return true;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
@@ -60,4 +90,5 @@ void state_dir_discard(StateDir *state_dir) {
 void state_dir_clear(StateDir *state_dir) {
         g_free(state_dir->path);
         g_free(state_dir->private_path);
+        fd_closep(&state_dir->lock);
 }
