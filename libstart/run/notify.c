@@ -1,45 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <linux/sockios.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
+#include "libstart/log/notify-socket.h"
 #include "libstart/run/notify.h"
+
+#define NOTIFY_MARK "X_KEYTURN_MARK=1"
 
 struct Notify {
         int fd;
-        struct sockaddr_un address;
-        socklen_t address_length;
+        NotifyAddress address;
 };
 
 Notify *notify_open(GError **error) {
         const char *path = getenv("NOTIFY_SOCKET");
         g_autoptr(Notify) notify = NULL;
-        size_t length;
 
         if (!path)
                 return NULL;
         notify = g_new0(Notify, 1);
         notify->fd = -1;
-        length = strlen(path);
-        if ((path[0] != '/' && path[0] != '@') || length >= sizeof notify->address.sun_path) {
-                error_set(error, KT_ERROR_FAILED, "$NOTIFY_SOCKET is '%s', which is no socket", path);
+        if (!notify_address_parse(path, &notify->address, error))
                 return NULL;
-        }
-        notify->address.sun_family = AF_UNIX;
-        memcpy(notify->address.sun_path, path, length);
-        if (path[0] == '@') /* abstract */
-                notify->address.sun_path[0] = '\0';
-        notify->address_length = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length);
-
         notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (notify->fd < 0) {
                 error_set_errno(error, errno, "Cannot make a socket to notify systemd");
@@ -56,40 +45,21 @@ void notify_free(Notify *notify) {
         g_free(notify);
 }
 
-/* In the name of `sender` unless that is 0. */
-static bool send_state(Notify *notify, const char *state, pid_t sender, GError **error) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(sizeof(struct ucred))];
-        } control = { 0 };
-        struct ucred credentials = { .pid = sender, .uid = getuid(), .gid = getgid() };
-        struct iovec iov = { (char *) state, strlen(state) };
-        struct msghdr message = {
-                .msg_name = &notify->address,
-                .msg_namelen = notify->address_length,
-                .msg_iov = &iov,
-                .msg_iovlen = 1,
-        };
+bool notify_send_as(Notify *notify, const char *state, size_t size, pid_t sender, GError **error) {
+        const struct ucred credentials = { .pid = sender, .uid = getuid(), .gid = getgid() };
+        int r = !notify ? 0 :
+                          notify_socket_send(notify->fd, &notify->address, state, size,
+                                             sender > 0 ? &credentials : NULL, 0);
 
-        if (sender > 0) {
-                control.header.cmsg_level = SOL_SOCKET;
-                control.header.cmsg_type = SCM_CREDENTIALS;
-                control.header.cmsg_len = CMSG_LEN(sizeof credentials);
-                memcpy(CMSG_DATA(&control.header), &credentials, sizeof credentials);
-                message.msg_control = &control;
-                message.msg_controllen = sizeof control;
-        }
-        if (sendmsg(notify->fd, &message, MSG_NOSIGNAL) < 0)
-                return error_set_errno(error, errno, "Cannot notify systemd");
-        return true;
+        return r >= 0 || error_set_errno(error, -r, "Cannot notify systemd");
 }
 
 bool notify_send(Notify *notify, const char *state, GError **error) {
-        return !notify || send_state(notify, state, 0, error);
+        return notify_send_as(notify, state, strlen(state), 0, error);
 }
 
 bool notify_mark(Notify *notify, pid_t main_process, GError **error) {
-        return !notify || send_state(notify, "X_KEYTURN_MARK=1", main_process, error);
+        return notify_send_as(notify, NOTIFY_MARK, strlen(NOTIFY_MARK), main_process, error);
 }
 
 bool notify_is_handled(const Notify *notify) {

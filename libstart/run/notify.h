@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* systemd's notification protocol (sd_notify(3)), spoken directly: libstart is static, libsystemd is not. */
+/* What libstart tells systemd; the protocol is in libstart/log/notify-socket.h. */
 
 typedef struct Notify Notify;
 
@@ -16,6 +16,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Notify, notify_free)
 
 /* Send newline-separated assignments ("READY=1\nSTATUS=…"). A NULL `notify` is nobody listening: succeeds. */
 bool notify_send(Notify *notify, const char *state, GError **error);
+
+/* The same in the name of another process, unless `sender` is 0. */
+bool notify_send_as(Notify *notify, const char *state, size_t size, pid_t sender, GError **error);
 
 /* systemd handles one message after the other. So one that says nothing follows those that matter: once systemd has
  * taken it, all before it are handled. (BARRIER=1 of sd_notify(3) is made for this, but has systemd fork itself, only
