@@ -91,7 +91,7 @@ bool relay_pipe_share(int fd, int *ret, GError **error) {
         return *ret >= 0 || error_set_errno(error, errno, "Cannot copy a descriptor for the payload's output");
 }
 
-static int connect_relay(const char *path, GError **error) {
+int relay_connect(const char *path, GError **error) {
         _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -131,7 +131,7 @@ bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret
                 *ret = (RelayPipes) RELAY_PIPES_NULL;
                 return true;
         }
-        pipes.socket = connect_relay(socket_path, error);
+        pipes.socket = relay_connect(socket_path, error);
         if (pipes.socket < 0 || (out_kind != RELAY_OUTPUT_OWN &&
                                  !relay_pipe_open(&pipes.stdout_read, &pipes.stdout_write, error)))
                 return false;
@@ -149,12 +149,12 @@ bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret
         return true;
 }
 
-static bool send_registration(int socket, char *text, const int *fds, size_t n_fds, GError **error) {
+bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GError **error) {
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(RELAY_ROLES * sizeof(int))];
         } control = { 0 };
-        struct iovec data = { text, strlen(text) };
+        struct iovec data = { (char *) text, strlen(text) };
         struct msghdr message = {
                 .msg_iov = &data,
                 .msg_iovlen = 1,
@@ -171,7 +171,7 @@ static bool send_registration(int socket, char *text, const int *fds, size_t n_f
         while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
                 if (errno != EAGAIN && errno != EINTR)
                         return error_set_errno(error, errno,
-                                               "Cannot hand the payload's output to the log relay");
+                                               "Cannot register the container at the log relay");
                 if (errno == EAGAIN && poll(&writable, 1, QUEUE_TIMEOUT_MSEC) == 0)
                         return error_set(error, KT_ERROR_FAILED,
                                          "The log relay does not read its socket (see 'systemctl status "
@@ -206,7 +206,7 @@ bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *pay
         if (n_fds == 0)
                 return true;
         text = relay_record_format(&record, error);
-        if (!text || !send_registration(pipes->socket, text, fds, n_fds, error))
+        if (!text || !relay_send(pipes->socket, text, fds, n_fds, error))
                 return false;
         close_fd(&pipes->stdout_read);
         close_fd(&pipes->stderr_read);

@@ -21,6 +21,13 @@ typedef struct RelayPipes {
 void relay_pipes_clear(RelayPipes *pipes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayPipes, relay_pipes_clear)
 
+/* Returns a connection to the relay, or -1. */
+int relay_connect(const char *path, GError **error);
+
+/* Send a registration with at most RELAY_ROLES descriptors. Waits, at most some seconds, only where hundreds are queued
+ * that the relay has not read. */
+bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GError **error);
+
 /* What a descriptor for output is, and what follows for the payload. */
 typedef enum RelayOutput {
         /* A socket (of an inetd-style service), /dev/null, a pipe without a name: the payload's as it is. What it does

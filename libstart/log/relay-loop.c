@@ -10,6 +10,8 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/log/journal.h"
+#include "libstart/log/notify-loop.h"
+#include "libstart/log/notify-source.h"
 #include "libstart/log/pump.h"
 #include "libstart/log/relay-loop.h"
 #include "libstart/log/source.h"
@@ -38,10 +40,12 @@ struct Relay {
         GQueue recheck;      /* streams of which an event may have been missed; in `ready`, too, when there is one */
         gint64 recheck_at;   /* monotonic */
         GPtrArray *ended;    /* sources to be forgotten at the end of this step */
+        NotifyLoop *notify;
+        bool hurries; /* see hurry() */
 };
 
 /* What an event is about: a stream's pipe, or with a bit its connection to the journal, or the end of a source's payload;
- * alone the last bit is about turns of files that are over, and 0 is the socket. */
+ * alone the last bit is about turns of files that are over, and 0 is the socket. Those with ABOUT_NOTIFY are notify-loop.c's. */
 #define ABOUT_JOURNAL ((uintptr_t) 1)
 #define ABOUT_PAYLOAD ((uintptr_t) 2)
 #define ABOUT_FILES ((uintptr_t) 3)
@@ -63,7 +67,7 @@ static void unwatch_and_close(Relay *relay, int *fd) {
         close(fd_steal(fd));
 }
 
-Relay *relay_new(int socket, FdStore *store, GError **error) {
+Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError **error) {
         g_autoptr(Relay) relay = g_new0(Relay, 1);
 
         relay->socket = socket;
@@ -78,6 +82,7 @@ Relay *relay_new(int socket, FdStore *store, GError **error) {
                 error_set_errno(error, errno, "Cannot watch descriptors");
                 return NULL;
         }
+        relay->notify = notify_loop_new(relay->epoll, store, notify_address);
         if (!pump_open(&relay->pump, error) ||
             (socket >= 0 && !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error)))
                 return NULL;
@@ -87,6 +92,7 @@ Relay *relay_new(int socket, FdStore *store, GError **error) {
 void relay_free(Relay *relay) {
         if (!relay)
                 return;
+        notify_loop_free(relay->notify);
         g_hash_table_unref(relay->sources);
         g_queue_clear(&relay->ready);
         g_queue_clear(&relay->retry);
@@ -125,7 +131,7 @@ static bool serve(Relay *relay, RelaySource *source, GError **error) {
 static bool is_served(const char *name, void *data) {
         const Relay *relay = data;
 
-        return g_hash_table_contains(relay->sources, name);
+        return g_hash_table_contains(relay->sources, name) || notify_loop_serves(relay->notify, name);
 }
 
 static void sweep_store(Relay *relay) {
@@ -143,14 +149,20 @@ static void collect(const char *name, const int *fds, gsize n_fds, void *data) {
         g_array_append_vals(g_hash_table_lookup(groups, name), fds, (guint) n_fds);
 }
 
-static void restore(Relay *relay, const char *name, const GArray *fds) {
-        g_autoptr(GError) error = NULL;
-        RelaySource *source =
-                relay_source_restore(name, (const int *) (void *) fds->data, fds->len, &error);
+static bool restore_output(Relay *relay, const char *name, const int *fds, gsize n_fds, GError **error) {
+        RelaySource *source = relay_source_restore(name, fds, n_fds, error);
 
-        if (!source || !serve(relay, source, &error))
-                log_error("Cannot go on with the output of a container ('%s' in the store): %s", name,
-                          error->message);
+        return source && serve(relay, source, error);
+}
+
+static void restore(Relay *relay, const char *name, const GArray *array) {
+        const int *fds = (const int *) (void *) array->data;
+        g_autoptr(GError) error = NULL;
+
+        if (!(notify_source_is_name(name) ?
+                      notify_loop_restore(relay->notify, name, fds, array->len, &error) :
+                      restore_output(relay, name, fds, array->len, &error)))
+                log_error("Cannot go on with a container ('%s' in the store): %s", name, error->message);
 }
 
 bool relay_restore(Relay *relay, GError **error) {
@@ -251,8 +263,10 @@ static bool take_registration(Relay *relay) {
                 log_error("Cannot read a registration: %s", g_strerror((int) -n));
         else {
                 text[n] = '\0';
-                if (!accept_registration(relay, text, fds, n_fds, &error))
-                        log_error("Cannot take the output of a container: %s", error->message);
+                if (!(notify_record_is(text) ?
+                              notify_loop_register(relay->notify, text, fds, n_fds, &error) :
+                              accept_registration(relay, text, fds, n_fds, &error)))
+                        log_error("Cannot serve a container: %s", error->message);
                 close_all(fds, n_fds);
         }
         return recv(relay->socket, text, sizeof text, MSG_DONTWAIT) >= 0;
@@ -486,7 +500,9 @@ static void handle_event(Relay *relay, const struct epoll_event *event) {
         void *what = (void *) (uintptr_t) (event->data.u64 & ~ABOUT_MASK);
         RelayStream *stream = what;
 
-        if (about == ABOUT_FILES)
+        if (event->data.u64 & ABOUT_NOTIFY)
+                notify_loop_event(relay->notify, event);
+        else if (about == ABOUT_FILES)
                 end_turns(relay);
         else if (about == ABOUT_PAYLOAD)
                 handle_end(relay, what);
@@ -500,21 +516,44 @@ static void handle_event(Relay *relay, const struct epoll_event *event) {
         }
 }
 
+/* A payload that says READY=1 and ends has both seen in this order only if we get a processor before systemd learns of
+ * its end: for some hundred microseconds it has the better chance, on a busy machine none. So while somebody's readiness
+ * is awaited we sleep, and wake, with a real-time priority. What we do with it is little: a message of each, and its
+ * number in a time is bounded. Lines are moved without it. Where it is not allowed to us we are not as fast. */
+static void hurry(Relay *relay, bool wanted) {
+        const struct sched_param priority = { .sched_priority = wanted ? 1 : 0 };
+
+        if (relay->hurries == wanted)
+                return;
+        relay->hurries = wanted;
+        (void) sched_setscheduler(0, (wanted ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &priority);
+}
+
 bool relay_step(Relay *relay, int timeout, GError **error) {
         struct epoll_event events[EVENTS_MAX];
-        int n = epoll_wait(relay->epoll, events, EVENTS_MAX, wait_time(relay, timeout));
+        bool sweep;
+        int n;
+
+        hurry(relay, notify_loop_is_urgent(relay->notify));
+        n = epoll_wait(relay->epoll, events, EVENTS_MAX,
+                       notify_loop_wait_time(relay->notify, wait_time(relay, timeout)));
 
         if (n < 0 && errno != EINTR)
                 return error_set_errno(error, errno, "Cannot wait for events");
         for (int i = 0; i < n; i++)
                 handle_event(relay, &events[i]);
+        sweep = notify_loop_step(relay->notify);
         retry_streams(relay);
         recheck_streams(relay);
+        if (sweep || !g_queue_is_empty(&relay->ready))
+                hurry(relay, false);
+        if (sweep)
+                sweep_store(relay);
         move_ready(relay);
         forget_ended(relay);
         return true;
 }
 
 guint relay_n_sources(const Relay *relay) {
-        return g_hash_table_size(relay->sources);
+        return g_hash_table_size(relay->sources) + notify_loop_n_sources(relay->notify);
 }

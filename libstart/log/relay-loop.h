@@ -6,12 +6,12 @@
 
 #include "libstart/log/fd-store.h"
 
-/* The relay itself: takes registrations from its socket and moves lines until they end. */
+/* The relay itself: takes registrations from its socket, and moves lines and notifications until they end. */
 typedef struct Relay Relay;
 
 /* `socket`: the datagram socket that libstart registers at, taken over; -1 to serve only what is
- * restored. `store` must outlive the relay. */
-Relay *relay_new(int socket, FdStore *store, GError **error);
+ * restored. `store` must outlive the relay. `notify_address`: $NOTIFY_SOCKET, or NULL. */
+Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError **error);
 void relay_free(Relay *relay);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Relay, relay_free)
 

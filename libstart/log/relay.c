@@ -44,7 +44,7 @@ static bool run(GError **error) {
         store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
         if (!store)
                 return false;
-        relay = relay_new(socket, store, error);
+        relay = relay_new(socket, store, getenv("NOTIFY_SOCKET"), error);
         if (!relay || !relay_restore(relay, error))
                 return false;
         if (socket < 0 && relay_n_sources(relay) == 0)

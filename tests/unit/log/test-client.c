@@ -152,7 +152,7 @@ START_TEST(test_relay_is_gone) {
         pipes.stdout_read = ends[0];
         ck_assert(!relay_register(&pipes, ends[0], -1, &payload, &error));
         ck_assert_str_eq(error->message,
-                         "Cannot hand the payload's output to the log relay: Connection refused");
+                         "Cannot register the container at the log relay: Connection refused");
 }
 END_TEST
 

@@ -110,7 +110,7 @@ static void steps(Relay *relay, int n) {
 }
 
 static Relay *open_relay(FdStore *store) {
-        Relay *relay = relay_new(dup(queue[1]), store, NULL);
+        Relay *relay = relay_new(dup(queue[1]), store, notify_path, NULL);
 
         ck_assert_ptr_nonnull(relay);
         return relay;
