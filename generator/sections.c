@@ -85,19 +85,22 @@ static bool is_confined(const LaunchArgs *args) {
         return confined;
 }
 
-/* With passthrough the journal's socket is the payload's, but not a file or a terminal of the host's. */
+/* With passthrough the journal's socket is the payload's, but not a file or a terminal of the host's. What a payload says
+ * to systemd goes through the relay always. */
 static bool is_relayed(const Container *container) {
         const char *driver = container->args->log_driver;
 
-        if (!driver || g_str_equal(driver, "journald"))
+        if (!driver || g_str_equal(driver, "journald") ||
+            g_strcmp0(container->args->sdnotify, "container") == 0)
                 return true;
         return g_str_equal(driver, "passthrough") && (service_user_line(container->service, "StandardOutput") ||
                                                       service_user_line(container->service, "StandardError"));
 }
 
 /* Services that are there for all containers. Not required: without them libstart compiles the filter
- * itself, and says so where it cannot log. An early one does not wait for the filters: that costs 0.4 s in a
- * boot whose first processes share one CPU, compiling the filter itself at most 0.15 s (tests/vm/README.md). */
+ * itself, says so where it cannot log, and does not start a payload that has to be heard. An early one does not wait for
+ * the filters: that costs 0.4 s in a boot whose first processes share one CPU, compiling the filter itself at most 0.15 s
+ * (tests/vm/README.md). */
 static void add_wants(const Container *container) {
         const LaunchArgs *args = container->args;
         Service *service = container->service;
@@ -215,7 +218,6 @@ static void set_type(Container *container) {
         const UnitLine *type = service_user_line(container->service, "Type");
         const UnitLine *exec = service_user_line(container->service, "ExecStart");
         Service *service = container->service;
-        bool says_ready = g_strcmp0(container->args->sdnotify, "container") == 0;
 
         if (type && g_str_equal(type->value, "oneshot")) {
                 g_clear_pointer(&container->args->sdnotify, g_free); /* it is ready when it is done */
@@ -230,7 +232,8 @@ static void set_type(Container *container) {
                         "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
         container->args->detach = FLAG_TRUE;
         service_set(service, "Type", "notify");
-        service_set(service, "NotifyAccess", says_ready ? "all" : "main");
+        /* libstart first, then the payload, or rather the relay in its name. */
+        service_set(service, "NotifyAccess", "main");
 }
 
 /* The stop is systemd's alone: it signals the payload itself. */

@@ -7,7 +7,7 @@
 /* Who says READY=1 to systemd; podman's --sdnotify. */
 typedef enum NotifyMode {
         NOTIFY_CONMON,    /* libstart, once the payload was executed (to podman: its monitor) */
-        NOTIFY_CONTAINER, /* the payload, on systemd's own socket */
+        NOTIFY_CONTAINER, /* the payload, on a socket that the relay reads */
         NOTIFY_IGNORE,    /* nobody, and the payload sees no socket */
 } NotifyMode;
 

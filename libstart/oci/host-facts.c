@@ -3,5 +3,6 @@
 
 void host_facts_clear(HostFacts *host) {
         g_clear_pointer(&host->thermal_throttle, g_strfreev);
+        g_clear_pointer(&host->notify_socket, g_free);
         g_clear_pointer(&host->rootfs_mount, g_free);
 }

@@ -20,7 +20,8 @@ typedef struct HostFacts {
 
         int listen_fds;              /* sockets passed by systemd, from descriptor 3 on */
         const char *listen_fd_names; /* $LISTEN_FDNAMES, or NULL */
-        const char *notify_socket;   /* path of systemd's socket on the host; NULL: there is none */
+        char *notify_socket; /* owned: path on the host of the socket for what the payload says to systemd; NULL:
+                                      * there is none, as nobody would listen */
 
         char *rootfs_mount; /* owned: absolute; the directory that the root file system is mounted on */
         bool selinux;       /* SELinux is enabled */

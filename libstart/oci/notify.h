@@ -4,7 +4,7 @@
 #include "libstart/base/launch-args.h"
 #include "libstart/oci/host-facts.h"
 
-/* Where the payload finds systemd's socket: podman's place. */
+/* Where the payload finds its socket: podman's place. */
 #define NOTIFY_SOCKET_INSIDE "/run/notify/notify.sock"
 
 /* Does the payload talk to systemd itself? */

@@ -328,20 +328,13 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
         return true;
 }
 
-static bool add_notify_socket(MountList *list, const SpecInput *input, GError **error) {
-        static const char *const options[] = { "bind", "rprivate", NULL };
-        const char *socket = input->host->notify_socket;
+/* Read-only: nobody changes the host's inode through it, and everybody may still write to the socket. */
+static void add_notify_socket(MountList *list, const SpecInput *input) {
+        static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "noexec", "rprivate", NULL };
 
-        if (!notify_is_for_container(input->args, input->host))
-                return true;
-        if (socket[0] != '/')
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "systemd's notify socket '%s' is no path, so that the container cannot be given it",
-                        socket);
-        if (!has_mount(list, NOTIFY_SOCKET_INSIDE))
-                add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", socket, options));
-        return true;
+        if (notify_is_for_container(input->args, input->host) && !has_mount(list, NOTIFY_SOCKET_INSIDE))
+                add_mount(list,
+                          make_mount(NOTIFY_SOCKET_INSIDE, "bind", input->host->notify_socket, options));
 }
 
 static guint count_slashes(const char *path) {
@@ -372,7 +365,8 @@ bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error) {
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);
-        if (!add_notify_socket(&list, input, error) || !add_defaults(&list, input, error))
+        add_notify_socket(&list, input);
+        if (!add_defaults(&list, input, error))
                 return false;
 
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),

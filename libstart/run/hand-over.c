@@ -110,10 +110,21 @@ static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, 
         return true;
 }
 
+/* A zombie that we trace is nobody else's to see until we have waited for it. */
+static void hear_last_words(const HandOver *hand_over, const HandOverCalls *calls) {
+        siginfo_t info = { 0 };
+
+        if (waitid(P_PID, (id_t) hand_over->payload, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+            info.si_pid != 0)
+                calls->ended(hand_over->told ? hand_over->payload : 0, calls->data);
+}
+
 /* A traced process stops at each of its signals until the tracer passes it on. */
-static void pass_on_signals(HandOver *hand_over) {
+static void pass_on_signals(HandOver *hand_over, const HandOverCalls *calls) {
         int status;
 
+        if (calls->ended)
+                hear_last_words(hand_over, calls);
         while (waitpid(hand_over->payload, &status, __WALL | WNOHANG) > 0) {
                 if (!WIFSTOPPED(status)) {
                         hand_over->exited = true;
@@ -145,7 +156,8 @@ static bool watch(int epoll, int signals, const Notify *notify) {
 
 /* Wait for systemd to have handled MAINPID=. Its being slow is no error: the payload runs, and only the little that
  * is said at the top of this file depends on it. */
-static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over) {
+static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over,
+                             const HandOverCalls *calls) {
         _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
         struct signalfd_siginfo info;
         struct epoll_event event;
@@ -158,9 +170,9 @@ static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_o
                 if (n == 0 || (n < 0 && errno != EINTR))
                         return;
                 if (read(signals, &info, sizeof info) > 0)
-                        pass_on_signals(hand_over);
+                        pass_on_signals(hand_over, calls);
         }
-        pass_on_signals(hand_over);
+        pass_on_signals(hand_over, calls);
 }
 
 static int watch_children(GError **error) {
@@ -177,7 +189,7 @@ static int watch_children(GError **error) {
 }
 
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
-               bool (*started)(pid_t payload, void *data, GError **error), void *data, HandOver *ret, GError **error) {
+               const HandOverCalls *calls, HandOver *ret, GError **error) {
         _cleanup_close_ int signals = watch_children(error);
         g_autofree char *message = NULL;
         bool traced = false;
@@ -190,20 +202,24 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         if (ret->exec_errno != 0)
                 return true;
 
-        if (traced)
-                pass_on_signals(ret);
+        if (ret->exited && calls->ended)
+                calls->ended(0, calls->data);
+        else if (traced)
+                pass_on_signals(ret, calls);
         /* systemd would only complain about the pid of a payload that is gone; our own end tells of it. */
         message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
-        if (!started(ret->payload, data, error) || (*message && !notify_send(notify, message, error))) {
+        if (!calls->started(ret->payload, calls->data, error) ||
+            (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);
                 await_end(ret->payload);
                 return false;
         }
+        ret->told = !ret->exited;
         timing_mark(container->timing, TIMING_TOLD);
         if (!traced || ret->exited)
                 return true;
         if (notify_mark(notify, ret->payload, NULL))
-                wait_for_systemd(notify, signals, ret);
+                wait_for_systemd(notify, signals, ret, calls);
         return true;
 }
 

@@ -88,7 +88,6 @@ bool host_gather(Host *ret, GError **error) {
                 .bounding_caps = bounding_set_read(),
                 .listen_fds = host_listen_fds(),
                 .listen_fd_names = getenv("LISTEN_FDNAMES"),
-                .notify_socket = getenv("NOTIFY_SOCKET"),
                 .selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
                 .source_flags = read_source_flags,
                 .find_device = device_node_find,

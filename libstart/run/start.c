@@ -17,6 +17,7 @@
 #include "libstart/base/signal-name.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/hostname.h"
+#include "libstart/oci/notify.h"
 #include "libstart/oci/spec.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
@@ -27,6 +28,7 @@
 #include "libstart/run/mounts.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
+#include "libstart/run/payload-notify.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
@@ -52,6 +54,7 @@ struct Start {
         runtime_spec_schema_config_schema *spec;
         GBytes *filter;
         PayloadLog log;
+        PayloadNotify payload_notify;
         Timing *timing;
 };
 
@@ -72,6 +75,7 @@ void start_free(Start *start) {
         free_runtime_spec_schema_config_schema(start->spec);
         g_clear_pointer(&start->filter, g_bytes_unref);
         payload_log_close(&start->log);
+        payload_notify_close(&start->payload_notify);
         timing_free(start->timing);
         g_free(start);
 }
@@ -82,6 +86,7 @@ static Start *start_new(const LaunchArgs *args) {
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
                 .log = PAYLOAD_LOG_NULL,
+                .payload_notify = PAYLOAD_NOTIFY_NULL,
         };
         Start *start = g_memdup2(&empty, sizeof empty);
 
@@ -149,12 +154,20 @@ static bool make_environment(Start *start, GError **error) {
         return start->environment;
 }
 
+/* Where systemd does not listen to us it does not listen to the payload. */
+static char *find_notify_socket(const Start *start) {
+        if (!start->args->sdnotify || !getenv("NOTIFY_SOCKET"))
+                return NULL;
+        return payload_notify_path(start->state_dir.private_path ?: "/");
+}
+
 /* For running, the environment stays out of the spec: runtime.c has it as it is, and a copy of thousands of variables
  * would only cost. */
 static bool build_spec(Start *start, bool for_running, GError **error) {
         static const char *const none[] = { NULL };
 
         start->host.facts.rootfs_mount = g_strdup(start->root.mount_point);
+        start->host.facts.notify_socket = find_notify_socket(start);
         if (!make_environment(start, error))
                 return false;
         start->spec = spec_build(start->args, start->root.config, &start->user, &start->host.facts,
@@ -250,6 +263,11 @@ static bool prepare_root(Start *start, GError **error) {
         return mounted;
 }
 
+static bool open_payload_notify(Start *start, GError **error) {
+        return !notify_is_for_container(start->args, &start->host.facts) ||
+               payload_notify_open(&start->payload_notify, start->state_dir.private_path, error);
+}
+
 static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
         if (!find_root(start, error) || !prepare_root(start, error) || !build_spec(start, true, error) ||
@@ -259,7 +277,7 @@ static bool prepare(Start *start, GError **error) {
         if (!filter_load(start->args, start->root.config, &start->host.facts, &start->filter, error))
                 return false;
         timing_mark(start->timing, TIMING_FILTER);
-        return payload_input_open(start->args, error) &&
+        return open_payload_notify(start, error) && payload_input_open(start->args, error) &&
                payload_log_open(&start->log, start->args, &start->user, error);
 }
 
@@ -312,17 +330,40 @@ static bool payload_started(pid_t payload, void *data, GError **error) {
         return payload_log_started(&start->log, start->args, &start->user, unit, payload, error);
 }
 
+static void payload_ended(pid_t payload, void *data) {
+        Start *start = data;
+
+        payload_notify_drain(&start->payload_notify, start->notify, payload);
+}
+
+/* A payload that nobody hears would be waited for in vain. */
+static bool hand_over_notify(Start *start, pid_t main_process, GError **error) {
+        g_autofree char *unit = unit_name(start);
+        bool done = payload_notify_hand_over(&start->payload_notify, unit, main_process, error);
+
+        if (!done && main_process != getpid())
+                kill(main_process, SIGKILL);
+        return done;
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
+        const HandOverCalls calls = {
+                .started = payload_started,
+                .ended = start->payload_notify.socket >= 0 ? payload_ended : NULL,
+                .data = start,
+        };
         NotifyMode mode = NOTIFY_CONMON;
         HandOver result;
 
         if (start->args->sdnotify && !notify_mode_parse(start->args->sdnotify, &mode, error))
                 return EXIT_KEYTURN;
-        if (!hand_over(container, start->notify, mode == NOTIFY_CONMON ? "READY=1\n" : "", payload_started, start,
-                       &result, error))
+        if (!hand_over(container, start->notify, mode == NOTIFY_CONMON ? "READY=1\n" : "", &calls, &result,
+                       error))
                 return EXIT_KEYTURN;
         if (result.exec_errno != 0)
                 return exec_failure(start, result.exec_errno, error);
+        if (!result.exited && !hand_over_notify(start, result.payload, error))
+                return EXIT_KEYTURN;
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
@@ -332,7 +373,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
 static int run_attached(Start *start, const RuntimeContainer *container, GError **error) {
         int status, errnum;
 
-        if (!payload_started(getpid(), start, error))
+        if (!payload_started(getpid(), start, error) || !hand_over_notify(start, getpid(), error))
                 return EXIT_KEYTURN;
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))

@@ -162,7 +162,7 @@ START_TEST(test_systemd) {
 
         host.listen_fds = 2;
         host.listen_fd_names = "a:b";
-        host.notify_socket = "/run/systemd/notify";
+        host.notify_socket = (char *) "/run/keyturn/cam/.private/notify";
         g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
         expect_list(environment,
                     PATH "[container=podman]" TAIL "[LISTEN_PID=1][LISTEN_FDS=2][LISTEN_FDNAMES=a:b]"
@@ -217,7 +217,7 @@ START_TEST(test_no_notify) {
         HostFacts host = caller_facts();
         g_autoptr(LaunchArgs) args = parse_args(WORDS("--sdnotify=conmon", "--http-proxy=false", "i"));
 
-        host.notify_socket = "/run/systemd/notify";
+        host.notify_socket = (char *) "/run/keyturn/cam/.private/notify";
         g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
         expect_list(environment, PATH "[container=podman]" TAIL);
 }
