@@ -47,13 +47,18 @@ void level_prefix_lower(const LevelPrefix *prefix, char *data, gsize size) {
         }
 }
 
-/* How many of the last bytes may be the begin of a prefix. */
-static guint begun_at_end(const char *data, gsize size) {
+/* How many of the last bytes, with those before that are sent already, may be the begin of a prefix. */
+static guint begun_at_end(const LevelPrefix *prefix, const char *data, gsize size) {
         gsize zeros = 0;
 
         while (zeros < size && zeros < DIGITS_MAX && data[size - 1 - zeros] == '0')
                 zeros++;
-        return zeros < size && data[size - 1 - zeros] == '<' ? (guint) zeros + 1 : 0;
+        if (zeros == size) {
+                bool goes_on = prefix->begun > 0 && prefix->begun + zeros <= DIGITS_MAX + 1;
+
+                return goes_on ? prefix->begun + (guint) zeros : 0;
+        }
+        return data[size - 1 - zeros] == '<' ? (guint) zeros + 1 : 0;
 }
 
 static gsize column_at_end(const LevelPrefix *prefix, const char *data, gsize size) {
@@ -68,5 +73,5 @@ void level_prefix_sent(LevelPrefix *prefix, const char *data, gsize size) {
         if (size == 0)
                 return;
         prefix->column = column_at_end(prefix, data, size);
-        prefix->begun = begun_at_end(data, size);
+        prefix->begun = begun_at_end(prefix, data, size);
 }

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
         require(root_open(&root, directory, NULL), "cannot open '%s'", directory);
         g_autoptr(Config) config = config_new(&root);
-        bool ok = config_default_network(config, &network, &origin, &error);
+        bool ok = config_default(config, SETTING_NETWORK, &network, &origin, &error);
         require_error(ok, error, text);
         require(!ok || g_str_equal(network, "host") || g_str_equal(network, "none"), "the network is '%s'",
                 network);
