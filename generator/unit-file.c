@@ -170,8 +170,9 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
         } else
                 text = keep_slice(reader->file, reader->text);
 
+        /* Joined, it may look like a section to whoever reads what is printed. */
         equals = memchr(line.start, '=', line.length);
-        if (!equals || equals == line.start)
+        if (!equals || equals == line.start || line.start[0] == '[')
                 return fail(reader, number, error, "neither a [Section], a KEY=VALUE nor a # comment");
         if (!reader->file->current || !reader->file->current->name)
                 return fail(reader, number, error, "an assignment before the first [Section]");

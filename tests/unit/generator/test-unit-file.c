@@ -46,6 +46,7 @@ static const struct {
         { "[A]\n=v\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A]\nno \\\nassignment\n", NULL,
           "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
+        { "[A]\n\\\n[B]=v\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A\n", NULL, "x.container:1: a section is written [Name]" },
         { "[]\n", NULL, "x.container:1: a section is written [Name]" },
         { "[A] x\n", NULL, "x.container:1: a section is written [Name]" },
