@@ -6,7 +6,9 @@
 
 DIFFERENCES = [
     (r'[-+]keyring .*', '',
-     "the session keyring is named after the container's id: with Podman a random one, here its name"),
+     "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
+    (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',
+     "what stands on the standard streams keeps its owner here; with Podman the payload's user gets it"),
     (r'[-+]env-order\[\d+\] .*', '', 'the order of variables changes from one start to the next with Podman'),
     (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
      "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "
@@ -19,16 +21,18 @@ DIFFERENCES = [
      "the list of masked paths is Podman 6's"),
     (r'-masked /proc/interrupts file 0444 0:0 full rw', '', "the list of masked paths is Podman 6's"),
     (r'[-+]size /(run|run/lock|tmp|var/tmp) \d+', r'(?!read-only$).*',
-     'the writable layer is on /run, not on the disk'),
+     'the writable layer is a file system of its own, in memory, not on the disk'),
+    (r'\+mount (/etc/hosts|/etc/hostname|/etc/resolv.conf|/run/.containerenv) tmpfs bound rw,relatime private '
+     r'rw,size=\d+k,nr_inodes=\d+', 'rootfs(-user)?', 'that of Rootfs= is where these files are, with its limits'),
     (r'[-+](hostname|sysctl kernel/hostname\[0\]|env HOSTNAME=|content /etc/host(s|name)\[\d\]) ?'
      r'(127.0.0.1\t)?[0-9a-f]{12}( systemd-[a-z-]+)?', 'no-network|sysctls', 'both make a random name up'),
     (r'-path / directory 0555 4242:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
     (r'\+path / directory 0555 0:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
     (r'-path /etc/mtab link -> /proc/mounts', 'rootfs', 'nothing is written into the directory of Rootfs='),
     (r'\+path /etc/mtab ENOENT', 'rootfs', 'nothing is written into the directory of Rootfs='),
-    (r'-mount /run/notify tmpfs bound .*', 'notify', "the socket is systemd's own; Podman mounts a directory"),
+    (r'-mount /run/notify tmpfs bound .*', 'notify', 'only the socket is mounted; Podman mounts the directory that it is in'),
     (r'\+mount /run/notify/notify.sock tmpfs bound .*', 'notify',
-     "the socket is systemd's own; Podman mounts a directory with one of its own"),
+     "only the socket is mounted; Podman mounts the directory that it is in"),
     (r'[-+]fd [12] .*', 'log-driver-none', 'LogDriver=none is /dev/null; with Podman conmon reads and forgets'),
     (r'-env (TMPDIR|PODMAN_SYSTEMD_UNIT|NOTIFY_SOCKET)=.*', 'environment-of-the-host',
      'variables that Podman itself was given or sets for itself'),
