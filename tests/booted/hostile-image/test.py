@@ -22,6 +22,7 @@ CTL = '/usr/bin/keyturnctl'
 
 # What the hostile loader becomes. Descriptor 3 is the program that it was called for.
 WRITE = r'''
+trap '' HUP  # which comes with the end of who entered
 echo began >> /report/told
 for i in 1 2 3 4 5 6 7 8 9 10; do
         (echo OURS >/proc/self/fd/3) 2>/tmp/why && echo written >> /report/told

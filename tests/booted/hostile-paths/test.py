@@ -124,16 +124,16 @@ def test_a_file_that_became_a_link_leads_nowhere(machine):
 
 def test_another_way_to_the_same_volume_is_no_way_around(machine):
     """The attacker's file names the directory by one path, the victim's by another, both the administrator's."""
-    machine.run('mkdir -p /srv/data /srv/bound && ln -sfn /srv/data /srv/linked && mount --bind /srv/data /srv/bound')
+    machine.run('mkdir -p /srv/data /srv/bound && ln -sfn /srv/data /srv/led && mount --bind /srv/data /srv/bound')
     try:
-        for path in ('/srv/linked/sub', '/srv/bound/sub'):
+        for path in ('/srv/led/sub', '/srv/bound/sub'):
             said = attack(machine, f'Image=localhost/test/busybox\nVolume={path}:/x', payload='cat /x/root/secret')
             assert SECRET not in said and 'is a link' in said, said
         said = attack(machine, 'Image=localhost/test/busybox\nVolume=/srv/data/sub:/x', payload='cat /x/root/secret',
-                      volume='Mount=type=bind,src=/srv/linked,dst=/data')
+                      volume='Mount=type=bind,src=/srv/led,dst=/data')
         assert SECRET not in said and 'is a link' in said, said
     finally:
-        machine.run('umount /srv/bound; rm /srv/linked')
+        machine.run('umount /srv/bound; rm /srv/led')
 
 
 def test_specifiers_hide_no_volume(machine):
