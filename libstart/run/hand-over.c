@@ -110,12 +110,17 @@ static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, 
         return true;
 }
 
-/* A zombie that we trace is nobody else's to see until we have waited for it. */
-static void hear_last_words(const HandOver *hand_over, const HandOverCalls *calls) {
+/* Of a process that it traces, the kernel also tells that it has stopped, asked for or not. */
+bool hand_over_has_ended(pid_t process) {
         siginfo_t info = { 0 };
 
-        if (waitid(P_PID, (id_t) hand_over->payload, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-            info.si_pid != 0)
+        return waitid(P_PID, (id_t) process, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && info.si_pid != 0 &&
+               (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
+}
+
+/* A zombie that we trace is nobody else's to see until we have waited for it. */
+static void hear_last_words(const HandOver *hand_over, const HandOverCalls *calls) {
+        if (hand_over_has_ended(hand_over->payload))
                 calls->ended(hand_over->told ? hand_over->payload : 0, calls->data);
 }
 

@@ -34,5 +34,8 @@ typedef struct HandOverCalls {
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
                const HandOverCalls *calls, HandOver *ret, GError **error);
 
+/* Whether a process that we trace, or a child of ours, has ended; it stays to be waited for. */
+bool hand_over_has_ended(pid_t process);
+
 /* End this process as the payload ended: the same exit status, or killed by the same signal. */
 void hand_over_end_as(int status) G_GNUC_NORETURN;

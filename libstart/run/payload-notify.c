@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -17,6 +16,7 @@
 #include "libstart/log/notify-filter.h"
 #include "libstart/log/notify-record.h"
 #include "libstart/log/relay-client.h"
+#include "libstart/run/hand-over.h"
 #include "libstart/run/payload-notify.h"
 
 #define NAME "notify"
@@ -69,13 +69,6 @@ static void await(const PayloadNotify *notify, bool (*is_done)(const PayloadNoti
                 g_usleep(100);
 }
 
-static bool has_ended(pid_t process) {
-        siginfo_t info = { 0 };
-
-        return waitid(P_PID, (id_t) process, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
-               info.si_pid != 0;
-}
-
 /* A process that we trace is seen to end by nobody before we exit. So from here on the relay watches it, or it has ended
  * already and the relay has passed on its last words. */
 bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t main_process, GError **error) {
@@ -95,7 +88,7 @@ bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t mai
                                  NOTIFY_RECORD_FDS, error))
                 return false;
         await(notify, is_registered);
-        if (has_ended(main_process))
+        if (hand_over_has_ended(main_process))
                 await(notify, is_read);
         return true;
 }

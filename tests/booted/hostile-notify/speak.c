@@ -210,6 +210,19 @@ static void handle_usr1(int signal) {
         say("READY=1\nSTATUS=reloaded", strlen("READY=1\nSTATUS=reloaded"));
 }
 
+/* Each sends a SIGCHLD. */
+static void have_children(int msec) {
+        struct timespec begin, now;
+
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        do {
+                if (fork() == 0)
+                        _exit(0);
+                wait(NULL);
+                clock_gettime(CLOCK_MONOTONIC, &now);
+        } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < msec);
+}
+
 static char *next(char ***words) {
         char *word = **words;
 
@@ -278,6 +291,8 @@ static void do_else(const char *what, char ***words) {
                 signal(SIGUSR1, handle_usr1);
         else if (!strcmp(what, "sleep"))
                 usleep((useconds_t) atoi(next(words)) * 1000);
+        else if (!strcmp(what, "children"))
+                have_children(atoi(next(words)));
         else if (!strcmp(what, "wait")) {
                 const char *path = next(words);
 

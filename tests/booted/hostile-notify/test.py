@@ -61,6 +61,19 @@ def ended(machine, unit):
 KILLED = 'StopSignal=SIGKILL'
 
 
+# ---- what a payload may do
+
+
+def test_signals_while_it_starts_are_no_end(machine):
+    """libstart traces it until systemd knows it, and sees each of its signals."""
+    speaker(machine, 'parent', 'children', '300', 'say', 'READY=1\\nSTATUS=ready', 'forever', container=KILLED,
+            service='TimeoutStartSec=20')
+    for _ in range(10):
+        machine.run('systemctl start parent')
+        assert machine.show('parent', 'StatusText') == 'ready'
+        machine.run('systemctl stop parent; systemctl reset-failed parent', check=False)
+
+
 # ---- attacks on others
 
 
