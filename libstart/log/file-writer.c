@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -29,11 +31,34 @@ void file_writer_clear(FileWriter *writer) {
         *writer = (FileWriter) FILE_WRITER_NULL;
 }
 
-/* Whether it makes sense to try again. Somebody may have made a terminal or a FIFO non-blocking. */
-static bool wait_for(int file) {
-        struct pollfd writable = { .fd = file, .events = POLLOUT };
+/* How long what a payload has left waits for room, once the payload has ended: a service that ends again and again, while
+ * nobody reads its FIFO, would else leave a thread behind each time. */
+#define PATIENCE_MSEC 1000
 
-        return errno == EINTR || (errno == EAGAIN && poll(&writable, 1, -1) >= 0);
+/* Whether it makes sense to try again; errno is of the last try. */
+static bool wait_for(const FileTurn *turn, int file) {
+        struct pollfd writable = { .fd = file, .events = POLLOUT };
+        int r = 0;
+
+        if (errno != EAGAIN)
+                return errno == EINTR;
+        do
+                r = poll(&writable, 1, PATIENCE_MSEC);
+        while (r == 0 && !g_atomic_int_get(&turn->ended));
+        errno = EAGAIN;
+        return r != 0;
+}
+
+/* FIFOs and terminals take no more than they have room for, and to wait is ours. So they are opened once more: others have
+ * the description that systemd opened, and want it blocking. -1: it is a file, or cannot be opened. */
+static int open_non_blocking(int file) {
+        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
+        struct stat st;
+
+        if (fstat(file, &st) < 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+                return -1;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static ssize_t write_file(char *data, size_t size, void *context) {
@@ -42,11 +67,11 @@ static ssize_t write_file(char *data, size_t size, void *context) {
 
         size = MIN(size, *turn->left);
         while (done < size) {
-                ssize_t n = write(turn->file, data + done, size - done);
+                ssize_t n = write(turn->sink, data + done, size - done);
 
                 if (n > 0)
                         done += (size_t) n;
-                else if (n == 0 || !wait_for(turn->file)) {
+                else if (n == 0 || !wait_for(turn, turn->sink)) {
                         turn->lost_errnum = n == 0 ? EIO : errno;
                         break;
                 }
@@ -69,7 +94,9 @@ static PumpResult move_batches(Pump *pump, FileTurn *turn) {
 static void *run_turn(void *data) {
         FileTurn *turn = data;
         g_auto(Pump) pump = PUMP_NULL;
+        _cleanup_close_ int own = open_non_blocking(turn->file);
 
+        turn->sink = own >= 0 ? own : turn->file;
         turn->result = pump_open(&pump, NULL) ? move_batches(&pump, turn) : PUMP_FAILED;
         turn->errnum = errno;
         while (write(turn->done, &turn, sizeof turn) < 0 && errno == EINTR)

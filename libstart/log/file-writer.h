@@ -15,6 +15,7 @@ typedef struct FileTurn {
         void *owner;  /* of the caller's */
         bool running; /* set by file_writer_start(); the turn is the thread's until file_writer_next() gives it back */
         bool again;   /* the caller's: something happened meanwhile */
+        int ended;    /* atomic, the caller's: the payload has ended, and what is left waits for room only a moment */
 
         /* What became of it: */
         PumpResult result;
@@ -23,6 +24,7 @@ typedef struct FileTurn {
         gsize lost;      /* bytes, ever, that the file did not take */
         int lost_errnum; /* why; 0: it took everything in this turn */
         int done;        /* where to say it */
+        int sink;        /* the thread's: the file, or a description of its own of it */
 } FileTurn;
 
 typedef struct FileWriter {

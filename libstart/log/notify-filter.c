@@ -72,6 +72,9 @@ static ssize_t rule_error_name(const char *value, size_t size, char *to) {
 }
 
 static bool is_text(gunichar c) {
+        /* Of noncharacters systemd says, each time, that they are no UTF-8. */
+        if ((c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE)
+                return false;
         switch (g_unichar_type(c)) {
         case G_UNICODE_CONTROL:
         case G_UNICODE_FORMAT: /* turns the direction of what follows, for one */

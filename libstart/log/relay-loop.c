@@ -371,6 +371,7 @@ static bool start_turn(Relay *relay, RelayStream *stream, GError **error) {
             (!file_writer_open(&relay->files, error) ||
              !watch(relay, EPOLL_CTL_ADD, relay->files.done_read, EPOLLIN, ABOUT_FILES, error)))
                 return false;
+        g_atomic_int_set(&turn->ended, stream->source->ended);
         turn->pipe = stream->pipe;
         turn->file = stream->file;
         turn->left = &stream->left;
@@ -491,6 +492,7 @@ static void handle_end(Relay *relay, RelaySource *source) {
         source->ended = true;
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].hung_up = true;
+                g_atomic_int_set(&source->streams[i].turn.ended, true);
                 enqueue(&relay->ready, &source->streams[i]);
         }
 }

@@ -365,6 +365,29 @@ def test_stopped_reader(machine):
     machine.run('systemctl stop attacker filed reader; rm /run/log-fifo')
 
 
+def test_nobody_waits_for_a_reader_for_ever(machine):
+    """A service that ends again and again, with output left that nobody reads: a thread of the relay's stayed each time."""
+    machine.run('rm -f /run/log-fifo; mkfifo /run/log-fifo')
+    machine.unit('reader.service', '[Service]\nExecStart=sh -c "exec 3<>/run/log-fifo; exec sleep 1000"\n')
+    machine.run('systemctl start reader')
+    machine.container('burst', '''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "head -c 61000 /dev/zero | tr '\\\\0' x"
+
+        [Service]
+        StandardOutput=file:/run/log-fifo
+    ''')
+    for _ in range(5):
+        machine.run('systemctl start burst', check=False)
+        end_of(machine, 'burst')
+    machine.wait_for(lambda: len(os.listdir(machine.path(f'/proc/{relay_pid(machine)}/task'))) == 1, 30)
+    machine.run('systemctl stop reader; rm /run/log-fifo')
+
+
 def test_input_from_a_file(machine):
     for user in ('', 'User=1234:5678'):
         machine.write('/run/input-of-host', 'of the host\n', mode=0o640)

@@ -55,6 +55,7 @@ static const struct {
           BYTES("STATUS=?x?") }, /* right to left; end of line */
         { BYTES("STATUS=\xff\xc3"), BYTES("STATUS=??") },
         { BYTES("STATUS=\xed\xa0\x80"), BYTES("STATUS=???") }, /* half a surrogate pair */
+        { BYTES("STATUS=x\xef\xbf\xbey\xef\xb7\x90z"), BYTES("STATUS=x?y?z") }, /* noncharacters */
         { BYTES("STATUS=a\xc3\nREADY=1"), BYTES("STATUS=a?\nREADY=1") },
         /* Refused. */
         { BYTES("MAINPID=1"), BYTES(""), "MAINPID" },
