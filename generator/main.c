@@ -145,6 +145,7 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         untrusted_paths_add(run->untrusted, container);
         if (is_left(run, container))
                 return;
+        untrusted_paths_check_streams(run->untrusted, container);
         if (container->problems->len == 0)
                 seccomp_filters_check(run->filters, container);
         report(run, container);
@@ -228,6 +229,32 @@ static void put_untrusted_paths(Run *run, const SourceFile *source) {
                 writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
 }
 
+static const char *find_service(const Run *run, const SourceFile *source) {
+        return source->is_masked || source->error || !g_str_has_suffix(source->name, ".container") ?
+                       NULL :
+                       unit_names_service(run->names, source, NULL);
+}
+
+/* Rarely needed, and then every file is looked at twice. */
+static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
+        bool matter = false;
+
+        for (guint i = 0; i < files->len && !matter; i++) {
+                const SourceFile *source = files->pdata[i];
+
+                matter = source->unit && untrusted_paths_matter(source->unit);
+        }
+        for (guint i = 0; i < files->len && matter; i++) {
+                const char *service = find_service(run, files->pdata[i]);
+                g_autoptr(Container) container = NULL;
+
+                if (!service)
+                        continue;
+                container = container_new(files->pdata[i], g_strdup(service), run->names, run->config);
+                untrusted_paths_add(run->untrusted, container);
+        }
+}
+
 static bool run_generator(const Root *root) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(root, search_path);
@@ -243,6 +270,7 @@ static bool run_generator(const Root *root) {
         if (sources->files->len > 0)
                 run.beside_podman = beside_podman_is_active(root);
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
+        survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
         if (sources->files->len > 0) {

@@ -153,6 +153,54 @@ void untrusted_paths_add(UntrustedPaths *paths, const Container *container) {
                 add(paths, container, container->rootfs, strlen(container->rootfs));
 }
 
+/* systemd opens these itself, as root, following links, before libstart runs. */
+static const char *const streams[] = { "StandardInput", "StandardOutput", "StandardError" };
+
+/* The file of the host that is to be such a stream, or NULL. */
+static const char *stream_path(const UnitLine *line) {
+        static const char *const kinds[] = { "file:", "append:", "truncate:" };
+
+        for (size_t i = 0; line && i < G_N_ELEMENTS(kinds); i++)
+                if (g_str_has_prefix(line->value, kinds[i]))
+                        return line->value + strlen(kinds[i]);
+        return NULL;
+}
+
+bool untrusted_paths_matter(const UnitFile *unit) {
+        const UnitSection *section = unit_file_section(unit, "Service");
+
+        for (size_t i = 0; section && i < G_N_ELEMENTS(streams); i++)
+                if (stream_path(unit_section_last(section, streams[i])))
+                        return true;
+        return false;
+}
+
+static void check_stream(const UntrustedPaths *paths, Container *container, const UnitLine *line, const char *path) {
+        g_autofree char *known = known_part(path, strlen(path), container->service->name);
+        GHashTableIter iter;
+        gpointer untrusted;
+
+        g_hash_table_iter_init(&iter, paths->paths);
+        while (known && g_hash_table_iter_next(&iter, &untrusted, NULL))
+                if (path_value_covers(untrusted, known)) {
+                        container_problem(container, line,
+                                          "a container can write to '%s', and put a link to any file of the host there, "
+                                          "which systemd would open: name a file outside of the containers' volumes",
+                                          (const char *) untrusted);
+                        return;
+                }
+}
+
+void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *container) {
+        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++) {
+                const UnitLine *line = service_user_line(container->service, streams[i]);
+                const char *path = stream_path(line);
+
+                if (path)
+                        check_stream(paths, container, line, path);
+        }
+}
+
 static bool opens_paths(const LaunchArgs *args) {
         if (args->rootfs == FLAG_TRUE || args->volumes->len > 0 || args->env_files->len > 0)
                 return true;

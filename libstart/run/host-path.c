@@ -5,6 +5,7 @@
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "libstart/run/host-path.h"
 
 #define LINKS_MAX 40 /* as in the kernel */
+#define BUFFER_SIZE (64U * 1024U)
 
 /* A directory: one that is on the way, or one that payloads write to. */
 typedef struct Directory {
@@ -157,7 +159,7 @@ static bool take_step(Walk *walk, const char *name, bool *ret_done, GError **err
                 return error_set_errno(error, errno, "Cannot open '%s'", path);
         if (!S_ISLNK(st.st_mode))
                 go_down(walk, name, &st);
-        else if (!is_in_proc(fd))
+        else if (find_untrusted(walk) || !is_in_proc(fd)) /* who mounts may have put a procfs there */
                 return follow(walk, fd, name, &st, error);
         else {
                 g_string_append_printf(walk->way, "/%s%s", name, walk->rest->str);
@@ -236,37 +238,58 @@ int host_path_open(const char *path, int flags, const char *untrusted_list, GErr
 }
 
 /* In one piece, as far as a file says how long it is: what is no regular file does not. */
-static bool read_whole(int fd, gsize size, char **ret_content, gsize *ret_length) {
-        gsize room = size > 0 ? size : 4096, length = 0;
-        g_autofree char *content = g_malloc(room + 1);
-        ssize_t n = 1;
+static bool is_null(const struct stat *st) {
+        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
 
-        while (n != 0 && (size == 0 || length < size)) {
-                if (length == room)
-                        content = g_realloc(content, (room *= 2) + 1);
-                n = read(fd, content + length, room - length);
+/* What somebody else may have put there; a payload's environment has no room for as much (execve(2)). */
+#define CONTENT_MAX (8U << 20)
+
+static bool read_whole(int fd, GString *content) {
+        g_autofree char *buffer = g_malloc(BUFFER_SIZE);
+        ssize_t n;
+
+        do {
+                n = read(fd, buffer, BUFFER_SIZE);
                 if (n < 0 && errno != EINTR)
                         return false;
-                length += n > 0 ? (gsize) n : 0;
-        }
-        content[length] = '\0';
-        *ret_length = length;
-        *ret_content = g_steal_pointer(&content);
+                g_string_append_len(content, buffer, MAX(n, 0));
+        } while (n != 0 && content->len <= CONTENT_MAX);
         return true;
+}
+
+/* Looked at before it is opened: to open a device may do something, to open a FIFO waits, and neither ends. */
+static int open_file(const char *path, const char *untrusted_list, GError **error) {
+        _cleanup_close_ int found = host_path_open(path, O_PATH, untrusted_list, error);
+        g_autofree char *itself = g_strdup_printf("/proc/self/fd/%d", found);
+        struct stat st;
+        int fd;
+
+        if (found < 0)
+                return -1;
+        if (fstat(found, &st) < 0 || !(S_ISREG(st.st_mode) || is_null(&st))) {
+                error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
+                return -1;
+        }
+        fd = open(itself, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open '%s'", path);
+        return fd;
 }
 
 bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
                     GError **error) {
-        int nonblock = untrusted_list ? O_NONBLOCK : 0;
-        _cleanup_close_ int fd = host_path_open(path, O_RDONLY | O_NOCTTY | nonblock, untrusted_list, error);
-        struct stat st;
+        _cleanup_close_ int fd = untrusted_list ? open_file(path, untrusted_list, error) :
+                                                  host_path_open(path, O_RDONLY | O_NOCTTY, NULL, error);
+        g_autoptr(GString) content = g_string_new(NULL);
 
         if (fd < 0)
                 return false;
-        if (fstat(fd, &st) < 0)
+        if (!read_whole(fd, content))
                 return error_set_errno(error, errno, "Cannot read '%s'", path);
-        if (S_ISFIFO(st.st_mode) && untrusted_list)
-                return error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
-        return read_whole(fd, S_ISREG(st.st_mode) ? (gsize) st.st_size : 0, ret_content, ret_length) ||
-               error_set_errno(error, errno, "Cannot read '%s'", path);
+        if (content->len > CONTENT_MAX)
+                return error_set(error, KT_ERROR_FAILED, "'%s' is over 8 MiB", path);
+        *ret_length = content->len;
+        *ret_content = g_string_free(g_steal_pointer(&content), FALSE);
+        return true;
 }

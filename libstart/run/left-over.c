@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/run/left-over.h"
+#include "libstart/run/payload-notify.h"
 #include "libstart/run/runtime.h"
 
 /* The threat: what a payload wrote, where it lies in a directory that is to be used anew. Versions of keyturn before the
@@ -71,10 +72,12 @@ static bool put_aside(const char *path, const char *directory, const char *name,
 
 bool left_over_clear(const char *path, const char *private_path, const char *name, GError **error) {
         g_autofree char *state = g_build_filename(path, name, NULL), *aside = NULL;
+        g_autofree char *notify = payload_notify_path(private_path);
 
         if (!check_stopped(path, error))
                 return false;
         remove_state(state);
+        unlink(notify); /* no socket can be bound where one is */
         if (!put_aside(path, path, name, &aside, error) ||
             !put_aside(path, private_path, "upper", &aside, error) ||
             !put_aside(path, private_path, "work", &aside, error))

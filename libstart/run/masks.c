@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <linux/mount.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -116,8 +117,10 @@ static int clone_mount(int source, unsigned int flags) {
         return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
 }
 
+/* Private, too: where a volume is shared with the host, a clone would stay a peer of what it is cloned from, and what
+ * the container mounts on its mask (with CAP_SYS_ADMIN) would lie on the host's /dev/null. */
 static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int flags) {
-        struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
+        struct mount_attr attr = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
 
         return syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attr, sizeof attr) == 0;
 }

@@ -65,6 +65,8 @@ static bool keep_only(int fds[4]) {
         for (int i = 0; i < 4; i++)
                 if (fds[i] >= 0)
                         fds[i] = dup2(fds[i], FIRST_FD + i);
+                else
+                        close(FIRST_FD + i); /* whatever it is to libstart, which may wait for its end */
         return syscall(SYS_close_range, FIRST_FD + 4U, ~0U, 0) == 0;
 }
 

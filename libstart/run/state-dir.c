@@ -57,7 +57,15 @@ static bool make_private(const StateDir *state_dir, const char *name, bool *ret_
         return true;
 }
 
+/* What keyturn's own services have beside the containers' directories. */
+static bool is_reserved(const char *name) {
+        return g_str_equal(name, NAME_SECCOMP) || g_str_equal(name, NAME_RELAY);
+}
+
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
+        if (!path && is_reserved(name))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'" PATH_RUN "/%s' is keyturn's own: choose another --name, or say --state-dir", name);
         if (!path && is_a_services(name))
                 return error_set(error, KT_ERROR_FAILED,
                                  "%s.service is a container, and '" PATH_RUN "/%s' is its directory: choose another "

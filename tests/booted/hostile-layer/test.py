@@ -214,6 +214,23 @@ def test_a_directory_that_was_left(machine):
         assert machine.run(f'test -e /run/keyturn/{name}', check=False).status == 1
 
 
+def test_a_socket_that_was_left(machine):
+    """The payload's, which is no file of the state."""
+    machine.container('heard', '''
+        [Container]
+        Image=localhost/test/dump
+        Notify=true
+        StopSignal=KILL
+        Exec=--ready --hold
+    ''')
+    text = machine.read('/etc/containers/systemd/heard.container')
+    for _ in range(2):
+        machine.container('heard', text)
+        machine.run('systemctl start heard')
+        machine.run('rm /etc/containers/systemd/heard.container; systemctl daemon-reload')
+        machine.run('systemctl kill --signal=KILL heard; systemctl stop heard; test -S /run/keyturn/heard/.private/notify')
+
+
 def by_hand(machine, name, words, state='', check=False):
     return machine.run(f'{LIBSTART} run --name {name} --network host {state} {words} 2>&1 </dev/null', check=check)
 

@@ -269,6 +269,15 @@ def test_by_hand_to_a_file(machine):
     assert machine.read('/run/log-of-host') == 'to the caller\n'
 
 
+def test_by_hand_with_one_of_two_to_a_file(machine):
+    for redirected in ('2>/run/log-of-host | cat', '>/run/log-of-host 2>&1 | cat', '>/run/log-of-host'):
+        machine.write('/run/log-of-host', '', mode=0o600)
+        machine.run('rm -rf /run/keyturn/hand; mkdir -p /run/keyturn/hand; '
+                    f'timeout -s KILL 20 {LIBSTART} localhost/test/busybox sh -c "echo one >&2; echo two" {redirected}')
+        assert machine.read('/run/log-of-host') == \
+            {'2': 'one\n', '>': 'one\ntwo\n' if '&1' in redirected else 'two\n'}[redirected[0]], redirected
+
+
 def test_by_hand_in_a_terminal(machine):
     """script(1) gives it one; the payload gets neither that nor what is typed."""
     hostile(machine, 'unused', 'streams')

@@ -151,6 +151,54 @@ def test_a_volume_that_shares_its_mounts_is_opened_as_safely(machine):
         assert SECRET not in said and 'is a link' in said, said
 
 
+def test_a_mask_is_nobody_elses(machine):
+    """With a volume that is shared, what the container mounts on a mask lay on what the mask was cloned from."""
+    machine.run('mkdir -p /srv/shared')
+    machine.container('masked', '''
+        [Container]
+        Image=localhost/test/busybox
+        AddCapability=SYS_ADMIN
+        Volume=/srv/shared:/v:rshared
+        StopSignal=KILL
+        Exec=sh -c "echo evil >/evil; mount -o bind /evil /proc/interrupts; echo done; sleep 1000"
+    ''')
+    machine.run('systemctl start masked')
+    machine.wait_for(lambda: 'done' in machine.journal('masked').splitlines())
+    try:
+        assert machine.run('cat /dev/null; stat -c %F /dev/null').out == 'character special file\n'
+    finally:
+        machine.run('while umount /dev/null; do :; done', check=False)
+
+
+def test_a_file_of_variables_has_an_end(machine):
+    """Another container can make it as large as it likes, or something else."""
+    for kind, error in (('truncate -s 6G /data/env', 'is over 8 MiB'), ('mkfifo /data/env', 'is not a regular file'),
+                        ('mkdir /data/env', 'is not a regular file'),
+                        ('mknod /data/env c 1 5', 'is not a regular file')):
+        machine.run('rm -rf /srv/data; mkdir -p /srv/data')
+        machine.container('attacker', f'''
+            [Container]
+            Image=localhost/test/busybox
+            Volume=/srv/data:/data
+            AddCapability=MKNOD
+            StopSignal=KILL
+            Exec=sh -c "{kind}; sleep 1000"
+        ''')
+        machine.container('victim', '''
+            [Container]
+            Image=localhost/test/busybox
+            EnvironmentFile=/srv/data/env
+            Exec=true
+            [Service]
+            Type=oneshot
+            MemoryMax=1G
+        ''')
+        machine.run('systemctl restart attacker')
+        machine.wait_for(lambda: machine.run('test -e /srv/data/env', check=False).status == 0)
+        assert machine.run('systemctl start victim', check=False).status != 0
+        assert error in machine.journal('victim'), (kind, machine.journal('victim'))
+
+
 def test_a_root_directory_in_anothers_volume_stays_there(machine):
     for overlay in ('', ':O'):
         said = attack(machine, f'Rootfs=/srv/data/root{overlay}', payload='cat /root/secret', link='/data/root')
