@@ -15,9 +15,11 @@
 /* Everything in a payload's pipe is the payload's: it may open the pipe again through /proc/self/fd, read from it, give it
  * another size, put packets or pages into it that it changes later, at any moment, between any two of our calls. What is
  * protected: that this thread goes on for the others, and that nobody's bytes get into another's lines. So nothing here
- * waits for bytes or room (the reading ends are non-blocking; what is left is the kernel's lock of the pipe, which a writer
- * has while it copies, and which cannot be asked for without waiting: keyturn-relay.service(8)), nothing is repeated for as long as a payload likes, and the scratch pipe,
- * which all share, is another one as soon as it did not give back what was put into it. */
+ * waits for bytes or for room (the reading ends are non-blocking), nothing is repeated for as long as a payload likes, and
+ * the scratch pipe, which all share, is another one as soon as it did not give back what was put into it.
+ *
+ * Not protected: tee(2), read(2) and ioctl(2) take the kernel's lock of the pipe, which a writer has while it copies from
+ * its memory. No call asks for it without waiting. A payload that makes that copy slow stops this thread meanwhile. */
 
 static bool open_scratch(Pump *pump, GError **error) {
         int fds[2];
