@@ -19,6 +19,8 @@ DIFFERENCES = [
      'files of the container itself are written into its layer, not mounted over it'),
     (r'\+(mount /proc/interrupts|masked /proc/interrupts char 0666 0:0 1,3 empty ro).*', '',
      "the list of masked paths is Podman 6's"),
+    (r'[-+]mount /proc/\w+ tmpfs bound ro (shared|private) rw,.*', 'volumes',
+     "a mask is private also where a volume is shared; with Podman it stays a peer of the host's /dev"),
     (r'-masked /proc/interrupts file 0444 0:0 full rw', '', "the list of masked paths is Podman 6's"),
     (r'[-+]size /(run|run/lock|tmp|var/tmp) \d+', r'(?!read-only$).*',
      'the writable layer is a file system of its own, in memory, not on the disk'),
