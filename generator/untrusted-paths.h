@@ -28,5 +28,6 @@ void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *conta
  * that the list will be in. */
 void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory);
 
-/* The list: a path a line, with the escapes of C strings, outer ones before those in them. NULL where no container needs it. Transfer full. */
+/* The list: a path a line, with the escapes of C strings, outer ones before those in them. NULL where no container needs
+ * it. Transfer full. */
 GString *untrusted_paths_print(UntrustedPaths *paths);
