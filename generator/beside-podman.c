@@ -32,8 +32,7 @@ bool beside_podman_is_active(const Root *root) {
                         continue;
                 if (root_is_null_link(directory_fd, PODMAN_GENERATOR))
                         return false;
-                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true,
-                                  O_PATH);
+                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
                 if (fd >= 0)
                         return is_runnable(fd);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/handlers.h"
 #include "generator/cgroup-limits.h"
+#include "generator/handlers.h"
 #include "libstart/base/error.h"
 #include "libstart/base/size.h"
 

@@ -113,8 +113,7 @@ static void set(Config *config, Setting setting, const UnitLine *line) {
         if (!line->value[0])
                 return;
         if (!settings[setting].check(line->value, &config->known[setting].error)) {
-                g_prefix_error(&config->known[setting].error, "%s:%u: '%s=': ", line->path, line->number,
-                               line->key);
+                g_prefix_error(&config->known[setting].error, "%s:%u: '%s=': ", line->path, line->number, line->key);
                 return;
         }
         config->known[setting].value = g_strdup(line->value);
@@ -138,11 +137,10 @@ static bool apply_section(Config *config, const UnitSection *section, GError **e
                 if (!line->key)
                         continue;
                 if (!g_str_equal(section->name, "Keyturn") || !find_setting(line->key, &setting))
-                        return error_set(
-                                error, KT_ERROR_USAGE,
-                                "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
-                                "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
-                                line->path, line->number, line->key, section->name);
+                        return error_set(error, KT_ERROR_USAGE,
+                                         "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                         "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
+                                         line->path, line->number, line->key, section->name);
                 set(config, setting, line);
         }
         return true;

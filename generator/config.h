@@ -24,5 +24,4 @@ typedef enum Setting {
 /* What holds for a container whose file does not say, and where that was decided ("DefaultNetwork= in FILE:LINE");
  * *ret_value is NULL where nobody has, and libstart does. Strings belong to the Config. Fails where keyturn.conf is broken,
  * or this setting in it: a typo must not give a container more than was meant. */
-bool config_default(Config *config, Setting setting, const char **ret_value, const char **ret_origin,
-                    GError **error);
+bool config_default(Config *config, Setting setting, const char **ret_value, const char **ret_origin, GError **error);

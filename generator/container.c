@@ -91,9 +91,8 @@ static void finish_extra(Container *container) {
         if (!launch_args_parse_options(alone, words, &error))
                 container_problem(container, container->extra_line, "%s", error->message);
         else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs)
-                container_problem(
-                        container, container->extra_line,
-                        "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
+                container_problem(container, container->extra_line,
+                                  "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
         else if (!devices_check(alone, &error))
                 container_problem(container, container->extra_line, "--device: %s", error->message);
         else
@@ -111,8 +110,8 @@ static void finish_network(Container *container, Config *config) {
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
         else {
                 args->network = g_strdup(network);
-                service_comment(container->service, "Network=%s, from %s: the file itself does not say.",
-                                network, origin);
+                service_comment(container->service, "Network=%s, from %s: the file itself does not say.", network,
+                                origin);
         }
         published_ports_check(container);
 }
@@ -121,13 +120,11 @@ static void finish_names(Container *container) {
         LaunchArgs *args = container->args;
 
         if (!args->name)
-                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" :
-                                                                              "systemd-%N");
+                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
         args->state_dir = g_strdup("%t/keyturn/%N");
 }
 
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names,
-                         Config *config) {
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config) {
         Container *container = g_new0(Container, 1);
 
         container->source = source;

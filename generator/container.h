@@ -29,20 +29,17 @@ typedef struct Container {
         GPtrArray *reload_cmd; /* of char*: the words of ReloadCmd= */
         int reload_signal;
         const UnitLine *reload_cmd_line, *reload_signal_line; /* NULL where the key is not given */
-        char *pids_limit, *memory; /* as systemd writes them */
-        bool has_network; /* the file itself says which */
-        bool is_early;    /* [Keyturn] Early= */
+        char *pids_limit, *memory;                            /* as systemd writes them */
+        bool has_network;                                     /* the file itself says which */
+        bool is_early;                                        /* [Keyturn] Early= */
 } Container;
 
 /* Convert everything but what needs other files to be known, which `names` has, and the system's settings.
  * Takes ownership of service_name. Never fails: look at problems. */
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names,
-                         Config *config);
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config);
 void container_free(Container *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 
 /* "FILE:LINE: 'KEY=': MESSAGE" in problems or warnings; line may be NULL for the file as a whole. */
-void container_problem(Container *container, const UnitLine *line, const char *format, ...)
-        G_GNUC_PRINTF(3, 4);
-void container_warning(Container *container, const UnitLine *line, const char *format, ...)
-        G_GNUC_PRINTF(3, 4);
+void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);

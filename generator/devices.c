@@ -7,13 +7,12 @@
 bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value->text, error);
 
-        return request && set_option(container, &(Key){ .text = "device" }, value, error);
+        return request && set_option(container, &(Key) { .text = "device" }, value, error);
 }
 
 bool devices_check(const LaunchArgs *args, GError **error) {
         for (guint i = 0; i < args->devices->len; i++) {
-                g_autoptr(DeviceRequest) request =
-                        device_request_parse_unexpanded(args->devices->pdata[i], error);
+                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(args->devices->pdata[i], error);
 
                 if (!request)
                         return false;

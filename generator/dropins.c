@@ -88,8 +88,7 @@ static Dropin *read_dropin(const Root *root, int directory_fd, const Directory *
         dropin->readers = directory->readers;
         if (is_link && root_is_null_link(directory_fd, name))
                 return dropin;
-        fd = root_open_at(root, directory_fd, directory->path, name, is_link,
-                          O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = root_open_at(root, directory_fd, directory->path, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (fd < 0)
                 error_set_errno(&dropin->error, errno, "cannot be read");
         else
@@ -112,8 +111,8 @@ static bool read_directory(const Root *root, Directory *directory, GError **erro
         stream = fdopendir(fd);
         while ((entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
-                        g_ptr_array_add(dropins, read_dropin(root, fd, directory, entry->d_name,
-                                                             entry->d_type != DT_REG));
+                        g_ptr_array_add(dropins,
+                                        read_dropin(root, fd, directory, entry->d_name, entry->d_type != DT_REG));
         closedir(stream);
         directory->dropins = g_steal_pointer(&dropins);
         return true;

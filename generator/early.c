@@ -10,10 +10,9 @@
 
 bool handle_early(Container *container, const Key *key, const Value *value, GError **error) {
         if (g_ascii_strcasecmp(value->text, "initrd") == 0)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "containers are not started in the initrd, where their images are not; 'yes' starts "
-                        "this one as soon as the real root and the file systems that it needs are mounted");
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "containers are not started in the initrd, where their images are not; 'yes' starts "
+                                 "this one as soon as the real root and the file systems that it needs are mounted");
         return value_parse_boolean(value->text, &container->is_early, error);
 }
 
@@ -27,15 +26,13 @@ static void refuse_default_dependencies(Container *container) {
         bool enabled;
 
         if (line && line->value[0] && value_parse_boolean(line->value, &enabled, NULL) && enabled)
-                container_problem(
-                        container, line,
-                        "would order it after basic.target, and Early=yes before; remove one of the two");
+                container_problem(container, line,
+                                  "would order it after basic.target, and Early=yes before; remove one of the two");
 }
 
 /* A path on a file system that the first process mounts, and never read-only? */
 static bool is_of_kernel(const char *path) {
-        return g_str_has_prefix(path, "/dev/") || g_str_has_prefix(path, "/run/") ||
-               g_str_has_prefix(path, "/sys/");
+        return g_str_has_prefix(path, "/dev/") || g_str_has_prefix(path, "/run/") || g_str_has_prefix(path, "/sys/");
 }
 
 static bool binds_files(const LaunchArgs *args) {

@@ -10,11 +10,10 @@ bool handle_environment_file(Container *container, const Key *key, const Value *
         g_autofree char *path = NULL;
 
         if (value->text[0] == '-')
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
-                        "use EnvironmentFile= in [Service] and EnvironmentHost=true",
-                        value->text);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
+                                 "use EnvironmentFile= in [Service] and EnvironmentHost=true",
+                                 value->text);
         path = source_path_resolve(container->source->path, value->text);
         return launch_args_set(container->args, "env-file", path, error);
 }
@@ -29,11 +28,10 @@ static bool check_is_path(const char *volume, GError **error) {
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%.*s': keyturn makes no volumes; name a directory of the host instead",
                                  (int) length, volume);
-        return error_set(
-                error, KT_ERROR_UNSUPPORTED,
-                "'%.*s' is a named volume, which needs Podman's storage; name a directory of the host "
-                "instead, e.g. /var/lib/%.*s (or ./%.*s, beside this file)",
-                (int) length, volume, (int) length, volume, (int) length, volume);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%.*s' is a named volume, which needs Podman's storage; name a directory of the host "
+                         "instead, e.g. /var/lib/%.*s (or ./%.*s, beside this file)",
+                         (int) length, volume, (int) length, volume, (int) length, volume);
 }
 
 bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
@@ -44,11 +42,11 @@ bool handle_volume(Container *container, const Key *key, const Value *value, GEr
         if (!check_is_path(value->text, error))
                 return false;
         if (value->text[0] != '.' || value->text[length] == '\0')
-                return set_option(container, &(Key){ .text = "volume" }, value, error);
+                return set_option(container, &(Key) { .text = "volume" }, value, error);
         source = g_strndup(value->text, length);
         path = source_path_resolve(container->source->path, source);
         resolved.text = text = g_strconcat(path, value->text + length, NULL);
-        return set_option(container, &(Key){ .text = "volume" }, &resolved, error);
+        return set_option(container, &(Key) { .text = "volume" }, &resolved, error);
 }
 
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
@@ -57,13 +55,13 @@ bool handle_mount(Container *container, const Key *key, const Value *value, GErr
         size_t start, length;
 
         if (!source_path_in_mount(value->text, &start, &length) || value->text[start] != '.')
-                return set_option(container, &(Key){ .text = "mount" }, value, error);
+                return set_option(container, &(Key) { .text = "mount" }, value, error);
         source = g_strndup(value->text + start, length);
         path = source_path_resolve(container->source->path, source);
         if (strpbrk(path, ",\""))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s': commas and quotes do not work in a relative source", path);
+                return error_set(error, KT_ERROR_USAGE, "'%s': commas and quotes do not work in a relative source",
+                                 path);
         resolved.text = text = g_strdup_printf("%.*s%s%s", (int) start, value->text, path,
                                                value->text + start + length);
-        return set_option(container, &(Key){ .text = "mount" }, &resolved, error);
+        return set_option(container, &(Key) { .text = "mount" }, &resolved, error);
 }

@@ -9,8 +9,7 @@ static void strip_option(GError *error, const char *option) {
         g_autofree char *prefix = g_strdup_printf("--%s: ", option);
 
         if (error && g_str_has_prefix(error->message, prefix))
-                memmove(error->message, error->message + strlen(prefix),
-                        strlen(error->message + strlen(prefix)) + 1);
+                memmove(error->message, error->message + strlen(prefix), strlen(error->message + strlen(prefix)) + 1);
 }
 
 static bool set_named(Container *container, const char *option, const char *value, GError **error) {
@@ -51,10 +50,9 @@ bool handle_group(Container *container, const Key *key, const Value *value, GErr
 bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
         set_string(&container->image, value->text);
         if (g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build"))
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "'%s' is a unit that pulls or builds, which keyturn does not do: name the image",
-                        value->text);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s' is a unit that pulls or builds, which keyturn does not do: name the image",
+                                 value->text);
         return true;
 }
 
@@ -69,8 +67,7 @@ bool handle_rootfs(Container *container, const Key *key, const Value *value, GEr
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);
         if (colon && !g_str_equal(colon, ":O"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': the only option is ':O' (an overlay keeps the directory as it is)",
-                                 colon);
+                                 "'%s': the only option is ':O' (an overlay keeps the directory as it is)", colon);
         return true;
 }
 
@@ -79,11 +76,10 @@ bool handle_network(Container *container, const Key *key, const Value *value, GE
 
         if (g_str_has_prefix(network, "ns:") || g_str_has_suffix(network, ".container") ||
             g_str_has_prefix(network, "container:"))
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "'%s': joining another network namespace is not in this version of keyturn; use "
-                        "host or none",
-                        network);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': joining another network namespace is not in this version of keyturn; use "
+                                 "host or none",
+                                 network);
         if (container->has_network && g_strcmp0(container->args->network, network) != 0)
                 return error_set(error, KT_ERROR_USAGE, "the network is '%s' already; a container has one",
                                  container->args->network);
@@ -108,10 +104,9 @@ bool handle_notify(Container *container, const Key *key, const Value *value, GEr
         bool notify;
 
         if (g_ascii_strcasecmp(value->text, "healthy") == 0)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "health checks are not in this version of keyturn; use yes where the payload itself "
-                        "says READY=1, else no");
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "health checks are not in this version of keyturn; use yes where the payload itself "
+                                 "says READY=1, else no");
         if (!value_parse_boolean(value->text, &notify, error))
                 return false;
         return !notify || set_named(container, "sdnotify", "container", error);
@@ -143,10 +138,9 @@ bool handle_stop_timeout(Container *container, const Key *key, const Value *valu
         gint64 seconds;
 
         if (!g_ascii_string_to_signed(value->text, 10, -1, G_MAXINT32, &seconds, NULL))
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "'%s' is no number of seconds (-1: wait for ever; specifiers do not work here)",
-                        value->text);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no number of seconds (-1: wait for ever; specifiers do not work here)",
+                                 value->text);
         g_free(container->stop_timeout);
         container->stop_timeout = g_strdup_printf("%" G_GINT64_FORMAT, seconds);
         return true;

@@ -9,8 +9,7 @@
 typedef struct Install {
         Container *container;
         const UnitNames *names;
-        const char *
-                instance; /* what the links are called: the service, or the default instance of a template */
+        const char *instance; /* what the links are called: the service, or the default instance of a template */
         GPtrArray *links;
 } Install;
 
@@ -56,8 +55,7 @@ static void add_alias(Install *install, const Value *value, const char *suffix) 
                         "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
                         value->text);
         else if (maker && (maker != install->container->source || value->text[length]))
-                container_problem(install->container, value->line, "'%s' is the service of %s", first,
-                                  maker->path);
+                container_problem(install->container, value->line, "'%s' is the service of %s", first, maker->path);
         else if (!maker)
                 add_link(install, g_strdup(value->text));
 }
@@ -86,8 +84,7 @@ static const struct {
 };
 
 /* `lines` and `values` are memory to use. */
-static void apply_key(Install *install, const UnitSection *section, size_t key, GPtrArray *lines,
-                      GArray *values) {
+static void apply_key(Install *install, const UnitSection *section, size_t key, GPtrArray *lines, GArray *values) {
         g_autoptr(GError) error = NULL;
         const UnitLine *bad = NULL;
 
@@ -142,8 +139,8 @@ GPtrArray *install_links(Container *container, const UnitNames *names) {
                 apply_section(&install, section);
         if (early && instance) {
                 add_link(&install, g_strdup_printf("%s.wants/%s", early, instance));
-                service_comment(container->service,
-                                "Wanted by %s, for Early=yes: [Install] does not say by what.", early);
+                service_comment(container->service, "Wanted by %s, for Early=yes: [Install] does not say by what.",
+                                early);
         }
         return links;
 }

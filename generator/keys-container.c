@@ -8,11 +8,9 @@
 #define NOT_YET "not in this version of keyturn; "
 #define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
 #define NO_PULL "keyturn never pulls an image; "
-#define NO_HEALTH \
- NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
+#define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 #define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
-#define NO_USERNS \
- NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
+#define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
 #define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the
@@ -24,24 +22,19 @@ const Key keys_container[] = {
         { "Annotation", READ_PAIRS, set_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
         { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },
-        { "CgroupsMode", READ_LAST, NULL,
-          "the payload runs in the cgroup of its service; use Slice= in [Service]" },
+        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]" },
         { "ContainerName", READ_LAST, set_option, "name" },
-        { "ContainersConfModule", READ_LINES, NULL,
-          "containers.conf is not read; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
         { "DNS", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSOption", READ_LINES, NULL,
-          NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSSearch", READ_LINES, NULL,
-          NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSOption", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSSearch", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
         { "DropCapability", READ_WORDS, set_option, "cap-drop" },
         { "Entrypoint", READ_LAST_SET, set_option, "entrypoint" },
         { "Environment", READ_PAIRS, set_option, "env" },
         { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
         { "EnvironmentHost", READ_BOOLEAN, set_option, "env-host" },
         { "Exec", READ_LAST_ARGS, handle_exec, NULL },
-        { "ExposeHostPort", READ_LINES, NULL,
-          NO_BRIDGE "remove the key: it does nothing with these networks" },
+        { "ExposeHostPort", READ_LINES, NULL, NO_BRIDGE "remove the key: it does nothing with these networks" },
         { "GIDMap", READ_WORDS, NULL, NO_USERNS },
         { "GlobalArgs", READ_ARGS, NULL,
           "there is no podman command; additional image stores are read from storage.conf" },
@@ -77,12 +70,10 @@ const Key keys_container[] = {
         { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
-        { "Pod", READ_LAST, NULL,
-          "keyturn makes no pods; let each container be a service, Network=host joins them" },
+        { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, NULL,
-          NO_PULL "remove the key and pull with Podman or when the system is built" },
+        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built" },
         { "ReadOnly", READ_BOOLEAN, set_option, "read-only" },
         { "ReadOnlyTmpfs", READ_BOOLEAN, set_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
@@ -117,8 +108,7 @@ const Key keys_container[] = {
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, NULL, NO_USERNS },
-        { "VolatileTmp", READ_BOOLEAN, NULL,
-          "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
+        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, set_option, "workdir" },
 };

@@ -47,8 +47,8 @@ static const Key *nearest(const char *name, const Key *keys, size_t n_keys) {
         return best;
 }
 
-static void unknown_key(Container *container, const UnitLine *line, const UnitSection *section,
-                        const Key *keys, size_t n_keys) {
+static void unknown_key(Container *container, const UnitLine *line, const UnitSection *section, const Key *keys,
+                        size_t n_keys) {
         const Key *meant = nearest(line->key, keys, n_keys);
 
         if (meant)
@@ -70,8 +70,7 @@ static int compare_places(gconstpointer a, gconstpointer b) {
 }
 
 /* In the order of the table, those of one key (g_array_sort() is stable) in that of the file. */
-static GArray *sort_assignments(Container *container, const UnitSection *section, const Key *keys,
-                                size_t n_keys) {
+static GArray *sort_assignments(Container *container, const UnitSection *section, const Key *keys, size_t n_keys) {
         GArray *assignments = g_array_sized_new(FALSE, FALSE, sizeof(Assignment), section->lines->len);
 
         for (guint i = 0; i < section->lines->len; i++) {

@@ -12,8 +12,8 @@
 #include "libstart/base/fd.h"
 
 /* For users' managers, and exactly these: "users-extra" is a directory like any other. */
-static const char *const excluded[] = { "/etc/containers/systemd/users",
-                                        "/usr/share/containers/systemd/users", NULL };
+static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users",
+                                        NULL };
 
 typedef struct Scan {
         const Root *root;
@@ -92,8 +92,7 @@ static GArray *read_entries(int fd, DIR **ret_stream) {
         return entries;
 }
 
-static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers,
-                     const Entry *entry) {
+static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers, const Entry *entry) {
         SourceFile *file;
 
         if (g_hash_table_contains(scan->names, entry->name))
@@ -147,8 +146,7 @@ static void scan_directory(Scan *scan, const char *path, mode_t readers) {
                 child = g_strconcat(path, "/", entry->name, NULL);
                 if (g_str_has_suffix(entry->name, ".d"))
                         dropins_add_directory(scan->dropins, entry->name, child, readers);
-                else if (!g_strv_contains(excluded, child) &&
-                         (entry->type == DT_DIR || !name_suffix(entry->name)))
+                else if (!g_strv_contains(excluded, child) && (entry->type == DT_DIR || !name_suffix(entry->name)))
                         scan_directory(scan, child, readers);
         }
 }
@@ -157,11 +155,10 @@ static bool read_text(const Root *root, SourceFile *file, GError **error) {
         _cleanup_close_ int fd = root_open_path(root, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
         if (fd < 0 && errno == ENOENT)
-                return error_set(
-                        error, KT_ERROR_NOT_FOUND,
-                        "%s: the link leads nowhere (when units are generated at boot, only what the root "
-                        "file system and /usr hold is there)",
-                        file->path);
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "%s: the link leads nowhere (when units are generated at boot, only what the root "
+                                 "file system and /usr hold is there)",
+                                 file->path);
         if (fd < 0)
                 return error_set_errno(error, errno, "%s: cannot be opened", file->path);
         if (!root_read(fd, &file->text, &file->length, &file->readers, error)) {
@@ -224,8 +221,7 @@ Sources *load_sources(const Root *root, GPtrArray *search_path) {
                         scan_directory(&scan, path, READERS_ALL);
                 else
                         g_ptr_array_add(sources->problems,
-                                        g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path",
-                                                        path));
+                                        g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
         }
         pipeline_finish(pipeline);
         add_dropins(dropins, sources->files);

@@ -171,12 +171,10 @@ static const struct {
 } other_types[] = {
         { ".artifact", "does not pull artifacts; put the files where the system image has them" },
         { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image",
-          "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
+        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
-        { ".pod",
-          "does not make pods; write a .container file for each container, Network=host joins them" },
+        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
         { ".volume", "does not make volumes; name a directory of the host in Volume=" },
 };
 

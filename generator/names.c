@@ -52,8 +52,11 @@ bool name_is_unit(const char *name) {
 
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = {
-                NAME_SECCOMP ".service",   NAME_RELAY ".service",
-                "keyturn-seccomp.service", "keyturn-relay.service", NULL,
+                NAME_SECCOMP ".service",
+                NAME_RELAY ".service",
+                "keyturn-seccomp.service",
+                "keyturn-relay.service",
+                NULL,
         };
 
         return g_strv_contains(reserved, service);
@@ -69,21 +72,19 @@ char *name_service(const char *file_name, const char *service_name, GError **err
         service = g_strdup_printf("%.*s.service", (int) length, stem);
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
-                          "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all",
-                          service, UNIT_NAME_MAX);
+                          "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,
+                          UNIT_NAME_MAX);
                 return NULL;
         }
         if (is_reserved(service)) {
                 error_set(error, KT_ERROR_USAGE,
-                          "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=",
-                          service);
+                          "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=", service);
                 return NULL;
         }
         return g_steal_pointer(&service);
 }
 
-static void add_dir(GPtrArray *dirs, const char *name, size_t length, const char *infix,
-                    const char *suffix) {
+static void add_dir(GPtrArray *dirs, const char *name, size_t length, const char *infix, const char *suffix) {
         g_ptr_array_add(dirs, g_strdup_printf("%.*s%s%s.d", (int) length, name, infix, suffix));
 }
 

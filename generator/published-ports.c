@@ -36,8 +36,8 @@ void published_ports_check(Container *container) {
                 const UnitLine *line = container->published->pdata[i];
 
                 if (container->has_network || is_same_port(line->value))
-                        container_warning(container, line, "'%s' does nothing with Network=%s, ignoring",
-                                          line->value, network);
+                        container_warning(container, line, "'%s' does nothing with Network=%s, ignoring", line->value,
+                                          network);
                 else
                         container_problem(
                                 container, line,

@@ -65,16 +65,15 @@ static char *ask(const SeccompFilters *filters, const char *profile) {
         g_autoptr(GError) error = NULL;
         int status;
 
-        if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &problem,
-                          &status, &error)) {
+        if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &problem, &status,
+                          &error)) {
                 log_warning("'%s' is not checked before the start, ignoring: %s", profile, error->message);
                 return g_strdup("");
         }
         if (status == 0)
                 return g_strdup("");
         g_strchomp(problem);
-        const char *said = strstr(problem,
-                                  "seccomp profile '"); /* behind the program's name or a priority */
+        const char *said = strstr(problem, "seccomp profile '"); /* behind the program's name or a priority */
         return g_strdup(said ? said : problem[0] ? problem : "the seccomp profile cannot be checked");
 }
 
@@ -120,11 +119,9 @@ static int compare(gconstpointer a, gconstpointer b) {
 }
 
 GString *seccomp_filters_print(const SeccompFilters *filters) {
-        g_autoptr(GPtrArray)
-                requests = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
+        g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
         guint n;
-        g_autofree const char **words = (const char **) g_hash_table_get_keys_as_array(filters->requests,
-                                                                                       &n);
+        g_autofree const char **words = (const char **) g_hash_table_get_keys_as_array(filters->requests, &n);
 
         if (n == 0)
                 return NULL;

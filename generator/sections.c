@@ -90,8 +90,7 @@ static bool is_confined(const LaunchArgs *args) {
 static bool is_relayed(const Container *container) {
         const char *driver = container->args->log_driver;
 
-        if (!driver || g_str_equal(driver, "journald") ||
-            g_strcmp0(container->args->sdnotify, "container") == 0)
+        if (!driver || g_str_equal(driver, "journald") || g_strcmp0(container->args->sdnotify, "container") == 0)
                 return true;
         return g_str_equal(driver, "passthrough") && (service_user_line(container->service, "StandardOutput") ||
                                                       service_user_line(container->service, "StandardError"));
@@ -182,15 +181,13 @@ static void refuse_user(Container *container) {
                 const UnitLine *line = service_user_line(container->service, keys[i]);
 
                 if (line && !g_strv_contains(roots, line->value))
-                        container_problem(
-                                container, line,
-                                "what starts the container must be root; use User= in [Container] for the "
-                                "payload");
+                        container_problem(container, line,
+                                          "what starts the container must be root; use User= in [Container] for the "
+                                          "payload");
         }
         if (dynamic && (!value_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
-                container_problem(
-                        container, dynamic,
-                        "what starts the container must be root; use User= in [Container] for the payload");
+                container_problem(container, dynamic,
+                                  "what starts the container must be root; use User= in [Container] for the payload");
 }
 
 static void check_kill_mode(Container *container) {
@@ -199,8 +196,7 @@ static void check_kill_mode(Container *container) {
         if (!line)
                 service_set(container->service, "KillMode", "mixed");
         else if (!g_str_equal(line->value, "mixed") && !g_str_equal(line->value, "control-group"))
-                container_problem(container, line,
-                                  "'%s' would leave processes behind; use mixed or control-group",
+                container_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
                                   line->value);
 }
 
@@ -209,9 +205,10 @@ static void check_input(Container *container) {
         const UnitLine *line = service_user_line(container->service, "StandardInput");
 
         if (line && g_str_has_prefix(line->value, "tty"))
-                container_problem(container, line,
-                                  "a terminal of the host's is not given to a payload; remove it (output may go to one: "
-                                  "StandardOutput=tty)");
+                container_problem(
+                        container, line,
+                        "a terminal of the host's is not given to a payload; remove it (output may go to one: "
+                        "StandardOutput=tty)");
 }
 
 static void set_type(Container *container) {
@@ -224,12 +221,11 @@ static void set_type(Container *container) {
                 return;
         }
         if (type && !g_str_equal(type->value, "notify"))
-                container_problem(container, type,
-                                  "'%s' does not work for a container; use notify or oneshot", type->value);
+                container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
+                                  type->value);
         if (exec)
-                container_problem(
-                        container, exec,
-                        "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
+                container_problem(container, exec,
+                                  "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
         container->args->detach = FLAG_TRUE;
         service_set(service, "Type", "notify");
         /* libstart first, then the payload, or rather the relay in its name. */

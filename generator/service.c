@@ -98,15 +98,13 @@ static bool is_not_systemds(const char *section) {
 /* However many empty lines the user has there: our lines follow the user's at once, and then one line is
  * empty. */
 static void end_section(GString *output, const char *more) {
-        while (output->len > 1 && output->str[output->len - 1] == '\n' &&
-               output->str[output->len - 2] == '\n')
+        while (output->len > 1 && output->str[output->len - 1] == '\n' && output->str[output->len - 2] == '\n')
                 g_string_truncate(output, output->len - 1);
         g_string_append(output, more);
         g_string_append_c(output, '\n');
 }
 
-static void print_section(const Service *service, const char *name, const UnitSection *section,
-                          GString *output) {
+static void print_section(const Service *service, const char *name, const UnitSection *section, GString *output) {
         bool is_unit = g_str_equal(name, "Unit"), is_service = g_str_equal(name, "Service");
 
         g_string_append_c(output, '[');
@@ -118,9 +116,7 @@ static void print_section(const Service *service, const char *name, const UnitSe
                 g_string_append(output, service->unit_first->str);
         if (section)
                 unit_section_print(section, output);
-        end_section(output, is_unit    ? service->unit_last->str :
-                            is_service ? service->service_last->str :
-                                         "");
+        end_section(output, is_unit ? service->unit_last->str : is_service ? service->service_last->str : "");
 }
 
 GString *service_print(const Service *service, const char *path) {

@@ -5,8 +5,7 @@
 
 /* A value has no specifiers: "10%" is a percentage, here and in keyturn.conf, and systemd is to leave it one. */
 static void add_option(Container *container, const char *name, const char *value) {
-        g_autofree char *option = g_strconcat(name, "=", value, g_str_has_suffix(value, "%") ? "%" : NULL,
-                                              NULL);
+        g_autofree char *option = g_strconcat(name, "=", value, g_str_has_suffix(value, "%") ? "%" : NULL, NULL);
 
         (void) launch_args_set(container->args, "storage-opt", option, NULL);
 }
@@ -47,8 +46,7 @@ void storage_finish(Container *container, Config *config) {
                 if (has_option(container->args, limits[i].name))
                         continue;
                 if (!config_default(config, limits[i].setting, &value, &origin, &error)) {
-                        if (container->args
-                                    ->network) /* else that is not known either, and it has been said why */
+                        if (container->args->network) /* else that is not known either, and it has been said why */
                                 container_problem(container, NULL, "%s= is not known: %s", limits[i].key,
                                                   error->message);
                 } else if (value) {

@@ -156,15 +156,13 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
         if (is_continued(line)) {
                 joined = g_string_new(NULL);
                 /* Comments in between may be anything. */
-                if (join_lines(reader, line, joined) &&
-                    !memchr(reader->text.start, '\r', reader->text.length) &&
+                if (join_lines(reader, line, joined) && !memchr(reader->text.start, '\r', reader->text.length) &&
                     g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
                         text = keep_slice(reader->file, reader->text);
-                line = trim((Slice){ joined->str, joined->len });
+                line = trim((Slice) { joined->str, joined->len });
                 /* There is no way to say that to systemd, which would go on with whatever is printed behind it. */
                 if (is_continued(line))
-                        return fail(reader, number, error,
-                                    "the last line of the file ends in two backslashes");
+                        return fail(reader, number, error, "the last line of the file ends in two backslashes");
                 if (!text)
                         text = keep_slice(reader->file, line);
         } else
@@ -179,10 +177,10 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return fail(reader, number, error, "the line is not UTF-8");
 
-        Slice key = trim((Slice){ line.start, (size_t) (equals - line.start) });
-        Slice value = trim((Slice){ equals + 1, line.length - (size_t) (equals + 1 - line.start) });
+        Slice key = trim((Slice) { line.start, (size_t) (equals - line.start) });
+        Slice value = trim((Slice) { equals + 1, line.length - (size_t) (equals + 1 - line.start) });
 
-        add_line(reader, (UnitLine){
+        add_line(reader, (UnitLine) {
                                  .key = keep_slice(reader->file, key),
                                  .value = keep_slice(reader->file, value),
                                  .text = text,
@@ -213,7 +211,7 @@ static void parse_comment(Reader *reader, Slice line) {
         /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return;
-        add_line(reader, (UnitLine){ .text = keep_slice(file, line), .number = reader->number });
+        add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
 }
 
 bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error) {

@@ -17,9 +17,9 @@ static void free_error(void *data) {
 }
 
 static char *wanted_name(const SourceFile *file, GError **error) {
-        const UnitLine *line = file->unit ? unit_section_last(unit_file_section(file->unit, "Container"),
-                                                              "ServiceName") :
-                                            NULL;
+        const UnitLine *line = file->unit ?
+                                       unit_section_last(unit_file_section(file->unit, "Container"), "ServiceName") :
+                                       NULL;
         g_autofree char *wanted = line ? value_unquote(line->value) : NULL;
         char *service = name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 
@@ -36,9 +36,8 @@ static void add_file(UnitNames *names, SourceFile *file) {
         SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
 
         if (maker)
-                error_set(&error, KT_ERROR_USAGE,
-                          "%s: makes '%s', which %s makes already: rename one of them", file->path, service,
-                          maker->path);
+                error_set(&error, KT_ERROR_USAGE, "%s: makes '%s', which %s makes already: rename one of them",
+                          file->path, service, maker->path);
         if (error)
                 g_hash_table_insert(names->errors, file->name, error);
         else
@@ -106,8 +105,7 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
         if (!suffix)
                 return g_strdup(word);
         if (!g_str_equal(suffix, ".container")) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word,
-                          suffix);
+                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
                 return NULL;
         }
         service = g_hash_table_lookup(names->services, word);

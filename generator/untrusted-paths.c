@@ -45,9 +45,8 @@ static char *expand(char specifier, const char *service) {
         static const struct {
                 char specifier;
                 const char *value;
-        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" }, { 'L', "/var/log" },
-                            { 'S', "/var/lib" },   { 'T', "/tmp" }, { 'V', "/var/tmp" },
-                            { 'h', "/root" },      { 't', "/run" } };
+        } directories[] = { { 'C', "/var/cache" }, { 'E', "/etc" },     { 'L', "/var/log" }, { 'S', "/var/lib" },
+                            { 'T', "/tmp" },       { 'V', "/var/tmp" }, { 'h', "/root" },    { 't', "/run" } };
         size_t stem = strlen(service) - strlen(".service"), prefix = strcspn(service, "@");
         bool template = strstr(service, "@.");
 
@@ -80,8 +79,7 @@ static char *known_part(const char *path, size_t length, const char *service) {
                         continue;
                 }
                 if (i < length)
-                        value = path[i] == '%' && i + 1 < length ? expand(path[i + 1], service) :
-                                                                   g_strdup("");
+                        value = path[i] == '%' && i + 1 < length ? expand(path[i + 1], service) : g_strdup("");
                 if (value && !value[0]) {
                         const char *slash = strrchr(known->str, '/');
 
@@ -183,10 +181,11 @@ static void check_stream(const UntrustedPaths *paths, Container *container, cons
         g_hash_table_iter_init(&iter, paths->paths);
         while (known && g_hash_table_iter_next(&iter, &untrusted, NULL))
                 if (path_value_covers(untrusted, known)) {
-                        container_problem(container, line,
-                                          "a container can write to '%s', and put a link to any file of the host there, "
-                                          "which systemd would open: name a file outside of the containers' volumes",
-                                          (const char *) untrusted);
+                        container_problem(
+                                container, line,
+                                "a container can write to '%s', and put a link to any file of the host there, "
+                                "which systemd would open: name a file outside of the containers' volumes",
+                                (const char *) untrusted);
                         return;
                 }
 }

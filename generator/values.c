@@ -32,8 +32,7 @@ char *value_unquote(const char *text) {
 }
 
 bool value_parse_boolean(const char *text, bool *ret, GError **error) {
-        static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false",
-                                                                                       "off" };
+        static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false", "off" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(yes); i++) {
                 if (g_ascii_strcasecmp(text, yes[i]) == 0)
@@ -43,8 +42,7 @@ bool value_parse_boolean(const char *text, bool *ret, GError **error) {
                         return true;
                 }
         }
-        return error_set(error, KT_ERROR_USAGE, "'%s' is neither yes (1, true, on) nor no (0, false, off)",
-                         text);
+        return error_set(error, KT_ERROR_USAGE, "'%s' is neither yes (1, true, on) nor no (0, false, off)", text);
 }
 
 static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
@@ -139,8 +137,7 @@ static guint first_line(const GPtrArray *lines, Read read) {
         }
 }
 
-bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line,
-                 GError **error) {
+bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line, GError **error) {
         for (guint i = first_line(lines, read); i < lines->len; i++)
                 if (!read_line(values, lines->pdata[i], read, error)) {
                         *ret_line = lines->pdata[i];

@@ -16,7 +16,7 @@ typedef enum Read {
         READ_WORDS,     /* every line, words, a backslash is a backslash */
         READ_ARGS,      /* every line, words as in ExecStart= */
         READ_LAST_ARGS, /* the last line, words as in ExecStart= */
-        READ_PAIRS, /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
+        READ_PAIRS,     /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
 } Read;
 
 typedef struct Value {
@@ -29,8 +29,7 @@ GArray *values_new(void);
 
 /* Append to `values` what the lines (of const UnitLine*, in order) mean. On failure *ret_line is the bad
  * one. */
-bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line,
-                 GError **error);
+bool values_read(GArray *values, const GPtrArray *lines, Read read, const UnitLine **ret_line, GError **error);
 
 /* One pair of double quotes around all of `text` removed. Transfer full. */
 char *value_unquote(const char *text);

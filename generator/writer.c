@@ -44,8 +44,8 @@ static void write_file(void *item, void *data) {
         Job *job = item;
 
         if (open_directory(writer, &job->error))
-                (void) (job->links ? emit_unit : emit_file)(writer->directory_fd, job->name, job->mode,
-                                                            job->text, &job->error);
+                (void) (job->links ? emit_unit : emit_file)(writer->directory_fd, job->name, job->mode, job->text,
+                                                            &job->error);
 }
 
 static void add_problem(Writer *writer, const Job *job, const GError *error) {
@@ -83,16 +83,15 @@ Writer *writer_new(const char *directory) {
         return writer;
 }
 
-void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
-                     GString *text, GPtrArray *links) {
+void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text,
+                     GPtrArray *links) {
         Job *job = g_new0(Job, 1);
 
-        *job = (Job){ source, g_strdup(name), 0600 | readers, text, links };
+        *job = (Job) { source, g_strdup(name), 0600 | readers, text, links };
         pipeline_put(writer->pipeline, job);
 }
 
-void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
-                     GString *text) {
+void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text) {
         writer_put_unit(writer, source, name, readers, text, NULL);
 }
 

@@ -16,12 +16,11 @@ Writer *writer_new(const char *directory);
 
 /* Takes ownership of text and links (of Link). `source` is the file that is named in problems; it must
  * outlive the Writer. readers: who but root may read what is written (root.h). */
-void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
-                     GString *text, GPtrArray *links);
+void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text,
+                     GPtrArray *links);
 
 /* The same for what is no unit and has no links. */
-void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers,
-                     GString *text);
+void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text);
 
 /* Wait until everything is written, and free the Writer. Transfer full: what went wrong, in order, of char*.
  * */

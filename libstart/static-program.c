@@ -17,8 +17,7 @@ const char *__wrap__dl_get_origin(void) {
 void __wrap___register_frame_info(const void *tables, void *object);
 void *__wrap___deregister_frame_info(const void *tables);
 
-void __wrap___register_frame_info(const void *tables, void *object) {
-}
+void __wrap___register_frame_info(const void *tables, void *object) {}
 
 void *__wrap___deregister_frame_info(const void *tables) {
         return NULL;

@@ -98,9 +98,9 @@ static void append_jump(GString *text, const struct sock_filter *insn, size_t i,
                 return;
         }
         g_autofree char *name = describe_constant(state, insn->k);
-        g_string_append_printf(text, "if %s 0x%08x%s%s%s goto %zu else %zu",
-                               operators[BPF_OP(insn->code) >> 4], insn->k, name ? " (" : "",
-                               name ? name : "", name ? ")" : "", i + 1 + insn->jt, i + 1 + insn->jf);
+        g_string_append_printf(text, "if %s 0x%08x%s%s%s goto %zu else %zu", operators[BPF_OP(insn->code) >> 4],
+                               insn->k, name ? " (" : "", name ? name : "", name ? ")" : "", i + 1 + insn->jt,
+                               i + 1 + insn->jf);
 }
 
 static void append_insn(GString *text, const struct sock_filter *insn, size_t i, State state) {
@@ -115,12 +115,11 @@ static void append_insn(GString *text, const struct sock_filter *insn, size_t i,
                 g_string_append_printf(text, "load %s", what);
         } else if (insn->code == (BPF_ALU | BPF_AND | BPF_K))
                 g_string_append_printf(text, "and 0x%08x", insn->k);
-        else if (BPF_CLASS(insn->code) == BPF_JMP && BPF_SRC(insn->code) == BPF_K &&
-                 BPF_OP(insn->code) <= BPF_JSET)
+        else if (BPF_CLASS(insn->code) == BPF_JMP && BPF_SRC(insn->code) == BPF_K && BPF_OP(insn->code) <= BPF_JSET)
                 append_jump(text, insn, i, state);
         else
-                g_string_append_printf(text, "code 0x%02x jt %u jf %u k 0x%08x", insn->code, insn->jt,
-                                       insn->jf, insn->k);
+                g_string_append_printf(text, "code 0x%02x jt %u jf %u k 0x%08x", insn->code, insn->jt, insn->jf,
+                                       insn->k);
         g_string_append_c(text, '\n');
 }
 

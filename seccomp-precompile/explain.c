@@ -28,11 +28,10 @@ static void print_arguments(const SeccompRule *rule) {
 
                 printable_print("%s argument %u ", i == 0 ? " if" : ",", argument->index);
                 if (argument->op == (int) SCMP_CMP_MASKED_EQ)
-                        printable_print("& 0x%" G_GINT64_MODIFIER "x == 0x%" G_GINT64_MODIFIER "x",
-                                        argument->value, argument->value2);
+                        printable_print("& 0x%" G_GINT64_MODIFIER "x == 0x%" G_GINT64_MODIFIER "x", argument->value,
+                                        argument->value2);
                 else
-                        printable_print("%s 0x%" G_GINT64_MODIFIER "x", operators[argument->op],
-                                        argument->value);
+                        printable_print("%s 0x%" G_GINT64_MODIFIER "x", operators[argument->op], argument->value);
         }
 }
 
@@ -61,8 +60,7 @@ static void print_rules(const SeccompProfile *profile, const SeccompTarget *targ
 }
 
 static bool parse_call(const char *const *words, struct seccomp_data *ret, GError **error) {
-        struct seccomp_data data = { .nr = seccomp_syscall_resolve_name(words[0]),
-                                     .arch = seccomp_arch_native() };
+        struct seccomp_data data = { .nr = seccomp_syscall_resolve_name(words[0]), .arch = seccomp_arch_native() };
 
         if (data.nr < 0)
                 return error_set(error, KT_ERROR_USAGE,
@@ -71,8 +69,7 @@ static bool parse_call(const char *const *words, struct seccomp_data *ret, GErro
                 char *end;
 
                 if (i == G_N_ELEMENTS(data.args))
-                        return error_set(error, KT_ERROR_USAGE,
-                                         "a system call has no more than %zu arguments", i);
+                        return error_set(error, KT_ERROR_USAGE, "a system call has no more than %zu arguments", i);
                 data.args[i] = g_ascii_strtoull(words[i + 1], &end, 0);
                 if (end == words[i + 1] || *end)
                         return error_set(error, KT_ERROR_USAGE, "'%s' is no number", words[i + 1]);
@@ -81,8 +78,7 @@ static bool parse_call(const char *const *words, struct seccomp_data *ret, GErro
         return true;
 }
 
-static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const char *const *words,
-                          GError **error) {
+static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const char *const *words, GError **error) {
         gsize size;
         const struct sock_filter *program = g_bytes_get_data(filter, &size);
         g_autofree char *call = g_strjoinv(" ", (char **) words), *action = NULL;
@@ -95,8 +91,7 @@ static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const
         return true;
 }
 
-bool explain(const char *root, const char *profile, guint64 bounding_caps, const char *const *words,
-             GError **error) {
+bool explain(const char *root, const char *profile, guint64 bounding_caps, const char *const *words, GError **error) {
         SeccompTarget target = seccomp_target_here(bounding_caps);
         struct seccomp_data data;
         g_autofree char *path = profile ? g_strdup(profile) : seccomp_default_profile_path(root, error);
@@ -107,8 +102,8 @@ bool explain(const char *root, const char *profile, guint64 bounding_caps, const
         g_autoptr(GBytes) filter = seccomp_filter_compile_for(parsed, &target, error);
         if (!filter)
                 return false;
-        printable_print("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch),
-                        target.kernel >> 16, target.kernel & 0xffff);
+        printable_print("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch), target.kernel >> 16,
+                        target.kernel & 0xffff);
         print_rules(parsed, &target, words[0]);
         return print_verdict(filter, &data, words, error);
 }

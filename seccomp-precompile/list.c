@@ -70,8 +70,7 @@ static char *describe_age(const char *path) {
                                     g_strdup_printf("%dd", (int) (age / 86400));
 }
 
-static void print_filter(const char *root, const char *directory, const char *name,
-                         const GPtrArray *requests) {
+static void print_filter(const char *root, const char *directory, const char *name, const GPtrArray *requests) {
         g_autofree char *dir = g_strconcat(root, directory, NULL), *path = g_build_filename(dir, name, NULL);
         g_autofree char *use = describe_use(root, name, g_str_equal(directory, PATH_SECCOMP_LIB), requests);
         g_autofree char *age = describe_age(path);
@@ -82,9 +81,8 @@ static void print_filter(const char *root, const char *directory, const char *na
                 printable_print("%-*.*s  unusable: %s\n", SHORT_KEY, SHORT_KEY, name, error->message);
                 return;
         }
-        printable_print("%-*.*s  %016" G_GINT64_MODIFIER "x  %5zu  %6s  %-4s  %s  %s\n", SHORT_KEY,
-                        SHORT_KEY, name, entry->bounding_caps,
-                        g_bytes_get_size(entry->filter) / sizeof(struct sock_filter), age,
+        printable_print("%-*.*s  %016" G_GINT64_MODIFIER "x  %5zu  %6s  %-4s  %s  %s\n", SHORT_KEY, SHORT_KEY, name,
+                        entry->bounding_caps, g_bytes_get_size(entry->filter) / sizeof(struct sock_filter), age,
                         g_str_equal(directory, PATH_SECCOMP) ? "run" : "lib", entry->path, use);
 }
 
@@ -93,8 +91,8 @@ bool list_filters(const char *root, GError **error) {
 
         if (!requests)
                 return false;
-        printable_print("%-*s  %-16s  %5s  %6s  %-4s  %s\n", SHORT_KEY, "KEY", "CAPABILITIES", "INSNS",
-                        "AGE", "IN", "PROFILE  UNITS");
+        printable_print("%-*s  %-16s  %5s  %6s  %-4s  %s\n", SHORT_KEY, "KEY", "CAPABILITIES", "INSNS", "AGE", "IN",
+                        "PROFILE  UNITS");
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
                 g_autofree char *dir = g_strconcat(root, directories[i], NULL);
                 g_autoptr(GPtrArray) names = list_names(dir, "");
@@ -118,15 +116,14 @@ SeccompCacheEntry *find_filter(const char *root, const char *key, GError **error
                 g_autoptr(GPtrArray) names = list_names(dir, key);
 
                 if (names->len > 1) {
-                        error_set(error, KT_ERROR_USAGE,
-                                  "%u filters in '%s' have a key that begins with '%s'", names->len, dir,
-                                  key);
+                        error_set(error, KT_ERROR_USAGE, "%u filters in '%s' have a key that begins with '%s'",
+                                  names->len, dir, key);
                         return NULL;
                 }
                 if (names->len == 1)
                         return seccomp_cache_read(dir, names->pdata[0], error);
         }
-        error_set(error, KT_ERROR_NOT_FOUND,
-                  "no filter has a key that begins with '%s'; --list shows what there is", key);
+        error_set(error, KT_ERROR_NOT_FOUND, "no filter has a key that begins with '%s'; --list shows what there is",
+                  key);
         return NULL;
 }

@@ -76,24 +76,17 @@ enum {
 };
 
 static const struct option options[] = {
-        { "caps", required_argument, NULL, ARG_CAPS },
-        { "check", required_argument, NULL, ARG_CHECK },
-        { "dump", required_argument, NULL, ARG_DUMP },
-        { "explain", required_argument, NULL, ARG_EXPLAIN },
-        { "filter", required_argument, NULL, ARG_FILTER },
-        { "from", required_argument, NULL, ARG_FROM },
-        { "help", no_argument, NULL, ARG_HELP },
-        { "list", no_argument, NULL, ARG_LIST },
-        { "output", required_argument, NULL, ARG_OUTPUT },
-        { "root", required_argument, NULL, ARG_ROOT },
-        { "version", no_argument, NULL, ARG_VERSION },
-        { NULL, 0, NULL, 0 },
+        { "caps", required_argument, NULL, ARG_CAPS },     { "check", required_argument, NULL, ARG_CHECK },
+        { "dump", required_argument, NULL, ARG_DUMP },     { "explain", required_argument, NULL, ARG_EXPLAIN },
+        { "filter", required_argument, NULL, ARG_FILTER }, { "from", required_argument, NULL, ARG_FROM },
+        { "help", no_argument, NULL, ARG_HELP },           { "list", no_argument, NULL, ARG_LIST },
+        { "output", required_argument, NULL, ARG_OUTPUT }, { "root", required_argument, NULL, ARG_ROOT },
+        { "version", no_argument, NULL, ARG_VERSION },     { NULL, 0, NULL, 0 },
 };
 
 static bool set_verb(Verb verb, const char *value, GError **error) {
         if (arg_verb != VERB_COMPILE)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--list, --dump, --check and --explain exclude each other");
+                return error_set(error, KT_ERROR_USAGE, "--list, --dump, --check and --explain exclude each other");
         arg_verb = verb;
         arg_verb_value = value;
         return true;
@@ -166,8 +159,7 @@ static bool dump(GError **error) {
         if (!entry)
                 return false;
         g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
-                                                g_bytes_get_size(entry->filter) /
-                                                        sizeof(struct sock_filter));
+                                                g_bytes_get_size(entry->filter) / sizeof(struct sock_filter));
         printable_print("# %s:%016" G_GINT64_MODIFIER "x\n%s", entry->path, entry->bounding_caps, text);
         return true;
 }

@@ -58,16 +58,14 @@ static bool build_settled(const Job *job, SeccompBuild *ret, GError **error) {
                 seccomp_build_clear(&build);
                 g_usleep(TICK_US);
         }
-        return ret->keepable ||
-               error_set(error, KT_ERROR_FAILED, "'%s' is changing all the time", ret->entry->path);
+        return ret->keepable || error_set(error, KT_ERROR_FAILED, "'%s' is changing all the time", ret->entry->path);
 }
 
 static Outcome make_for_boot(const Job *job, GError **error) {
         g_autofree char *dir = g_strconcat(job->root, PATH_SECCOMP, NULL);
         g_auto(SeccompBuild) build = { 0 };
 
-        if (!build_settled(job, &build, error) ||
-            !seccomp_cache_write(dir, job->key.name, build.entry, error))
+        if (!build_settled(job, &build, error) || !seccomp_cache_write(dir, job->key.name, build.entry, error))
                 return report(job, *error);
         return build.from_image ? OUTCOME_FROM_IMAGE : OUTCOME_COMPILED;
 }

@@ -15,10 +15,9 @@ bool annotation_check(const char *value, GError **error) {
         if (!equals || equals == value)
                 return error_set(error, KT_ERROR_USAGE, "'%s': the form is KEY=VALUE", value);
         if (annotation_is_reserved(value))
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "annotation '%.*s' is not supported: it changes how the container is run; use the "
-                        "key of [Container] that does this, if there is one",
-                        (int) (equals - value), value);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "annotation '%.*s' is not supported: it changes how the container is run; use the "
+                                 "key of [Container] that does this, if there is one",
+                                 (int) (equals - value), value);
         return true;
 }

@@ -8,9 +8,9 @@
 
 /* Podman's. */
 #define BIT(capability) (G_GUINT64_CONSTANT(1) << CAP_##capability)
-#define DEFAULT_CAPABILITIES                                                                       \
- (BIT(CHOWN) | BIT(DAC_OVERRIDE) | BIT(FOWNER) | BIT(FSETID) | BIT(KILL) | BIT(NET_BIND_SERVICE) | \
-  BIT(SETFCAP) | BIT(SETGID) | BIT(SETPCAP) | BIT(SETUID) | BIT(SYS_CHROOT))
+#define DEFAULT_CAPABILITIES                                                                              \
+        (BIT(CHOWN) | BIT(DAC_OVERRIDE) | BIT(FOWNER) | BIT(FSETID) | BIT(KILL) | BIT(NET_BIND_SERVICE) | \
+         BIT(SETFCAP) | BIT(SETGID) | BIT(SETPCAP) | BIT(SETUID) | BIT(SYS_CHROOT))
 
 static bool parse_list(const GPtrArray *list, guint64 *ret, GError **error) {
         guint64 mask = 0;
@@ -26,8 +26,7 @@ static bool parse_list(const GPtrArray *list, guint64 *ret, GError **error) {
         return true;
 }
 
-bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64 *ret_dropped,
-                             GError **error) {
+bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64 *ret_dropped, GError **error) {
         guint64 both;
 
         if (!parse_list(args->cap_add, ret_added, error) || !parse_list(args->cap_drop, ret_dropped, error))

@@ -11,8 +11,7 @@
  * as in capability.h. */
 
 /* Names or "all" in both options; a capability in both is an error. */
-bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64 *ret_dropped,
-                             GError **error);
+bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64 *ret_dropped, GError **error);
 
 /* available: what this machine could give at all. */
 bool bounding_set_find(const LaunchArgs *args, guint64 available, guint64 *ret, GError **error);

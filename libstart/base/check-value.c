@@ -174,6 +174,7 @@ bool check_timezone(const char *value, GError **error) {
                 ok = g_ascii_isalnum(*c) || strchr("_-+/", *c);
         if (!ok)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no name of a time zone, e.g. Europe/Berlin; or local, for the host's", value);
+                                 "'%s' is no name of a time zone, e.g. Europe/Berlin; or local, for the host's",
+                                 value);
         return true;
 }

@@ -53,10 +53,11 @@ static bool set_source(DeviceRequest *request, const char *source, bool unexpand
         g_autofree char *path = NULL;
 
         if (is_cdi_name(source))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s' is a name of CDI, whose files are not read: name the device's nodes (/dev/...), "
-                                 "and mount with Volume= what else it needs",
-                                 source);
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s' is a name of CDI, whose files are not read: name the device's nodes (/dev/...), "
+                        "and mount with Volume= what else it needs",
+                        source);
         if (has_blank(source))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s': blanks do not work in systemd's DeviceAllow=; have udev name the device "
@@ -143,9 +144,10 @@ DeviceRequest *device_request_parse(const char *value, GError **error) {
 DeviceRequest *device_request_parse_unexpanded(const char *value, GError **error) {
         if (!strchr(value, '$'))
                 return parse(value, true, error);
-        error_set(error, KT_ERROR_UNSUPPORTED,
-                  "device '%s': systemd replaces no variables in DeviceAllow=, which the device needs; write the path "
-                  "itself, or with a specifier such as %%i",
-                  value);
+        error_set(
+                error, KT_ERROR_UNSUPPORTED,
+                "device '%s': systemd replaces no variables in DeviceAllow=, which the device needs; write the path "
+                "itself, or with a specifier such as %%i",
+                value);
         return NULL;
 }

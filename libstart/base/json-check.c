@@ -41,8 +41,7 @@ bool json_check_escapes(const char *text, gsize length, GError **error) {
                 if (is_high_surrogate(code) && is_low_surrogate(read_escape(p + ESCAPE_LENGTH, end)))
                         n = 2 * ESCAPE_LENGTH;
                 else if (is_high_surrogate(code) || is_low_surrogate(code))
-                        return error_set(error, KT_ERROR_FAILED,
-                                         "it has half of a surrogate pair (at byte %zu)",
+                        return error_set(error, KT_ERROR_FAILED, "it has half of a surrogate pair (at byte %zu)",
                                          (size_t) (p - text));
         }
         return true;
@@ -58,8 +57,7 @@ static bool check_depth(const char *text, gsize length, guint max_depth, GError 
                 else if (text[i] == '"')
                         quoted = !quoted;
                 else if (!quoted && (text[i] == '{' || text[i] == '[') && ++depth > max_depth)
-                        return error_set(error, KT_ERROR_FAILED, "nested more than %u levels deep",
-                                         max_depth);
+                        return error_set(error, KT_ERROR_FAILED, "nested more than %u levels deep", max_depth);
                 else if (!quoted && (text[i] == '}' || text[i] == ']') && depth > 0)
                         depth--;
         }

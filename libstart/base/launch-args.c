@@ -53,7 +53,8 @@ static const Option options[] = {
         { "--add-host", 0, LIST(add_hosts), check_add_host, "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
-        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT", "no-new-privileges, seccomp=, mask=, unmask=" },
+        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT",
+          "no-new-privileges, seccomp=, mask=, unmask=" },
         { "--ulimit", 0, LIST(ulimits), check_ulimit, "NAME=SOFT[:HARD]", "resource limit" },
         { "--sysctl", 0, LIST(sysctls), check_sysctl, "NAME=VALUE", "namespaced kernel parameter" },
         { "--log-driver", 0, STRING(log_driver), check_log_driver, "DRIVER", "journald, passthrough or none" },
@@ -61,8 +62,10 @@ static const Option options[] = {
         { "--sdnotify", 0, STRING(sdnotify), check_sdnotify, "MODE", "who says READY=1: conmon, container, ignore" },
         { "--stop-signal", 0, STRING(stop_signal), check_signal, "SIGNAL", "signal that stops the payload" },
         { "--detach", 'd', FLAG(detach), NULL, NULL, "hand the payload over to systemd and exit" },
-        { "--env-list", 0, STRING(env_list), check_absolute_path, "FILE", "variables that keyturn-generator wrote apart" },
-        { "--untrusted-list", 0, STRING(untrusted_list), check_absolute_path, "FILE", "directories that payloads write to" },
+        { "--env-list", 0, STRING(env_list), check_absolute_path, "FILE",
+          "variables that keyturn-generator wrote apart" },
+        { "--untrusted-list", 0, STRING(untrusted_list), check_absolute_path, "FILE",
+          "directories that payloads write to" },
         { "--state-dir", 0, STRING(state_dir), check_absolute_path, "DIR", "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), NULL, NULL, "say where the time of the start went" },
         { "--print-spec", 0, FLAG(print_spec), NULL, NULL, "print the OCI config.json, start nothing" },
@@ -132,8 +135,8 @@ static bool set_value(LaunchArgs *args, const Option *option, const char *value,
         switch (option->kind) {
         case KIND_FLAG:
                 if (!parse_flag(value, field(args, option)))
-                        return error_set(error, KT_ERROR_USAGE, "%s: '%s' is neither true nor false",
-                                         option->name, value);
+                        return error_set(error, KT_ERROR_USAGE, "%s: '%s' is neither true nor false", option->name,
+                                         value);
                 break;
         case KIND_LIST:
                 g_ptr_array_add(*(GPtrArray **) field(args, option), g_strdup(value));
@@ -298,9 +301,8 @@ char *launch_args_help(void) {
 
                 if (!option->help)
                         continue;
-                g_autofree char *left =
-                        option->letter ? g_strdup_printf("-%c, %s", option->letter, option->name) :
-                                         g_strdup_printf("    %s", option->name);
+                g_autofree char *left = option->letter ? g_strdup_printf("-%c, %s", option->letter, option->name) :
+                                                         g_strdup_printf("    %s", option->name);
                 g_autofree char *full = option->metavar ? g_strdup_printf("%s %s", left, option->metavar) :
                                                           g_strdup(left);
                 g_string_append_printf(help, "  %-34s %s\n", full, option->help);

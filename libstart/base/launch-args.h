@@ -26,8 +26,8 @@ typedef struct LaunchArgs {
         GPtrArray *annotations; /* KEY=VALUE */
 
         /* what runs */
-        char *entrypoint; /* "" clears the image's; a JSON array; else one word */
-        char *user;       /* USER[:GROUP] */
+        char *entrypoint;     /* "" clears the image's; a JSON array; else one word */
+        char *user;           /* USER[:GROUP] */
         GPtrArray *group_add; /* GROUP[,GROUP...] */
         char *workdir;
         GPtrArray *env;       /* NAME=VALUE, NAME (from the launcher's environment), PREFIX* */
@@ -46,8 +46,8 @@ typedef struct LaunchArgs {
         GPtrArray *devices; /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
         char *shm_size;
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network; /* host, none */
-        GPtrArray *add_hosts; /* NAME[;NAME...]:ADDRESS */
+        char *network;          /* host, none */
+        GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
 
         /* what it may do */
         GPtrArray *cap_add;
@@ -64,10 +64,10 @@ typedef struct LaunchArgs {
         LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
 
         /* keyturn's own */
-        char *env_list;        /* file with more of `env`, in its order (env-list.h) */
-        char *untrusted_list;  /* file with the directories of the host that payloads can write to (run/host-path.h) */
-        char *state_dir;       /* the container's directory on /run, made and removed by systemd */
-        LaunchFlag timing;     /* say where the time of the start went */
+        char *env_list;       /* file with more of `env`, in its order (env-list.h) */
+        char *untrusted_list; /* file with the directories of the host that payloads can write to (run/host-path.h) */
+        char *state_dir;      /* the container's directory on /run, made and removed by systemd */
+        LaunchFlag timing;    /* say where the time of the start went */
         LaunchFlag print_spec; /* print the OCI config.json and start nothing */
 
         /* positional */

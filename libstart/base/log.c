@@ -19,7 +19,11 @@ static struct {
         bool with_prefix;
         int max_priority;
         int kmsg_fd;
-} logger = { .program = "keyturn", .to_stderr = true, .stderr_fd = STDERR_FILENO, .max_priority = LOG_INFO, .kmsg_fd = -1 };
+} logger = { .program = "keyturn",
+             .to_stderr = true,
+             .stderr_fd = STDERR_FILENO,
+             .max_priority = LOG_INFO,
+             .kmsg_fd = -1 };
 
 void log_open(const char *program, LogTargets targets, int max_priority) {
         logger.program = program;
@@ -66,8 +70,8 @@ void log_message(int priority, const char *format, ...) {
 
         if (logger.kmsg_fd >= 0)
                 write_line(logger.kmsg_fd, line,
-                           snprintf(line, sizeof line, "<%d>%s[%d]: %s", priority, logger.program,
-                                    (int) getpid(), message),
+                           snprintf(line, sizeof line, "<%d>%s[%d]: %s", priority, logger.program, (int) getpid(),
+                                    message),
                            sizeof line);
         if (!logger.to_stderr)
                 return;
@@ -75,6 +79,6 @@ void log_message(int priority, const char *format, ...) {
                 write_line(logger.stderr_fd, line, snprintf(line, sizeof line, "<%d>%s", priority, message),
                            sizeof line);
         else
-                write_line(logger.stderr_fd, line,
-                           snprintf(line, sizeof line, "%s: %s", logger.program, message), sizeof line);
+                write_line(logger.stderr_fd, line, snprintf(line, sizeof line, "%s: %s", logger.program, message),
+                           sizeof line);
 }

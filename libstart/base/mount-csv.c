@@ -15,8 +15,7 @@ static char *take_field(const char **p, GError **error) {
                 size_t length = strcspn(c, ",\"");
 
                 if (c[length] == '"') {
-                        error_set(error, KT_ERROR_USAGE,
-                                  "a quote stands in the middle of a field: quote all of it");
+                        error_set(error, KT_ERROR_USAGE, "a quote stands in the middle of a field: quote all of it");
                         return NULL;
                 }
                 *p = c + length;
@@ -68,13 +67,11 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
         else if (g_str_equal(type, "tmpfs"))
                 *ret = MOUNT_TMPFS;
         else if (at == fields->len)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "without 'type=' this is a named volume, which needs Podman's storage: write "
-                        "type=bind and a directory of the host");
-        else
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "type '%s' is not supported: use bind or tmpfs", type);
+                                 "without 'type=' this is a named volume, which needs Podman's storage: write "
+                                 "type=bind and a directory of the host");
+        else
+                return error_set(error, KT_ERROR_UNSUPPORTED, "type '%s' is not supported: use bind or tmpfs", type);
         g_ptr_array_remove_index(fields, at);
         return true;
 }

@@ -43,8 +43,7 @@ static bool check_tmpfs_size(const char *value, GError **error) {
 
         if (digits == 0 || (*unit && (!strchr("kKmMgGtTpPeE%", *unit) || unit[1])))
                 return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no size of a tmpfs: write bytes, or a number with k, m, g or %%",
-                                 value);
+                                 "'%s' is no size of a tmpfs: write bytes, or a number with k, m, g or %%", value);
         return true;
 }
 
@@ -75,10 +74,8 @@ static const MountOption mount_options[] = {
         { "rbind", ON_BIND, SUBJECT_BIND },
         { "z", ON_BIND, SUBJECT_LABEL, .silent = true },
         { "Z", ON_BIND, SUBJECT_LABEL, .silent = true },
-        { "nocopy", ON_BIND, SUBJECT_COPY,
-          .silent = true }, /* nothing is ever copied into a host directory */
-        { "cached", ON_BIND, SUBJECT_CACHE,
-          .silent = true }, /* Docker on macOS; podman accepts and drops it */
+        { "nocopy", ON_BIND, SUBJECT_COPY, .silent = true },     /* nothing is ever copied into a host directory */
+        { "cached", ON_BIND, SUBJECT_CACHE, .silent = true },    /* Docker on macOS; podman accepts and drops it */
         { "delegated", ON_BIND, SUBJECT_CACHE, .silent = true }, /* likewise */
         { "tmpcopyup", ON_TMPFS, SUBJECT_COPY_UP },
         { "notmpcopyup", ON_TMPFS, SUBJECT_COPY_UP, .silent = true },
@@ -99,10 +96,8 @@ static const struct {
         { "idmap", "mapped mounts are not supported; give the files the owner that they need" },
         { "no-dereference", "mount the file that the link points to" },
         { "subpath", "append it to the source instead" },
-        { "upperdir",
-          "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
-        { "workdir",
-          "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
+        { "upperdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
+        { "workdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
 };
 
 void mount_request_free(MountRequest *request) {
@@ -149,8 +144,7 @@ bool mount_request_set_destination(MountRequest *request, const char *path, GErr
 
 static const MountOption *find_option(const char *name, size_t length) {
         for (size_t i = 0; i < G_N_ELEMENTS(mount_options); i++)
-                if (strlen(mount_options[i].name) == length &&
-                    strncmp(mount_options[i].name, name, length) == 0)
+                if (strlen(mount_options[i].name) == length && strncmp(mount_options[i].name, name, length) == 0)
                         return &mount_options[i];
         return NULL;
 }
@@ -158,9 +152,8 @@ static const MountOption *find_option(const char *name, size_t length) {
 static bool refuse_option(const char *option, size_t length, GError **error) {
         for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
                 if (strlen(refused[i].name) == length && strncmp(refused[i].name, option, length) == 0)
-                        return error_set(error, KT_ERROR_UNSUPPORTED,
-                                         "mount option '%s' is not supported: %s", option,
-                                         refused[i].advice);
+                        return error_set(error, KT_ERROR_UNSUPPORTED, "mount option '%s' is not supported: %s",
+                                         option, refused[i].advice);
         return error_set(error, KT_ERROR_USAGE, "unknown mount option '%s'", option);
 }
 
@@ -229,8 +222,7 @@ static void drop_silent(MountRequest *request) {
 void mount_request_complete(MountRequest *request) {
         request->relabel = find_subject(request, SUBJECT_LABEL);
         add_default(request, SUBJECT_WRITE, "rw");
-        add_default(request, SUBJECT_PROPAGATION,
-                    mount_request_has_option(request, "bind") ? "private" : "rprivate");
+        add_default(request, SUBJECT_PROPAGATION, mount_request_has_option(request, "bind") ? "private" : "rprivate");
         if (request->type == MOUNT_BIND) {
                 add_default(request, SUBJECT_BIND, "rbind");
         } else {

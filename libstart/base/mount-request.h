@@ -13,22 +13,19 @@ typedef enum MountType {
  * only. */
 typedef struct MountRequest {
         MountType type;
-        char *source;      /* absolute and without "." or ".."; NULL for a tmpfs */
-        char *destination; /* likewise, and never "/" */
-        GPtrArray *
-                options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
-        bool relabel;    /* z or Z was given: there must be no SELinux, where this means nothing */
+        char *source;       /* absolute and without "." or ".."; NULL for a tmpfs */
+        char *destination;  /* likewise, and never "/" */
+        GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
+        bool relabel;       /* z or Z was given: there must be no SELinux, where this means nothing */
 } MountRequest;
 
 void mount_request_free(MountRequest *request);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MountRequest, mount_request_free)
 
 /* Each fails with KT_ERROR_USAGE, or with KT_ERROR_UNSUPPORTED and what to do instead. Transfer full. */
-MountRequest *mount_request_parse_volume(const char *value,
-                                         GError **error); /* SOURCE:DESTINATION[:OPTION,...] */
-MountRequest *mount_request_parse_mount(const char *value,
-                                        GError **error); /* type=T,KEY[=VALUE],... as CSV */
-MountRequest *mount_request_parse_tmpfs(const char *value, GError **error); /* DESTINATION[:OPTION,...] */
+MountRequest *mount_request_parse_volume(const char *value, GError **error); /* SOURCE:DESTINATION[:OPTION,...] */
+MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
+MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);

@@ -6,14 +6,12 @@ static bool check_source(const char *source, GError **error) {
         if (source[0] == '\0')
                 return error_set(error, KT_ERROR_USAGE, "the source before the first ':' is missing");
         if (source[0] == '.')
-                return error_set(error, KT_ERROR_USAGE, "source '%s' is relative: write an absolute path",
-                                 source);
+                return error_set(error, KT_ERROR_USAGE, "source '%s' is relative: write an absolute path", source);
         if (source[0] != '/')
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "'%s' is a named volume, which needs Podman's storage: name a directory of the "
-                        "host instead, e.g. /var/lib/%s",
-                        source, source);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s' is a named volume, which needs Podman's storage: name a directory of the "
+                                 "host instead, e.g. /var/lib/%s",
+                                 source, source);
         return true;
 }
 

@@ -12,10 +12,9 @@ bool network_mode_parse(const char *value, NetworkMode *ret, GError **error) {
         else if (value[0] == '\0')
                 return error_set(error, KT_ERROR_USAGE, "the network is empty: write host or none");
         else
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "network '%s' is not supported: use host (the machine's own network) or none "
-                        "(loopback only)",
-                        value);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "network '%s' is not supported: use host (the machine's own network) or none "
+                                 "(loopback only)",
+                                 value);
         return true;
 }

@@ -32,8 +32,7 @@
  *
  * Whether the program has a loader is read from the program itself: how it was configured could be wrong. */
 
-extern const ElfW(Ehdr) __ehdr_start
-        __attribute__((visibility("hidden"))); /* the linker's: where the file begins */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden"))); /* the linker's: where the file begins */
 
 static bool has_loader(void) {
         const ElfW(Phdr) *headers = (const void *) ((const char *) &__ehdr_start + __ehdr_start.e_phoff);
@@ -57,11 +56,9 @@ static bool is_protected(void) {
 
 static int clone_read_only(void) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY };
-        int fd = (int) syscall(SYS_open_tree, AT_FDCWD, "/proc/self/exe",
-                               OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        int fd = (int) syscall(SYS_open_tree, AT_FDCWD, "/proc/self/exe", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-        if (fd >= 0 &&
-            syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0) {
+        if (fd >= 0 && syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0) {
                 close(fd);
                 return -1;
         }
@@ -74,8 +71,7 @@ void own_program_protect(char *const argv[]) {
         if (!has_loader())
                 return;
         if (is_protected()) {
-                (void) prctl(PR_SET_NAME,
-                             program_invocation_short_name); /* it is the number of a descriptor now */
+                (void) prctl(PR_SET_NAME, program_invocation_short_name); /* it is the number of a descriptor now */
                 return;
         }
         fd = clone_read_only();

@@ -9,6 +9,6 @@
 #define NAME_SECCOMP "seccomp"
 #define NAME_RELAY "relay"
 
-#define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP  /* filters compiled at boot: KEY.bpf */
+#define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP      /* filters compiled at boot: KEY.bpf */
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
-#define PATH_RELAY PATH_RUN "/" NAME_RELAY      /* socket of keyturn-relay.service */
+#define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */

@@ -11,8 +11,7 @@ static bool is_plain(gunichar c) {
         if (c < 0x80)
                 return c >= ' ' && c < 0x7f;
         type = g_unichar_type(c);
-        return g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR &&
-               type != G_UNICODE_PARAGRAPH_SEPARATOR;
+        return g_unichar_isprint(c) && type != G_UNICODE_LINE_SEPARATOR && type != G_UNICODE_PARAGRAPH_SEPARATOR;
 }
 
 static void append_escaped(GString *result, gunichar c) {
@@ -24,11 +23,7 @@ static void append_escaped(GString *result, gunichar c) {
                 g_string_append(result, "\\t");
                 break;
         default:
-                g_string_append_printf(result,
-                                       c < 0x80    ? "\\x%02x" :
-                                       c < 0x10000 ? "\\u%04x" :
-                                                     "\\U%08x",
-                                       c);
+                g_string_append_printf(result, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
         }
 }
 
@@ -72,8 +67,7 @@ char *printable_json(const char *json) {
                 else if (c < 0x10000)
                         g_string_append_printf(result, "\\u%04x", c);
                 else
-                        g_string_append_printf(result, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
-                                               0xdc00 + (c & 0x3ff));
+                        g_string_append_printf(result, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
         }
         return g_string_free(result, FALSE);
 }

@@ -12,8 +12,7 @@ static bool parse_no_new_privileges(const char *value, SecurityOption *option, G
         option->kind = SECURITY_NO_NEW_PRIVILEGES;
         option->enabled = !value || g_strv_contains(yes, value);
         if (!option->enabled && !g_strv_contains(no, value))
-                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false",
-                                 value);
+                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false", value);
         return true;
 }
 
@@ -47,10 +46,11 @@ static bool check_patterns(const char *value, GError **error) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++)
                 if (strstr(value, foreign[i]))
-                        return error_set(error, KT_ERROR_USAGE,
-                                         "'%s' in the pattern '%s' is not supported: a set is negated by ^ alone, has no "
-                                         "classes, and does not begin with ']'; write [^...], or name the characters",
-                                         foreign[i], value);
+                        return error_set(
+                                error, KT_ERROR_USAGE,
+                                "'%s' in the pattern '%s' is not supported: a set is negated by ^ alone, has no "
+                                "classes, and does not begin with ']'; write [^...], or name the characters",
+                                foreign[i], value);
         return true;
 }
 

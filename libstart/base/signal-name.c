@@ -12,9 +12,8 @@ static int parse_real_time(const char *name) {
 
         if (!from_min && g_ascii_strncasecmp(name, "RTMAX", 5) != 0)
                 return 0;
-        if (name[5] &&
-            (name[5] != (from_min ? '+' : '-') ||
-             !g_ascii_string_to_unsigned(name + 6, 10, 0, (guint64) (SIGRTMAX - SIGRTMIN), &offset, NULL)))
+        if (name[5] && (name[5] != (from_min ? '+' : '-') ||
+                        !g_ascii_string_to_unsigned(name + 6, 10, 0, (guint64) (SIGRTMAX - SIGRTMIN), &offset, NULL)))
                 return 0;
         return from_min ? SIGRTMIN + (int) offset : SIGRTMAX - (int) offset;
 }
@@ -48,6 +47,5 @@ char *signal_name_print(int number) {
         if (abbreviation)
                 return g_strconcat("SIG", abbreviation, NULL);
         /* Those that the C library keeps for itself have no name. */
-        return number < SIGRTMIN ? g_strdup_printf("%d", number) :
-                                   g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
+        return number < SIGRTMIN ? g_strdup_printf("%d", number) : g_strdup_printf("SIGRTMIN+%d", number - SIGRTMIN);
 }

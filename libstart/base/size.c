@@ -32,8 +32,8 @@ bool size_parse(const char *value, guint64 *ret_bytes, GError **error) {
 
         int shift = parse_unit(value + length);
         if (digits == 0 || shift < 0)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no size: write bytes, or a number with k, m or g", value);
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no size: write bytes, or a number with k, m or g",
+                                 value);
 
         g_autofree char *number = g_strndup(value, length);
         double bytes = g_ascii_strtod(number, NULL) * (double) (G_GUINT64_CONSTANT(1) << shift);

@@ -23,8 +23,7 @@ static bool parse_size(const char *value, StorageLimits *limits, GError **error)
         guint64 size = 0;
         guint percent = 0;
 
-        if (!(g_str_has_suffix(value, "%") ? parse_percent(value, &percent, error) :
-                                             size_parse(value, &size, error)))
+        if (!(g_str_has_suffix(value, "%") ? parse_percent(value, &percent, error) : size_parse(value, &size, error)))
                 return false;
         if (percent == 0 && size < SIZE_MIN)
                 return error_set(
@@ -55,8 +54,7 @@ bool storage_option_parse(const char *value, StorageLimits *limits, GError **err
                 ok = parse_inodes(value + strlen("inodes="), &parsed, error);
         else
                 ok = error_set(error, KT_ERROR_UNSUPPORTED,
-                               "storage option '%s' is not supported: there are size=SIZE and inodes=NUMBER",
-                               value);
+                               "storage option '%s' is not supported: there are size=SIZE and inodes=NUMBER", value);
         if (ok)
                 *limits = parsed;
         return ok;

@@ -28,14 +28,13 @@ bool sysctl_parse(const char *value, char **ret_name, SysctlNamespace *ret_names
                 return error_set(error, KT_ERROR_USAGE, "sysctl '%s': the form is NAME=VALUE", value);
         /* The name becomes a path below /proc/sys. */
         if (name[strcspn(name, "/ \t")] || strstr(name, ".."))
-                return error_set(error, KT_ERROR_USAGE, "sysctl '%s': '%s' is no name of a kernel parameter",
-                                 value, name);
+                return error_set(error, KT_ERROR_USAGE, "sysctl '%s': '%s' is no name of a kernel parameter", value,
+                                 name);
         if (!find_namespace(name, &ns))
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
-                        "sysctl.d(5)",
-                        value, name);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
+                                 "sysctl.d(5)",
+                                 value, name);
         if (ret_namespace)
                 *ret_namespace = ns;
         if (ret_name)

@@ -42,8 +42,7 @@ static TomlValue *new_value(const Parser *parser, TomlType type) {
         if (type == TOML_ARRAY)
                 value->array = g_ptr_array_new_with_free_func((GDestroyNotify) toml_free);
         else if (type == TOML_TABLE)
-                value->table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                                     (GDestroyNotify) toml_free);
+                value->table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) toml_free);
         return value;
 }
 
@@ -169,9 +168,9 @@ static bool parse_character(Parser *parser, char quote, bool multi_line, GString
                 return true;
         }
         if (is_control(*parser->p))
-                return fail(parser, error, *parser->p == '\n' || *parser->p == '\r'
-                                                   ? "the string is not closed on its line"
-                                                   : "control character in a string");
+                return fail(parser, error,
+                            *parser->p == '\n' || *parser->p == '\r' ? "the string is not closed on its line" :
+                                                                       "control character in a string");
         if (quote == '"' && accept(parser, "\\"))
                 return parse_escape(parser, multi_line, out, error);
         g_string_append_c(out, *parser->p++);
@@ -259,8 +258,7 @@ static TomlValue *enter(const Parser *parser, TomlValue *table, const char *key,
         return NULL;
 }
 
-static TomlValue *enter_all_but_last(const Parser *parser, TomlValue *table, const GPtrArray *keys,
-                                     GError **error) {
+static TomlValue *enter_all_but_last(const Parser *parser, TomlValue *table, const GPtrArray *keys, GError **error) {
         for (unsigned i = 0; table && i + 1 < keys->len; i++)
                 table = enter(parser, table, keys->pdata[i], error);
         return table;

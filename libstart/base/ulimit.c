@@ -23,8 +23,8 @@ static bool parse_limit(const char *value, guint64 *ret, GError **error) {
                 return true;
         }
         if (!g_ascii_string_to_unsigned(value, 10, 0, G_MAXINT64, ret, NULL))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no limit: write a number, or -1 for no limit", value);
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no limit: write a number, or -1 for no limit",
+                                 value);
         return true;
 }
 
@@ -59,13 +59,11 @@ bool ulimit_parse(const char *value, Ulimit *ret, GError **error) {
                 return true;
         }
         if (!equals)
-                return error_set(error, KT_ERROR_USAGE, "ulimit '%s': the form is NAME=SOFT[:HARD], or host",
-                                 value);
+                return error_set(error, KT_ERROR_USAGE, "ulimit '%s': the form is NAME=SOFT[:HARD], or host", value);
         ulimit.type = find_type(value, (size_t) (equals - value));
         if (!ulimit.type)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "ulimit '%s': there is no limit '%.*s'; see podman-run(1)", value,
-                                 (int) (equals - value), value);
+                return error_set(error, KT_ERROR_USAGE, "ulimit '%s': there is no limit '%.*s'; see podman-run(1)",
+                                 value, (int) (equals - value), value);
         if (!parse_limits(equals + 1, &ulimit, error)) {
                 g_prefix_error(error, "ulimit '%s': ", value);
                 return false;

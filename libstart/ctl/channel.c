@@ -23,7 +23,7 @@ int channel_reopen(int fd, int mode) {
 void channel_init(Channel *channel, int from, int to) {
         bool blocks = to >= 0 && !(fcntl(to, F_GETFL) & O_NONBLOCK);
 
-        *channel = (Channel){
+        *channel = (Channel) {
                 .from = from,
                 .to = to,
                 .limit = G_MAXSIZE,
@@ -45,8 +45,8 @@ void channel_close(Channel *channel) {
 void channel_ask(const Channel *channel, struct pollfd ask[2]) {
         bool full = channel->begin < channel->end;
 
-        ask[0] = (struct pollfd){ .fd = full ? -1 : channel->from, .events = POLLIN };
-        ask[1] = (struct pollfd){ .fd = full ? channel->to : -1, .events = POLLOUT };
+        ask[0] = (struct pollfd) { .fd = full ? -1 : channel->from, .events = POLLIN };
+        ask[1] = (struct pollfd) { .fd = full ? channel->to : -1, .events = POLLOUT };
 }
 
 bool channel_fill(Channel *channel) {

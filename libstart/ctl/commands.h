@@ -10,7 +10,7 @@
 typedef struct Options {
         bool json;
         bool svg;
-        char **env;    /* of exec */
+        char **env; /* of exec */
         char *user;
         char *workdir;
         bool tty;

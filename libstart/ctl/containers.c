@@ -196,8 +196,7 @@ static GPtrArray *list_units(sd_bus *bus, GError **error) {
 static bool is_unit(const char *unit, const char *name) {
         size_t length = name ? strlen(name) : 0;
 
-        return name && strncmp(unit, name, length) == 0 &&
-               (!unit[length] || g_str_equal(unit + length, ".service"));
+        return name && strncmp(unit, name, length) == 0 && (!unit[length] || g_str_equal(unit + length, ".service"));
 }
 
 static const char *find_unit(const GPtrArray *units, const char *name) {

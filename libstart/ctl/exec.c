@@ -129,9 +129,9 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
 }
 
 static int exit_status(int errnum) {
-        return errnum == ENOENT ? EXIT_NOT_FOUND :
+        return errnum == ENOENT                                         ? EXIT_NOT_FOUND :
                errnum == EACCES || errnum == EPERM || errnum == ENOEXEC ? EXIT_NOT_EXECUTABLE :
-                                                                         EXIT_KEYTURN;
+                                                                          EXIT_KEYTURN;
 }
 
 static int fail(libcrun_error_t *err, GError **error) {

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/table.h"
 #include "libstart/store/image.h"
-#include "libstart/base/error.h"
 
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "PROBLEM", NULL };
 

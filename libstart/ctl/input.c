@@ -14,7 +14,7 @@ bool input_init(Input *input, int from, int to, GError **error) {
         struct stat st = { 0 };
 
         (void) fstat(from, &st);
-        *input = (Input){
+        *input = (Input) {
                 .from = from,
                 .to = to,
                 .kind = S_ISREG(st.st_mode)  ? INPUT_FILE :
@@ -67,9 +67,8 @@ void input_ask(const Input *input, struct pollfd ask[2]) {
         bool file = input->kind == INPUT_FILE, wanted = !file && input->room && !input->away;
 
         /* Without events, whether anybody reads. */
-        ask[0] = (struct pollfd){ .fd = wanted ? input->from : -1, .events = POLLIN };
-        ask[1] = (struct pollfd){ .fd = input->end ? -1 : input->to,
-                                  .events = file || !input->room ? POLLOUT : 0 };
+        ask[0] = (struct pollfd) { .fd = wanted ? input->from : -1, .events = POLLIN };
+        ask[1] = (struct pollfd) { .fd = input->end ? -1 : input->to, .events = file || !input->room ? POLLOUT : 0 };
 }
 
 /* The command is to learn that there is no more, and we, when it has ended, how much it has left in the pipe: of a pipe

@@ -22,8 +22,7 @@ typedef struct Input {
         gsize shown; /* bytes that it may not have taken */
 } Input;
 
-#define INPUT_NULL \
- { .from = -1, .to = -1 }
+#define INPUT_NULL { .from = -1, .to = -1 }
 
 /* How long to wait before the terminal is asked again. */
 #define INPUT_AWAY_MS 200

@@ -76,8 +76,7 @@ static GPtrArray *find(const char *name, GError **error) {
 static int run(char **words, GError **error) {
         for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++)
                 if (g_str_equal(words[0], commands[i].name)) {
-                        g_autoptr(GPtrArray)
-                                all = find(commands[i].takes_container ? words[1] : NULL, error);
+                        g_autoptr(GPtrArray) all = find(commands[i].takes_container ? words[1] : NULL, error);
 
                         return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
                 }

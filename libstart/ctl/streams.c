@@ -129,11 +129,11 @@ static int catch_signals(void) {
 Streams *streams_new(const char *console_socket, GError **error) {
         g_autoptr(Streams) streams = g_new0(Streams, 1);
 
-        *streams = (Streams){ .command = { -1, -1, -1 },
-                              .listener = -1,
-                              .master = -1,
-                              .terminal = TERMINAL_NULL,
-                              .input = INPUT_NULL };
+        *streams = (Streams) { .command = { -1, -1, -1 },
+                               .listener = -1,
+                               .master = -1,
+                               .terminal = TERMINAL_NULL,
+                               .input = INPUT_NULL };
         channel_init(&streams->keys, -1, -1);
         channel_init(&streams->output, -1, -1);
         channel_init(&streams->errors, -1, -1);
@@ -180,8 +180,7 @@ static bool take_terminal(Streams *streams, GError **error) {
         if (master < 0)
                 return false;
         channel_init(&streams->output, master, channel_reopen(STDOUT_FILENO, O_WRONLY));
-        channel_init(&streams->keys, channel_reopen(STDIN_FILENO, O_RDONLY),
-                     fcntl(master, F_DUPFD_CLOEXEC, 3));
+        channel_init(&streams->keys, channel_reopen(STDIN_FILENO, O_RDONLY), fcntl(master, F_DUPFD_CLOEXEC, 3));
         streams->master = master;
         return terminal_make_raw(&streams->terminal, STDIN_FILENO, error);
 }
@@ -208,15 +207,7 @@ static int read_signal(const Streams *streams) {
 
 /* One round of everything that is there to be done. */
 static bool step(Streams *streams, pid_t child, GError **error) {
-        enum {
-                SIGNALS,
-                LISTENER,
-                INPUT,
-                KEYS = INPUT + 2,
-                OUTPUT = KEYS + 2,
-                ERRORS = OUTPUT + 2,
-                N = ERRORS + 2
-        };
+        enum { SIGNALS, LISTENER, INPUT, KEYS = INPUT + 2, OUTPUT = KEYS + 2, ERRORS = OUTPUT + 2, N = ERRORS + 2 };
         struct pollfd ask[N] = {
                 [SIGNALS] = { .fd = streams->signals, .events = POLLIN },
                 [LISTENER] = { .fd = streams->listener, .events = POLLIN },

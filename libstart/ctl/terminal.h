@@ -11,8 +11,7 @@ typedef struct Terminal {
         struct termios settings;
 } Terminal;
 
-#define TERMINAL_NULL \
- { .fd = -1 }
+#define TERMINAL_NULL { .fd = -1 }
 
 /* Every key goes to the command as it is, also those that make signals. */
 bool terminal_make_raw(Terminal *terminal, int fd, GError **error);

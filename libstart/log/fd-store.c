@@ -61,7 +61,7 @@ static FdStore *take_ends(const int ends[2]) {
         const int size = QUEUE_SIZE;
         FdStore *store = g_new(FdStore, 1);
 
-        *store = (FdStore){ .reader = ends[0], .writer = ends[1] };
+        *store = (FdStore) { .reader = ends[0], .writer = ends[1] };
         /* Not allowed in a user namespace: then the store holds some hundred containers. */
         (void) setsockopt(store->writer, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
         return store;

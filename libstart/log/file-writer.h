@@ -31,8 +31,7 @@ typedef struct FileWriter {
         int done_read, done_write;
 } FileWriter;
 
-#define FILE_WRITER_NULL \
- { -1, -1 }
+#define FILE_WRITER_NULL { -1, -1 }
 
 /* `done_read` becomes readable when a turn is over. */
 bool file_writer_open(FileWriter *writer, GError **error);

@@ -70,12 +70,12 @@ int late_pid_open(LatePid *late, pid_t wanted) {
         }
         touch_pidfd(leader);
         reap(leader);
-        *late = (LatePid){ .pid = leader, .holder = holder };
+        *late = (LatePid) { .pid = leader, .holder = holder };
         return 0;
 }
 
 void late_pid_close(LatePid *late) {
         if (late->pid > 0)
                 reap(late->holder);
-        *late = (LatePid){ 0 };
+        *late = (LatePid) { 0 };
 }

@@ -39,8 +39,7 @@ NotifyLoop *notify_loop_new(int epoll, FdStore *store, const char *address) {
         loop->store = store;
         loop->address = g_strdup(address);
         loop->systemd = -1;
-        loop->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
-                                              (GDestroyNotify) notify_source_free);
+        loop->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) notify_source_free);
         loop->done = g_ptr_array_new();
         return loop;
 }
@@ -58,8 +57,7 @@ void notify_loop_free(NotifyLoop *loop) {
         g_free(loop);
 }
 
-static bool watch(NotifyLoop *loop, int operation, int fd, uint32_t events, uintptr_t about,
-                  GError **error) {
+static bool watch(NotifyLoop *loop, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
         struct epoll_event event = { .events = events | EPOLLET, .data.u64 = about | ABOUT_NOTIFY };
 
         if (epoll_ctl(loop->epoll, operation, fd, &event) < 0)
@@ -134,8 +132,8 @@ bool notify_loop_register(NotifyLoop *loop, const char *text, int *fds, gsize n_
         if (!notify_record_parse(text, &record, error) || !open_systemd(loop, error))
                 return false;
         if (!g_str_equal(record.address, loop->address))
-                return error_set(error, KT_ERROR_FAILED, "%s was started by another systemd, at '%s'",
-                                 record.unit, record.address);
+                return error_set(error, KT_ERROR_FAILED, "%s was started by another systemd, at '%s'", record.unit,
+                                 record.address);
         source = notify_source_new(&record, fds, n_fds, error);
         if (!source)
                 return false;
@@ -167,8 +165,7 @@ guint notify_loop_n_sources(const NotifyLoop *loop) {
  */
 
 void notify_loop_event(NotifyLoop *loop, const struct epoll_event *event) {
-        NotifySource *source = (NotifySource *) (uintptr_t) (event->data.u64 &
-                                                             ~(ABOUT_NOTIFY | ABOUT_PROCESS));
+        NotifySource *source = (NotifySource *) (uintptr_t) (event->data.u64 & ~(ABOUT_NOTIFY | ABOUT_PROCESS));
 
         if (!source) {
                 resume(loop, &loop->waiting);
@@ -188,8 +185,7 @@ static void pause_source(NotifyLoop *loop, NotifySource *source) {
 
 static void retry_later(NotifyLoop *loop, NotifySource *source, const char *why) {
         if (!loop->complained)
-                log_warning("Trying again to tell systemd what %s says: %s", source->unit ?: "a container",
-                            why);
+                log_warning("Trying again to tell systemd what %s says: %s", source->unit ?: "a container", why);
         loop->complained = true;
         close_systemd(loop);
         pause_source(loop, source);

@@ -41,7 +41,7 @@ bool notify_record_parse(const char *text, NotifyRecord *ret, GError **error) {
                 g_prefix_error(error, "PID: ");
                 return false;
         }
-        *ret = (NotifyRecord){
+        *ret = (NotifyRecord) {
                 .address = g_strdup(find_value(lines, "NOTIFY")),
                 .payload = (pid_t) pid,
                 .unit = g_strdup(find_value(lines, "UNIT")),

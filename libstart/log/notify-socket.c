@@ -12,7 +12,7 @@ bool notify_address_parse(const char *text, NotifyAddress *ret, GError **error) 
 
         if ((text[0] != '/' && text[0] != '@') || length >= sizeof ret->name.sun_path)
                 return error_set(error, KT_ERROR_FAILED, "$NOTIFY_SOCKET is '%s', which is no socket", text);
-        *ret = (NotifyAddress){
+        *ret = (NotifyAddress) {
                 .name.sun_family = AF_UNIX,
                 .length = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length),
         };
@@ -36,8 +36,8 @@ int notify_socket_connect(const char *address, GError **error) {
         return fd_steal(&fd);
 }
 
-int notify_socket_send(int fd, const NotifyAddress *to, const char *state, size_t size,
-                       const struct ucred *sender, int flags) {
+int notify_socket_send(int fd, const NotifyAddress *to, const char *state, size_t size, const struct ucred *sender,
+                       int flags) {
         union {
                 struct cmsghdr header;
                 char space[CMSG_SPACE(sizeof(struct ucred))];

@@ -22,5 +22,5 @@ int notify_socket_connect(const char *address, GError **error);
 
 /* Send newline-separated assignments ("READY=1\nSTATUS=…"). `to`: NULL on a connected socket. `sender`: in whose name,
  * NULL for our own. `flags`: of sendmsg(2). Returns 0 or a negative errno: -ESRCH where there is no such process. */
-int notify_socket_send(int fd, const NotifyAddress *to, const char *state, size_t size,
-                       const struct ucred *sender, int flags);
+int notify_socket_send(int fd, const NotifyAddress *to, const char *state, size_t size, const struct ucred *sender,
+                       int flags);

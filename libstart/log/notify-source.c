@@ -151,8 +151,7 @@ typedef struct Message {
 /* Returns 0 or a negative errno. */
 static int peek(int socket, Message *ret) {
         struct iovec data = { ret->bytes, sizeof ret->bytes };
-        struct msghdr message = { .msg_iov = &data,
-                                  .msg_iovlen = 1 }; /* no room for descriptors: none is received */
+        struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 }; /* no room for descriptors: none is received */
         ssize_t n;
 
         do

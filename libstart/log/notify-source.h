@@ -10,7 +10,7 @@
 
 /* One container's notification socket, as the relay sees it. */
 typedef struct NotifySource {
-        char *name; /* in the store: says that it is one of these, the payload's pid, and the socket's inode */
+        char *name;        /* in the store: says that it is one of these, the payload's pid, and the socket's inode */
         char *unit;        /* or NULL, where an earlier incarnation knew it */
         pid_t payload;     /* the service's main process */
         int pidfd;         /* of that */

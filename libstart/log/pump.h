@@ -17,8 +17,7 @@ typedef struct Pump {
         char *buffer;
 } Pump;
 
-#define PUMP_NULL \
- { -1, -1, NULL }
+#define PUMP_NULL { -1, -1, NULL }
 
 bool pump_open(Pump *pump, GError **error);
 void pump_clear(Pump *pump);

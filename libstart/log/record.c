@@ -26,8 +26,7 @@ char *relay_record_format(const RelayRecord *record, GError **error) {
         if (!check_name("UNIT", record->unit, error) || !check_name("TAG", record->tag, error) ||
             !check_name("JOURNAL", record->journal, error))
                 return NULL;
-        g_string_append_printf(text,
-                               "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\n", record->unit,
+        g_string_append_printf(text, "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\n", record->unit,
                                record->tag, record->journal, (int) record->payload, record->level_prefix,
                                record->roles);
         if (record->has_user)
@@ -117,14 +116,9 @@ static const struct {
         const char *name;
         bool (*set)(RelayRecord *record, const char *value, GError **error);
 } keys[] = {
-        { "UNIT", set_unit },
-        { "TAG", set_tag },
-        { "JOURNAL", set_journal },
-        { "PID", set_payload },
-        { "USER", set_user },
-        { "LEVEL_PREFIX", set_level_prefix },
-        { "ROLES", set_roles },
-        { "INODES", set_inodes },
+        { "UNIT", set_unit },   { "TAG", set_tag },       { "JOURNAL", set_journal },
+        { "PID", set_payload }, { "USER", set_user },     { "LEVEL_PREFIX", set_level_prefix },
+        { "ROLES", set_roles }, { "INODES", set_inodes },
 };
 
 static bool parse_line(RelayRecord *record, char *line, GError **error) {
@@ -154,6 +148,6 @@ bool relay_record_parse(const char *text, RelayRecord *ret, GError **error) {
         if (record.payload <= 0)
                 return error_set(error, KT_ERROR_FAILED, "PID is missing");
         *ret = record;
-        record = (RelayRecord){ 0 };
+        record = (RelayRecord) { 0 };
         return true;
 }

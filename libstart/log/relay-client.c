@@ -104,8 +104,7 @@ int relay_connect(const char *path, GError **error) {
                 return -1;
         }
         if (connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
-                error_set_errno(error, errno,
-                                "Cannot reach the log relay at '%s' (is keyturn-relay.socket active?)",
+                error_set_errno(error, errno, "Cannot reach the log relay at '%s' (is keyturn-relay.socket active?)",
                                 path);
                 return -1;
         }
@@ -132,14 +131,13 @@ bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret
                 return true;
         }
         pipes.socket = relay_connect(socket_path, error);
-        if (pipes.socket < 0 || (out_kind != RELAY_OUTPUT_OWN &&
-                                 !relay_pipe_open(&pipes.stdout_read, &pipes.stdout_write, error)))
+        if (pipes.socket < 0 ||
+            (out_kind != RELAY_OUTPUT_OWN && !relay_pipe_open(&pipes.stdout_read, &pipes.stdout_write, error)))
                 return false;
         if (err_kind == RELAY_OUTPUT_FILE && out_kind == RELAY_OUTPUT_FILE && relay_is_same_file(out, err)) {
                 if (!relay_pipe_share(pipes.stdout_write, &pipes.stderr_write, error))
                         return false;
-        } else if (err_kind != RELAY_OUTPUT_OWN &&
-                   !relay_pipe_open(&pipes.stderr_read, &pipes.stderr_write, error))
+        } else if (err_kind != RELAY_OUTPUT_OWN && !relay_pipe_open(&pipes.stderr_read, &pipes.stderr_write, error))
                 return false;
         pipes.journal = out_journal ? g_steal_pointer(&out_journal) : g_steal_pointer(&err_journal);
         if (!pipes.journal)
@@ -170,8 +168,7 @@ bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GErr
 
         while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
                 if (errno != EAGAIN && errno != EINTR)
-                        return error_set_errno(error, errno,
-                                               "Cannot register the container at the log relay");
+                        return error_set_errno(error, errno, "Cannot register the container at the log relay");
                 if (errno == EAGAIN && poll(&writable, 1, QUEUE_TIMEOUT_MSEC) == 0)
                         return error_set(error, KT_ERROR_FAILED,
                                          "The log relay does not read its socket (see 'systemctl status "
@@ -181,8 +178,7 @@ bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GErr
 }
 
 bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *payload, GError **error) {
-        const int all[RELAY_ROLES] = { pipes->stdout_read, pipes->stderr_read,
-                                       pipes->stdout_read < 0 ? -1 : out,
+        const int all[RELAY_ROLES] = { pipes->stdout_read, pipes->stderr_read, pipes->stdout_read < 0 ? -1 : out,
                                        pipes->stderr_read < 0 ? -1 : err };
         RelayRecord record = {
                 .unit = (char *) payload->unit,

@@ -15,8 +15,7 @@ typedef struct RelayPipes {
         char *journal;                /* the journal's socket, for streams that the relay opens itself */
 } RelayPipes;
 
-#define RELAY_PIPES_NULL \
- { -1, -1, -1, -1, -1, NULL }
+#define RELAY_PIPES_NULL { -1, -1, -1, -1, -1, NULL }
 
 void relay_pipes_clear(RelayPipes *pipes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayPipes, relay_pipes_clear)
@@ -59,8 +58,8 @@ bool relay_is_same_file(int a, int b);
 bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret, GError **error);
 
 typedef struct RelayPayload {
-        pid_t pid;         /* as seen from here */
-        uid_t uid;         /* its user, which its lines are said to be from */
+        pid_t pid; /* as seen from here */
+        uid_t uid; /* its user, which its lines are said to be from */
         gid_t gid;
         const char *unit;  /* "backup-camera.service" */
         const char *tag;   /* SYSLOG_IDENTIFIER= of stderr's lines (those of stdout are as systemd said) */

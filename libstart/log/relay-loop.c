@@ -32,7 +32,7 @@ struct Relay {
         int socket;
         FdStore *store;
         Pump pump;
-        FileWriter files; /* opened with the first file */
+        FileWriter files;    /* opened with the first file */
         GHashTable *sources; /* by name */
         GQueue ready;        /* streams that have something to move */
         GQueue retry;        /* streams without a connection to the journal */
@@ -74,8 +74,7 @@ Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError 
         relay->store = store;
         relay->pump = (Pump) PUMP_NULL;
         relay->files = (FileWriter) FILE_WRITER_NULL;
-        relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
-                                               (GDestroyNotify) relay_source_free);
+        relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) relay_source_free);
         relay->ended = g_ptr_array_new();
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
         if (relay->epoll < 0) {
@@ -159,15 +158,14 @@ static void restore(Relay *relay, const char *name, const GArray *array) {
         const int *fds = (const int *) (void *) array->data;
         g_autoptr(GError) error = NULL;
 
-        if (!(notify_source_is_name(name) ?
-                      notify_loop_restore(relay->notify, name, fds, array->len, &error) :
-                      restore_output(relay, name, fds, array->len, &error)))
+        if (!(notify_source_is_name(name) ? notify_loop_restore(relay->notify, name, fds, array->len, &error) :
+                                            restore_output(relay, name, fds, array->len, &error)))
                 log_error("Cannot go on with a container ('%s' in the store): %s", name, error->message);
 }
 
 bool relay_restore(Relay *relay, GError **error) {
-        g_autoptr(GHashTable) groups =
-                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+        g_autoptr(GHashTable)
+                groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
         GHashTableIter iter;
         gpointer name, fds;
 
@@ -263,9 +261,8 @@ static bool take_registration(Relay *relay) {
                 log_error("Cannot read a registration: %s", g_strerror((int) -n));
         else {
                 text[n] = '\0';
-                if (!(notify_record_is(text) ?
-                              notify_loop_register(relay->notify, text, fds, n_fds, &error) :
-                              accept_registration(relay, text, fds, n_fds, &error)))
+                if (!(notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, &error) :
+                                               accept_registration(relay, text, fds, n_fds, &error)))
                         log_error("Cannot serve a container: %s", error->message);
                 close_all(fds, n_fds);
         }
@@ -289,8 +286,7 @@ static void end_stream(Relay *relay, RelayStream *stream) {
 
 static void retry_later(Relay *relay, RelayStream *stream, const char *why) {
         if (!stream->complained)
-                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit,
-                            why);
+                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit, why);
         stream->complained = true;
         unwatch_and_close(relay, &stream->journal);
         if (g_queue_is_empty(&relay->retry))

@@ -35,8 +35,7 @@ static bool run(GError **error) {
                                                           getenv("LISTEN_FDNAMES"), &names);
         g_autoptr(FdStore) store = NULL;
         g_autoptr(Relay) relay = NULL;
-        Watchdog watchdog =
-                watchdog_new(getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"));
+        Watchdog watchdog = watchdog_new(getenv("NOTIFY_SOCKET"), getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"));
         int socket, ends[2];
         guint n_ends;
 

@@ -69,7 +69,7 @@ static RelaySource *source_alloc(void) {
 
         source->memory = source->payload = -1;
         for (guint i = 0; i < SOURCE_STREAMS; i++)
-                source->streams[i] = (RelayStream){
+                source->streams[i] = (RelayStream) {
                         .source = source,
                         .is_stderr = i == SOURCE_STDERR,
                         .pipe = -1,
@@ -96,8 +96,9 @@ static void tell_apart(RelaySource *source) {
         guint64 *inodes = source->record.inodes;
 
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
-                inodes[RELAY_STDOUT_PIPE + i] =
-                        is_reading_end(source->streams[i].pipe) ? inode_of(source->streams[i].pipe) : 0;
+                inodes[RELAY_STDOUT_PIPE + i] = is_reading_end(source->streams[i].pipe) ?
+                                                        inode_of(source->streams[i].pipe) :
+                                                        0;
                 inodes[RELAY_STDOUT_STREAM + i] = inode_of(sink_of(&source->streams[i]));
         }
         if (source->streams[SOURCE_STDERR].journal >= 0 && source->streams[SOURCE_STDOUT].journal >= 0 &&
@@ -135,7 +136,7 @@ RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
         g_autoptr(RelaySource) source = source_alloc();
 
         source->record = *record;
-        *record = (RelayRecord){ 0 };
+        *record = (RelayRecord) { 0 };
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].pipe = fd_steal(&fds[RELAY_STDOUT_PIPE + i]);
                 if (fds[RELAY_STDOUT_STREAM + i] >= 0)
@@ -288,7 +289,7 @@ static void find_owner(RelaySource *source, const RelayStream *stream) {
 
         if (source->owner.pid != 0 || (!record->has_user && fstat(stream->pipe, &st) < 0))
                 return;
-        source->owner = (struct ucred){ .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
+        source->owner = (struct ucred) { .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
 }
 
 /* Has it been reaped? (A zombie's id is still its own.) */

@@ -27,12 +27,12 @@ typedef struct RelayStream {
         bool hung_up;    /* the pipe has no writer any more */
         bool queued;     /* in one of the loop's queues */
         bool complained; /* said already that its lines are not taken */
-        gsize moved;   /* bytes since the pipe was empty */
-        guint rechecks; /* since something was moved */
-        bool rechecked; /* in the loop's queue for that */
+        gsize moved;     /* bytes since the pipe was empty */
+        guint rechecks;  /* since something was moved */
+        bool rechecked;  /* in the loop's queue for that */
         LevelPrefix prefix;
-        gsize left;     /* how much may be moved yet; G_MAXSIZE until the payload has ended */
-        FileTurn turn;  /* of a file */
+        gsize left;    /* how much may be moved yet; G_MAXSIZE until the payload has ended */
+        FileTurn turn; /* of a file */
 } RelayStream;
 
 enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };

@@ -92,8 +92,7 @@ static Slot *find_slot(const Environment *env, const char *entry, guint hash) {
         for (guint i = hash;; i++) {
                 Slot *slot = &env->slots[i & (env->n_slots - 1)];
 
-                if (slot->entry == 0 ||
-                    (slot->hash == hash && same_name(env->entries[slot->entry - 1], entry)))
+                if (slot->entry == 0 || (slot->hash == hash && same_name(env->entries[slot->entry - 1], entry)))
                         return slot;
         }
 }
@@ -222,8 +221,8 @@ static bool add_image(Environment *env, const ImageConfig *image, GError **error
         return true;
 }
 
-static bool add_files(Environment *env, const LaunchArgs *args, char *const *contents,
-                      const HostFacts *host, GError **error) {
+static bool add_files(Environment *env, const LaunchArgs *args, char *const *contents, const HostFacts *host,
+                      GError **error) {
         for (guint i = 0; contents && contents[i] && i < args->env_files->len; i++)
                 if (!add_file(env, args->env_files->pdata[i], contents[i], host, error))
                         return false;

@@ -68,7 +68,8 @@ static bool check_path(const char *key, const char *path, GError **error) {
                 if (g_ascii_iscntrl(*c)) {
                         g_autofree char *shown = g_strescape(path, NULL);
 
-                        return error_set(error, KT_ERROR_USAGE, "%s: \"%s\" has a control character in it", key, shown);
+                        return error_set(error, KT_ERROR_USAGE, "%s: \"%s\" has a control character in it", key,
+                                         shown);
                 }
         if (path_value_check(path, error))
                 return true;
@@ -89,8 +90,7 @@ static void drop_repeated(char **list) {
                 last[1] = NULL;
 }
 
-static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret,
-                         GError **error) {
+static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes, char ***ret, GError **error) {
         if (!volumes || volumes->len == 0)
                 return true;
 

@@ -33,8 +33,7 @@ static bool narrow(const LaunchArgs *args, const ImageConfig *image, guint64 *ma
                 return false;
         }
         if (needed & ~*mask)
-                log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing",
-                          label);
+                log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing", label);
         else
                 *mask = needed;
         return true;
@@ -44,8 +43,7 @@ bool spec_find_capabilities(const LaunchArgs *args, const ImageConfig *image, co
                             guint64 *ret_bounding, GError **error) {
         guint64 mask;
 
-        if (!bounding_set_find(args, host->bounding_caps, &mask, error) ||
-            !narrow(args, image, &mask, error))
+        if (!bounding_set_find(args, host->bounding_caps, &mask, error) || !narrow(args, image, &mask, error))
                 return false;
         *ret_bounding = mask;
         return true;

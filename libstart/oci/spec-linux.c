@@ -24,19 +24,17 @@ static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_ne
                 add_namespace(linux_, "network");
 }
 
-static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network,
-                       GError **error) {
+static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network, GError **error) {
         g_autofree char *name = NULL;
         SysctlNamespace ns;
 
         if (!sysctl_parse(value, &name, &ns, error))
                 return false;
         if (ns == SYSCTL_NETWORK && !own_network)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "sysctl '%s': with the host's network this is the whole machine's: set it with "
-                        "sysctl.d(5), or use Network=none",
-                        value);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "sysctl '%s': with the host's network this is the whole machine's: set it with "
+                                 "sysctl.d(5), or use Network=none",
+                                 value);
         append_json_map_string_string(sysctls, name, strchr(value, '=') + 1);
         return true;
 }

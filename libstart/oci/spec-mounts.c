@@ -27,10 +27,7 @@ static const struct {
           { "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5" } },
         { "/dev/mqueue", "mqueue", "mqueue", { "nosuid", "noexec", "nodev" } },
         { "/dev/shm", "tmpfs", "shm", { "nosuid", "noexec", "nodev", "mode=1777" } },
-        { "/sys/fs/cgroup",
-          "cgroup",
-          "cgroup",
-          { "rprivate", "nosuid", "noexec", "nodev", "relatime" } },
+        { "/sys/fs/cgroup", "cgroup", "cgroup", { "rprivate", "nosuid", "noexec", "nodev", "relatime" } },
 };
 
 #define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
@@ -54,8 +51,7 @@ static void mount_list_clear(MountList *list) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MountList, mount_list_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Mount, free_runtime_spec_schema_defs_mount)
 
-static Mount *make_mount(const char *destination, const char *type, const char *source,
-                         const char *const *options) {
+static Mount *make_mount(const char *destination, const char *type, const char *source, const char *const *options) {
         Mount *mount = g_new0(Mount, 1);
 
         mount->destination = g_strdup(destination);
@@ -96,9 +92,8 @@ static void add_mount(MountList *list, Mount *mount) {
 }
 
 static Mount *make_requested(const MountRequest *request) {
-        Mount *mount = request->type == MOUNT_BIND ?
-                               make_mount(request->destination, "bind", request->source, NULL) :
-                               make_mount(request->destination, "tmpfs", "tmpfs", NULL);
+        Mount *mount = request->type == MOUNT_BIND ? make_mount(request->destination, "bind", request->source, NULL) :
+                                                     make_mount(request->destination, "tmpfs", "tmpfs", NULL);
 
         for (guint i = 0; i < request->options->len; i++)
                 add_option(mount, request->options->pdata[i]);
@@ -106,8 +101,7 @@ static Mount *make_requested(const MountRequest *request) {
 }
 
 /* A bind mount must not be freer than the mount that its source is on, unless the user says so. */
-static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host,
-                             GError **error) {
+static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host, GError **error) {
         static const struct {
                 unsigned long flag;
                 const char *option, *opposite;
@@ -133,8 +127,7 @@ static bool add_source_flags(Mount *mount, const MountRequest *request, const Ho
 }
 
 static bool is_same(const Mount *a, const Mount *b) {
-        if (!g_str_equal(a->type, b->type) || !g_str_equal(a->source, b->source) ||
-            a->options_len != b->options_len)
+        if (!g_str_equal(a->type, b->type) || !g_str_equal(a->source, b->source) || a->options_len != b->options_len)
                 return false;
         for (size_t i = 0; i < a->options_len; i++)
                 if (!g_str_equal(a->options[i], b->options[i]))
@@ -154,16 +147,14 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         return true;
 }
 
-static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input,
-                        GError **error) {
+static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
         g_autoptr(Mount) mount = make_requested(request);
 
         if (request->relabel && input->host->selinux)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
-                        "the files yourself, with semanage-fcontext(8) and restorecon(8)",
-                        request->destination);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
+                                 "the files yourself, with semanage-fcontext(8) and restorecon(8)",
+                                 request->destination);
         return add_source_flags(mount, request, input->host, error) &&
                add_unique(list, g_steal_pointer(&mount), error);
 }
@@ -315,8 +306,7 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
                 if (has_mount(list, destination))
                         continue;
 
-                Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source,
-                                          defaults[i].options);
+                Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
                 add_default(list, mount);
                 if (shm && !add_shm_size(mount, input->args->shm_size, error))
                         return false;
@@ -333,8 +323,7 @@ static void add_notify_socket(MountList *list, const SpecInput *input) {
         static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "noexec", "rprivate", NULL };
 
         if (notify_is_for_container(input->args, input->host) && !has_mount(list, NOTIFY_SOCKET_INSIDE))
-                add_mount(list,
-                          make_mount(NOTIFY_SOCKET_INSIDE, "bind", input->host->notify_socket, options));
+                add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", input->host->notify_socket, options));
 }
 
 static guint count_slashes(const char *path) {

@@ -13,8 +13,9 @@ typedef enum Propagation {
 
 static Propagation find_propagation(const Mount *mount) {
         static const char *const shared[] = { "shared", "rshared", NULL };
-        static const char *const own[] = { "private",    "rprivate",    "slave", "rslave",
-                                           "unbindable", "runbindable", NULL };
+        static const char *const own[] = {
+                "private", "rprivate", "slave", "rslave", "unbindable", "runbindable", NULL
+        };
 
         for (size_t i = 0; i < mount->options_len; i++) {
                 /* The host has no part in a tmpfs but by what that lies on. */
@@ -43,9 +44,10 @@ bool spec_check_not_shared(Mount *const *mounts, size_t length, const char *path
         const Mount *mount = find_deciding(mounts, length, clean);
 
         return !mount || find_propagation(mount) != PROPAGATION_SHARED ||
-               error_set(error, KT_ERROR_USAGE,
-                         "%s '%s': the mount on '%s' shares what is mounted in it with the host, where this would be "
-                         "mounted, too, and stay: give that mount private or slave propagation (rprivate, rslave), or "
-                         "choose another path",
-                         what, path, mount->destination);
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "%s '%s': the mount on '%s' shares what is mounted in it with the host, where this would be "
+                       "mounted, too, and stay: give that mount private or slave propagation (rprivate, rslave), or "
+                       "choose another path",
+                       what, path, mount->destination);
 }

@@ -30,8 +30,7 @@ static bool add_stop_signal(Spec *spec, const SpecInput *input, GError **error) 
         int number = SIGTERM;
 
         if (name && !signal_name_parse(name, &number, error)) {
-                g_prefix_error(error,
-                               input->args->stop_signal ? "--stop-signal: " : "the image's STOPSIGNAL: ");
+                g_prefix_error(error, input->args->stop_signal ? "--stop-signal: " : "the image's STOPSIGNAL: ");
                 return false;
         }
         g_snprintf(text, sizeof text, "%d", number);

@@ -79,8 +79,7 @@ static bool find_group(const char *group, const Wanted *wanted, gid_t *ret) {
                 g_auto(GStrv) fields = next_fields(&p, GROUP_GID + 1);
                 guint32 gid;
 
-                if (!fields || !parse_id(fields[GROUP_GID], &gid) ||
-                    !matches(wanted, fields[GROUP_NAME], gid))
+                if (!fields || !parse_id(fields[GROUP_GID], &gid) || !matches(wanted, fields[GROUP_NAME], gid))
                         continue;
                 *ret = gid;
                 return true;
@@ -132,11 +131,10 @@ static bool resolve_user(const char *user, const char *passwd, UserIdentity *ide
         if (find_user(passwd, &wanted, identity))
                 return true;
         if (!wanted.numeric)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "there is no user '%s' in the container's /etc/passwd: name one that is, or write "
-                        "the number",
-                        user);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "there is no user '%s' in the container's /etc/passwd: name one that is, or write "
+                                 "the number",
+                                 user);
         identity->uid = wanted.id;
         identity->gid = 0;
         return true;
@@ -150,17 +148,15 @@ static bool resolve_group(const char *name, const char *group, gid_t *ret, GErro
         if (find_group(group, &wanted, ret))
                 return true;
         if (!wanted.numeric)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "there is no group '%s' in the container's /etc/group: name one that is, or write "
-                        "the number",
-                        name);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "there is no group '%s' in the container's /etc/group: name one that is, or write "
+                                 "the number",
+                                 name);
         *ret = wanted.id;
         return true;
 }
 
-bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret,
-                  GError **error) {
+bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret, GError **error) {
         g_auto(UserIdentity) identity = { .additional_gids = g_array_new(FALSE, FALSE, sizeof(gid_t)) };
         g_autofree char *user_part = NULL, *group_part = NULL;
 
@@ -175,14 +171,13 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
                 return false;
 
         identity.home = identity.home ?: g_strdup("/");
-        identity.in_group = find_group(group, &(Wanted){ .numeric = true, .id = identity.gid },
-                                       &identity.gid);
+        identity.in_group = find_group(group, &(Wanted) { .numeric = true, .id = identity.gid }, &identity.gid);
         if (*spec) /* podman names the primary group among the others only where a user was asked for */
                 add_gid(identity.additional_gids, identity.gid);
         if (!identity.explicit_group && identity.name)
                 add_memberships(identity.additional_gids, group, identity.name);
         *ret = identity;
-        identity = (UserIdentity){ 0 };
+        identity = (UserIdentity) { 0 };
         return true;
 }
 

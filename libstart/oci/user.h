@@ -22,8 +22,7 @@ typedef struct UserIdentity {
  * number is an id, never a name, and need not be in the file; an unknown name is an error; of several
  * entries the first counts; supplementary groups come from the file only where the spec names no group.
  * Lines that are broken are skipped. On failure *ret is left alone. */
-bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret,
-                  GError **error);
+bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret, GError **error);
 
 /* More groups for the payload, of GPtrArray `lists` (user_spec_parse_groups()); `group` is as above. A number need not be
  * in the file. On failure the identity may have some of them. */

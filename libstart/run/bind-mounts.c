@@ -85,7 +85,8 @@ bool bind_mount_make(const BindMountContext *context, const Mount *wanted, GErro
                 return false;
         }
         fd = (int) syscall(SYS_open_tree, source, "",
-                           AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (flags.recursive ? AT_RECURSIVE : 0));
+                           AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+                                   (flags.recursive ? AT_RECURSIVE : 0));
         if (fd < 0 || !restrict_mount(fd, &flags, context->is_shared))
                 return error_set_errno(error, errno, "Cannot mount '%s' in the container", wanted->source);
         target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);

@@ -27,10 +27,11 @@ static char *unit_of(const char *path) {
 static bool refuse_missing(const char *path, GError **error) {
         g_autofree char *unit = unit_of(path);
 
-        return error_set(error, KT_ERROR_NOT_FOUND,
-                         "Device '%s' is not there. To wait for it: Requires=%s and After=%s in [Unit], see DEVICES in "
-                         "keyturn.container(5). To do without it: AddDevice=-%s",
-                         path, unit, unit, path);
+        return error_set(
+                error, KT_ERROR_NOT_FOUND,
+                "Device '%s' is not there. To wait for it: Requires=%s and After=%s in [Unit], see DEVICES in "
+                "keyturn.container(5). To do without it: AddDevice=-%s",
+                path, unit, unit, path);
 }
 
 /* The device rules of our cgroup, which is the payload's, are asked without opening the device: for some, that alone
@@ -42,11 +43,12 @@ static bool check_access(const char *path, const char *node, const char *wanted,
                 return true;
         if (errno != EPERM)
                 return error_set_errno(error, errno, "Cannot use the device '%s'", path);
-        return error_set(error, KT_ERROR_FAILED,
-                         "The service is not allowed to use the device '%s' (%s): another setting of the unit takes "
-                         "its DeviceAllow= back, see 'systemctl cat'; or the device came while the service was started, "
-                         "and starting it again helps",
-                         path, wanted);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "The service is not allowed to use the device '%s' (%s): another setting of the unit takes "
+                "its DeviceAllow= back, see 'systemctl cat'; or the device came while the service was started, "
+                "and starting it again helps",
+                path, wanted);
 }
 
 bool device_node_find(const char *path, const char *access, char **ret_node, GError **error) {
@@ -59,8 +61,8 @@ bool device_node_find(const char *path, const char *access, char **ret_node, GEr
         if (S_ISDIR(st.st_mode))
                 return device_request_refuse_directory(path, error);
         if (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode))
-                return error_set(error, KT_ERROR_UNSUPPORTED, "'%s' is no device; files are mounted with Volume=",
-                                 path);
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s' is no device; files are mounted with Volume=", path);
         if (!check_access(path, node, access, error))
                 return false;
         *ret_node = g_steal_pointer(&node);

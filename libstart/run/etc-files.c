@@ -89,10 +89,11 @@ static void free_files(EtcFile files[N_FILES]) {
 static bool check_not_asked_for(const char *directory, const EtcFile *files, GError **error) {
         for (int i = 0; i < N_FILES; i++)
                 if (files[i].key && g_str_equal(files[i].directory, directory))
-                        return error_set(error, KT_ERROR_FAILED,
-                                         "Cannot make '/%s/%s' for %s: '/%s' of the image is no directory; remove the key, "
-                                         "or use another image",
-                                         directory, files[i].name, files[i].key, directory);
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "Cannot make '/%s/%s' for %s: '/%s' of the image is no directory; remove the key, "
+                                "or use another image",
+                                directory, files[i].name, files[i].key, directory);
         return true;
 }
 
@@ -113,8 +114,7 @@ static bool write_directory(int upper, char *const *layers, const char *director
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
 
-bool etc_files_write(int upper, char *const *layers, const LaunchArgs *args, const char *hostname,
-                     GError **error) {
+bool etc_files_write(int upper, char *const *layers, const LaunchArgs *args, const char *hostname, GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
@@ -131,8 +131,7 @@ static bool can_be_mounted_on(int root_fd, const char *path) {
                (fstatvfs(root_fd, &st) == 0 && !(st.f_flag & ST_RDONLY));
 }
 
-static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrArray *mounts,
-                        GError **error) {
+static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrArray *mounts, GError **error) {
         g_autofree char *source = g_build_filename(place, file->name, NULL);
         g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
         MountRequest *mount;
@@ -143,8 +142,7 @@ static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrA
         g_ptr_array_add(mounts, mount);
         return mount_request_set_source(mount, source, error) &&
                mount_request_set_destination(mount, destination, error) &&
-               mount_request_add_option(mount, "bind", error) &&
-               mount_request_add_option(mount, "rprivate", error);
+               mount_request_add_option(mount, "bind", error) && mount_request_add_option(mount, "rprivate", error);
 }
 
 /* What is mounted on a link is mounted on what the link leads to: one of the container's zones would be another. */
@@ -160,8 +158,7 @@ static bool check_localtime(int root_fd, GError **error) {
 }
 
 GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const LaunchArgs *args,
-                                 const char *hostname, const char *passwd, const char *group,
-                                 GError **error) {
+                                 const char *hostname, const char *passwd, const char *group, GError **error) {
         g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
         EtcFile files[N_FILES] = { 0 };
         bool ok;
@@ -175,10 +172,11 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
                 if (files[i].content && can_be_mounted_on(root_fd, path))
                         ok = write_apart(&files[i], layer, place, mounts, error);
                 else if (files[i].key)
-                        ok = error_set(error, KT_ERROR_FAILED,
-                                       "Cannot make '/%s' for %s: the root directory does not have it, and is read-only; "
-                                       "make an empty file there, or use Rootfs=DIRECTORY:O",
-                                       path, files[i].key);
+                        ok = error_set(
+                                error, KT_ERROR_FAILED,
+                                "Cannot make '/%s' for %s: the root directory does not have it, and is read-only; "
+                                "make an empty file there, or use Rootfs=DIRECTORY:O",
+                                path, files[i].key);
         }
         free_files(files);
         return ok ? g_steal_pointer(&mounts) : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/run/filter.h"
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
 #include "libstart/base/security-option.h"
 #include "libstart/oci/spec.h"
-#include "libstart/run/filter.h"
 #include "libstart/seccomp/seccomp.h"
 
 /* The container has its filter, and somebody should know what it cost. */
@@ -15,8 +15,7 @@ static void tell_origin(const SeccompOrigin *origin) {
 
         if (!origin->compiled && !origin->damaged)
                 log_debug("%s", message);
-        else if (!journal_message_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message, "",
-                                       &error))
+        else if (!journal_message_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message, "", &error))
                 log_warning("%s", message);
 }
 

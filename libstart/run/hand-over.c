@@ -73,8 +73,8 @@ static int midwife_main(void *data) {
 }
 
 static pid_t fork_midwife(Midwife *midwife, GError **error) {
-        char *stack = mmap(NULL, MIDWIFE_STACK_SIZE, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        char *stack = mmap(NULL, MIDWIFE_STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+                           -1, 0);
         pid_t pid;
 
         if (stack == MAP_FAILED) {
@@ -161,8 +161,7 @@ static bool watch(int epoll, int signals, const Notify *notify) {
 
 /* Wait for systemd to have handled MAINPID=. Its being slow is no error: the payload runs, and only the little that
  * is said at the top of this file depends on it. */
-static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over,
-                             const HandOverCalls *calls) {
+static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over, const HandOverCalls *calls) {
         _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
         struct signalfd_siginfo info;
         struct epoll_event event;
@@ -193,8 +192,8 @@ static int watch_children(GError **error) {
         return fd;
 }
 
-bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
-               const HandOverCalls *calls, HandOver *ret, GError **error) {
+bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
+               HandOver *ret, GError **error) {
         _cleanup_close_ int signals = watch_children(error);
         g_autofree char *message = NULL;
         bool traced = false;
@@ -213,8 +212,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
                 pass_on_signals(ret, calls);
         /* systemd would only complain about the pid of a payload that is gone; our own end tells of it. */
         message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
-        if (!calls->started(ret->payload, calls->data, error) ||
-            (*message && !notify_send(notify, message, error))) {
+        if (!calls->started(ret->payload, calls->data, error) || (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);
                 await_end(ret->payload);
                 return false;

@@ -31,8 +31,8 @@ typedef struct HandOverCalls {
  *
  * `state` is told to systemd beside MAINPID=: "READY=1\n" or "". Nothing of ours is left when the caller exits; until
  * then the payload's id is not another's. */
-bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state,
-               const HandOverCalls *calls, HandOver *ret, GError **error);
+bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
+               HandOver *ret, GError **error);
 
 /* Whether a process that we trace, or a child of ours, has ended; it stays to be waited for. */
 bool hand_over_has_ended(pid_t process);

@@ -44,7 +44,7 @@ static void walk_clear(Walk *walk) {
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Walk, walk_clear)
 
 static Directory make_directory(const struct stat *st, gsize length) {
-        return (Directory){ st->st_dev, st->st_ino, st->st_uid, st->st_mode, length };
+        return (Directory) { st->st_dev, st->st_ino, st->st_uid, st->st_mode, length };
 }
 
 static const Directory *last(const GArray *directories) {
@@ -81,14 +81,12 @@ static bool check_link(Walk *walk, const char *name, const struct stat *st, GErr
         const Directory *untrusted = find_untrusted(walk);
 
         if (untrusted)
-                return error_set(
-                        error, KT_ERROR_FAILED,
-                        "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
-                        "the path that it leads to",
-                        walk->way->str, name, (int) untrusted->length, walk->way->str);
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
+                                 "the path that it leads to",
+                                 walk->way->str, name, (int) untrusted->length, walk->way->str);
         if (is_somebodys(walk, st))
-                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str,
-                                       name);
+                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str, name);
         if (++walk->n_links > LINKS_MAX)
                 return error_set_errno(error, ELOOP, "Cannot follow the link '%s/%s'", walk->way->str, name);
         return true;

@@ -18,8 +18,7 @@ int host_listen_fds(void) {
         const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
         guint64 n = 0;
 
-        if (!pid || !fds || !g_ascii_string_to_unsigned(pid, 10, 1, G_MAXINT, &n, NULL) ||
-            (pid_t) n != getpid())
+        if (!pid || !fds || !g_ascii_string_to_unsigned(pid, 10, 1, G_MAXINT, &n, NULL) || (pid_t) n != getpid())
                 return 0;
         return g_ascii_string_to_unsigned(fds, 10, 0, 1024, &n, NULL) ? (int) n : 0;
 }
@@ -73,11 +72,11 @@ bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
         bool can_raise_limits = has_capability(CAP_SYS_RESOURCE);
 
-        *ret = (Host){ 0 };
+        *ret = (Host) { 0 };
         if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
             getrlimit(RLIMIT_NPROC, &nproc) < 0)
                 return error_set_errno(error, errno, "Cannot ask the kernel for the host's name and limits");
-        ret->facts = (HostFacts){
+        ret->facts = (HostFacts) {
                 .hostname = ret->hostname,
                 .environment = (const char *const *) environ,
                 .thermal_throttle = find_thermal_throttle(),

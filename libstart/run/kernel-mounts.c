@@ -116,7 +116,8 @@ static bool fill_dev(int root_fd, GError **error) {
                 const char *name;
                 unsigned int major, minor;
         } nodes[] = {
-                { "null", 1, 3 }, { "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 },
+                { "null", 1, 3 },   { "zero", 1, 5 },    { "full", 1, 7 },
+                { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 },
         };
         static const char *const links[][2] = {
                 { "fd", "/proc/self/fd" },       { "stdin", "/proc/self/fd/0" }, { "stdout", "/proc/self/fd/1" },
@@ -171,9 +172,10 @@ bool kernel_mounts_check(int root_fd, runtime_spec_schema_defs_mount *const *mou
 
         for (size_t i = 0; i < n; i++)
                 if (now[i] != devices[i])
-                        return error_set(error, KT_ERROR_FAILED,
-                                         "Another mount has come to lie on the container's '%s': the path of a mount, or "
-                                         "of a VOLUME of the image, has a link in it that leads there",
-                                         mounts[i]->destination);
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "Another mount has come to lie on the container's '%s': the path of a mount, or "
+                                "of a VOLUME of the image, has a link in it that leads there",
+                                mounts[i]->destination);
         return true;
 }

@@ -49,8 +49,7 @@ static void remove_state(const char *path) {
 }
 
 /* Beside `path`, so that it goes with nothing that systemd removes. *aside is made when first needed. */
-static bool put_aside(const char *path, const char *directory, const char *name, char **aside,
-                      GError **error) {
+static bool put_aside(const char *path, const char *directory, const char *name, char **aside, GError **error) {
         g_autofree char *from = g_build_filename(directory, name, NULL), *to = NULL;
 
         if (faccessat(AT_FDCWD, from, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
@@ -65,8 +64,7 @@ static bool put_aside(const char *path, const char *directory, const char *name,
         }
         to = g_build_filename(*aside, name, NULL);
         return rename(from, to) == 0 ||
-               error_set_errno(error, errno,
-                               "Cannot put aside '%s', which an earlier container has left; remove it",
+               error_set_errno(error, errno, "Cannot put aside '%s', which an earlier container has left; remove it",
                                from);
 }
 
@@ -78,13 +76,12 @@ bool left_over_clear(const char *path, const char *private_path, const char *nam
                 return false;
         remove_state(state);
         unlink(notify); /* no socket can be bound where one is */
-        if (!put_aside(path, path, name, &aside, error) ||
-            !put_aside(path, private_path, "upper", &aside, error) ||
+        if (!put_aside(path, path, name, &aside, error) || !put_aside(path, private_path, "upper", &aside, error) ||
             !put_aside(path, private_path, "work", &aside, error))
                 return false;
         if (aside)
-                log_warning("'%s' had files of an earlier container; they are in '%s' until the next boot",
-                            path, aside);
+                log_warning("'%s' had files of an earlier container; they are in '%s' until the next boot", path,
+                            aside);
         else
                 log_notice("'%s' was left by an earlier container, which does not run any more", path);
         return true;

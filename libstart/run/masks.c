@@ -90,10 +90,9 @@ static bool open_kernel_directory(int root_fd, KernelDirectory *directory, GErro
         if (directory->fd < 0)
                 directory->fd = open_path(root_fd, directory->path, RESOLVE_NO_SYMLINKS);
         return (directory->fd >= 0 && fstatfs(directory->fd, &fs) == 0 && fs.f_type == directory->magic) ||
-               error_set(
-                       error, KT_ERROR_FAILED,
-                       "The container's '%s' is not what was mounted there: its root directory is being changed",
-                       directory->path);
+               error_set(error, KT_ERROR_FAILED,
+                         "The container's '%s' is not what was mounted there: its root directory is being changed",
+                         directory->path);
 }
 
 /* In which directory a path is to be looked up; *path is what is left of it then. -1: error. */
@@ -102,8 +101,8 @@ static int find_place(Places *places, const char **path, GError **error) {
                 KernelDirectory *directory = &places->kernel[i];
                 size_t length = strlen(directory->path);
 
-                if (!directory->is_wanted || strncmp(*path, directory->path, length) != 0 ||
-                    (*path)[length] != '/' || strstr(*path, ".."))
+                if (!directory->is_wanted || strncmp(*path, directory->path, length) != 0 || (*path)[length] != '/' ||
+                    strstr(*path, ".."))
                         continue;
                 if (!open_kernel_directory(places->root, directory, error))
                         return -1;
@@ -126,8 +125,8 @@ static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int f
 }
 
 static bool attach(int mount, int target) {
-        return mount >= 0 && syscall(SYS_move_mount, mount, "", target, "",
-                                     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+        return mount >= 0 &&
+               syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
 static int make_empty_directory(void) {
@@ -142,8 +141,8 @@ static int make_empty_directory(void) {
 /* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
  * of an error. Read-only, so that nobody changes the mode of the host's device. */
 static int make_empty_file(void) {
-        _cleanup_close_ int mount =
-                (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
+                                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
         if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0))
                 return -1;
@@ -176,10 +175,11 @@ static bool mask(Places *places, const char *path, guint64 resolve, Covers *cove
         if (target < 0 && errno == ENOENT)
                 return true;
         if (target < 0 && errno == ELOOP && resolve)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
-                                 "mount is shared with the host; name the path without links",
-                                 path);
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
+                        "mount is shared with the host; name the path without links",
+                        path);
         if (target < 0 || fstat(target, &st) < 0 ||
             !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, target) :
                                     cover(&covers->file, make_empty_file, target)))

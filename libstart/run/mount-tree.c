@@ -24,7 +24,8 @@ bool mount_tree_separate(const char *path, GError **error) {
                         return true;
                 /* EINVAL: no mount point, so it is on the mount of a directory above */
                 if (errno != EINVAL || g_str_equal(directory, "/"))
-                        return error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+                        return error_set_errno(error, errno,
+                                               "Cannot separate the container's mounts from the host's");
                 char *parent = g_path_get_dirname(directory);
 
                 g_free(directory);
@@ -42,8 +43,7 @@ bool mount_tree_attach(int mount, const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot mount on '%s'", path);
 }
 
-int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mounts, size_t n,
-                     GError **error) {
+int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mounts, size_t n, GError **error) {
         int fd;
 
         if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
@@ -78,7 +78,7 @@ static bool detach_old_root(void) {
 bool mount_tree_enter(int root_fd, GError **error) {
         _cleanup_close_ int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-        return (old >= 0 && fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
-                fchdir(old) == 0 && detach_old_root() && chdir("/") == 0) ||
+        return (old >= 0 && fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && fchdir(old) == 0 &&
+                detach_old_root() && chdir("/") == 0) ||
                error_set_errno(error, errno, "Cannot make the container's root its '/'");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/run/mounts.h"
 #include "libstart/base/path-value.h"
 #include "libstart/run/kernel-mounts.h"
-#include "libstart/run/mounts.h"
 #include "libstart/run/root-file.h"
 
 size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length, bool cgroup2) {

@@ -74,9 +74,7 @@ static unsigned kernel_version(void) {
         struct utsname name;
         unsigned major = 0, minor = 0;
 
-        return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 ?
-                       major * 1000 + minor :
-                       0;
+        return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
 /* Linux 6.8: layers are given one by one. 6.15: also those that are attached nowhere, as descriptors. */
@@ -134,15 +132,14 @@ static int mount_detached(char *const *layers, const Writable *writable, GError 
         for (size_t i = 0; layers[i]; i++)
                 if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
                         return fail_mount(context, errno, layers[i], error);
-        if (!set_writable(context, writable) ||
-            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        if (!set_writable(context, writable) || sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return fail_mount(context, errno, NULL, error);
         fd = sys_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
         return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
 }
 
-static int mount_in_namespace(char *const *layers, const WritableLayer *layer, const char *target,
-                              unsigned version, OverlayPlace *ret_place, GError **error) {
+static int mount_in_namespace(char *const *layers, const WritableLayer *layer, const char *target, unsigned version,
+                              OverlayPlace *ret_place, GError **error) {
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
         g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
 
@@ -151,17 +148,17 @@ static int mount_in_namespace(char *const *layers, const WritableLayer *layer, c
         *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
         return version < LINUX_SINGLE_LAYERS ?
                        mount_attached(layers, upper, work, target, error) :
-                       mount_detached(layers, &(Writable){ .upper = upper, .work = work }, error);
+                       mount_detached(layers, &(Writable) { .upper = upper, .work = work }, error);
 }
 
 bool overlay_is_detached(const WritableLayer *layer) {
         return kernel_version() >= (layer ? LINUX_DETACHED_LAYERS : LINUX_SINGLE_LAYERS);
 }
 
-int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target,
-                  OverlayPlace *ret_place, GError **error) {
+int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target, OverlayPlace *ret_place,
+                  GError **error) {
         *ret_place = OVERLAY_DETACHED;
         if (!overlay_is_detached(layer))
                 return mount_in_namespace(layers, layer, target, kernel_version(), ret_place, error);
-        return mount_detached(layers, &(Writable){ .layer = layer }, error);
+        return mount_detached(layers, &(Writable) { .layer = layer }, error);
 }

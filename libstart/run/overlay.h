@@ -19,8 +19,8 @@ typedef enum OverlayPlace {
  * Returns a descriptor of the mount, or -1. Linux 6.15 has all that it takes to attach nothing. Where it is older, this
  * process gets a mount namespace of its own, in which mounts are attached to the directory `target`, until the process ends
  * or unmounts them; *ret_place says which, also on errors. */
-int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target,
-                  OverlayPlace *ret_place, GError **error);
+int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target, OverlayPlace *ret_place,
+                  GError **error);
 
 /* Whether overlay_mount() makes such a mount that is attached nowhere, with that layer, on this kernel. */
 bool overlay_is_detached(const WritableLayer *layer);

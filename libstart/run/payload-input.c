@@ -46,8 +46,7 @@ static int clone_read_only(void) {
         _cleanup_close_ int mount = (int) syscall(SYS_open_tree, STDIN_FILENO, "",
                                                   AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-        if (mount < 0 ||
-            syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+        if (mount < 0 || syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
                 return -1;
         return fd_steal(&mount);
 }
@@ -86,8 +85,8 @@ bool payload_input_open(const LaunchArgs *args, GError **error) {
                 return open_null(error);
         return error_set(error, KT_ERROR_UNSUPPORTED,
                          "Standard input is %s of the host's, which is not given to a payload" REMEDY,
-                         isatty(STDIN_FILENO)   ? "a terminal" :
-                         S_ISFIFO(st.st_mode)   ? "a FIFO" :
-                         S_ISDIR(st.st_mode)    ? "a directory" :
-                                                  "a device");
+                         isatty(STDIN_FILENO) ? "a terminal" :
+                         S_ISFIFO(st.st_mode) ? "a FIFO" :
+                         S_ISDIR(st.st_mode)  ? "a directory" :
+                                                "a device");
 }

@@ -56,12 +56,12 @@ static bool give_to_user(const PayloadLog *log, const UserIdentity *user, GError
 static bool do_without_relay(const int streams[2], const GError *failure, GError **error) {
         for (int i = 0; i < 2; i++)
                 if (streams[i] >= 0 && relay_output(streams[i]) == RELAY_OUTPUT_FILE)
-                        return error_set(error, KT_ERROR_FAILED,
-                                         "%s; standard %s is a file or a terminal of the host's, which is not given to "
-                                         "the payload itself",
-                                         failure->message, i == 0 ? "output" : "error");
-        log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout",
-                    failure->message);
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "%s; standard %s is a file or a terminal of the host's, which is not given to "
+                                "the payload itself",
+                                failure->message, i == 0 ? "output" : "error");
+        log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout", failure->message);
         return true;
 }
 
@@ -111,8 +111,8 @@ bool payload_log_open(PayloadLog *log, const LaunchArgs *args, const UserIdentit
         return connect_payload(log, driver == LOG_DRIVER_JOURNALD, args->detach != FLAG_TRUE, user, error);
 }
 
-bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit, pid_t pid,
-                         GError **error) {
+bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit,
+                         pid_t pid, GError **error) {
         g_autofree char *tag = g_strndup(unit, (gsize) (strrchr(unit, '.') - unit));
         RelayPayload payload = {
                 .pid = pid,

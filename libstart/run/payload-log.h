@@ -29,8 +29,8 @@ bool payload_log_open(PayloadLog *log, const LaunchArgs *args, const UserIdentit
 
 /* Hand the pipes to the relay. `pid` is the payload's, or ours if we live as long as it; `unit` names the service.
  * After a failure nobody reads the payload's output, and it must not go on running. */
-bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit, pid_t pid,
-                         GError **error);
+bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit,
+                         pid_t pid, GError **error);
 
 /* In the foreground, returns when all the payload said is written. */
 void payload_log_close(PayloadLog *log);

@@ -34,8 +34,7 @@ static bool bind_in(int socket, const char *directory, GError **error) {
 
         snprintf(name.sun_path, sizeof name.sun_path, "/proc/self/fd/%d/" NAME, fd);
         return (fd >= 0 && bind(socket, (struct sockaddr *) &name, sizeof name) == 0) ||
-               error_set_errno(error, errno, "Cannot make the payload's notification socket in '%s'",
-                               directory);
+               error_set_errno(error, errno, "Cannot make the payload's notification socket in '%s'", directory);
 }
 
 bool payload_notify_open(PayloadNotify *notify, const char *private_directory, GError **error) {
@@ -72,9 +71,7 @@ static void await(const PayloadNotify *notify, bool (*is_done)(const PayloadNoti
 /* A process that we trace is seen to end by nobody before we exit. So from here on the relay watches it, or it has ended
  * already and the relay has passed on its last words. */
 bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t main_process, GError **error) {
-        NotifyRecord record = { .address = getenv("NOTIFY_SOCKET"),
-                                .payload = main_process,
-                                .unit = (char *) unit };
+        NotifyRecord record = { .address = getenv("NOTIFY_SOCKET"), .payload = main_process, .unit = (char *) unit };
         g_autofree char *text = NULL;
         _cleanup_close_ int pidfd = -1;
 
@@ -84,8 +81,8 @@ bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t mai
         if (pidfd < 0)
                 return errno == ESRCH || error_set_errno(error, errno, "Cannot watch the payload");
         text = notify_record_format(&record, error);
-        if (!text || !relay_send(notify->relay, text, (const int[]){ notify->socket, pidfd },
-                                 NOTIFY_RECORD_FDS, error))
+        if (!text ||
+            !relay_send(notify->relay, text, (const int[]) { notify->socket, pidfd }, NOTIFY_RECORD_FDS, error))
                 return false;
         await(notify, is_registered);
         if (hand_over_has_ended(main_process))

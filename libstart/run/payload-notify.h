@@ -15,8 +15,7 @@ typedef struct PayloadNotify {
         int relay;  /* a connection to the relay */
 } PayloadNotify;
 
-#define PAYLOAD_NOTIFY_NULL \
- { -1, -1 }
+#define PAYLOAD_NOTIFY_NULL { -1, -1 }
 
 /* Where it is bound, for a container whose private directory this is. Transfer full. */
 char *payload_notify_path(const char *private_directory);

@@ -71,8 +71,8 @@ bool root_file_read(int root_fd, const char *path, char **ret_content, GError **
 }
 
 bool root_file_write(int root_fd, const char *path, const char *content, GError **error) {
-        _cleanup_close_ int fd = open_in_root(root_fd, path,
-                                              O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY, 0644);
+        _cleanup_close_ int fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY,
+                                              0644);
 
         if (fd < 0 || !writable_layer_write(fd, content, strlen(content)))
                 return error_set_errno(error, errno, "Cannot write '%s' of the container%s", path,
@@ -111,8 +111,8 @@ bool root_file_check_directory(int root_fd, const char *path, GError **error) {
 
         if (at >= 0)
                 return true;
-        return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot use the container's working directory '%s': %s", path,
-                         g_strerror(errno));
+        return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot use the container's working directory '%s': %s",
+                         path, g_strerror(errno));
 }
 
 static bool make_empty_file(int root_fd, const char *path, GError **error) {
@@ -155,10 +155,11 @@ static bool check_led_aside(int root_fd, int fd, const char *path, GError **erro
             (fs.f_type != TMPFS_MAGIC || fstatat(root_fd, "dev", &dev, AT_SYMLINK_NOFOLLOW) < 0 ||
              dev.st_dev != st.st_dev))
                 return true;
-        return error_set(error, KT_ERROR_FAILED,
-                         "Cannot mount on the container's '/%s': a link in it leads into /proc, /sys or /dev; name the "
-                         "path without links",
-                         path);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "Cannot mount on the container's '/%s': a link in it leads into /proc, /sys or /dev; name the "
+                "path without links",
+                path);
 }
 
 int root_file_open_mount_point(int root_fd, const char *path, int source, GError **error) {

@@ -83,13 +83,14 @@ static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error
  * that is mounted below, as the container would find it there. */
 static bool clone_directory(Root *root, const char *path, GError **error) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE };
-        bool found = root->source >= 0; /* not a layer of an image's: that very directory, whatever is at its path now */
+        bool found = root->source >=
+                     0; /* not a layer of an image's: that very directory, whatever is at its path now */
 
         root->fd = (int) syscall(SYS_open_tree, found ? root->source : AT_FDCWD, found ? "" : path,
                                  (found ? AT_EMPTY_PATH : 0) | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         root->mount = root->fd;
-        return (root->fd >= 0 && syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE,
-                                         &attributes, sizeof attributes) == 0) ||
+        return (root->fd >= 0 && syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                                         sizeof attributes) == 0) ||
                error_set_errno(error, errno, "Cannot mount '%s'", path);
 }
 
@@ -117,8 +118,7 @@ static bool mount_root(Root *root, const LaunchArgs *args, const char *directory
                                  make_overlay(root, args, hostname, error);
 }
 
-bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
-                GError **error) {
+bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname, GError **error) {
         bool mounted = mount_root(root, args, directory, hostname, error);
 
         /* No descriptor of the host's files is open when there is a container: its working directory could be one. */
@@ -128,15 +128,13 @@ bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const
 }
 
 void root_unmount(const Root *root) {
-        while (root->place != OVERLAY_DETACHED &&
-               umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+        while (root->place != OVERLAY_DETACHED && umount2(root->mount_point, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
                 ;
 }
 
 bool root_peek(Root *root, GError **error) {
         root->mount_point = g_strdup(root->layers[0]);
-        return root->layers[1] ? mount_overlay(root, NULL, error) :
-                                 clone_directory(root, root->layers[0], error);
+        return root->layers[1] ? mount_overlay(root, NULL, error) : clone_directory(root, root->layers[0], error);
 }
 
 void root_clear(Root *root) {

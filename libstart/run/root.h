@@ -30,8 +30,7 @@ bool root_find(const LaunchArgs *args, Root *ret, GError **error);
 /* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root can
  * enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the image, or
  * of the directory, can be opened from the first. */
-bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
-                GError **error);
+bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname, GError **error);
 
 /* Before Linux 6.15 there are mounts in a mount namespace of this process, where their mount point cannot be removed. Undo
  * that, when no process of the container is left; else nothing is to be done. */

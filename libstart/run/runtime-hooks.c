@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libstart/base/exit-codes.h"
 #include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/keyring.h"
 #include "libstart/oci/spec.h"
@@ -23,9 +23,9 @@
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
+#include "libstart/run/mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/runtime-hooks.h"
-#include "libstart/run/mounts.h"
 
 /* Where keyturn steps into libcrun's course of things. libcrun has one door for that, handlers, made for programs that
  * run something else than a plain executable in the container; but it keeps the list of handlers to itself. So the
@@ -63,10 +63,10 @@ int __wrap_libcrun_configure_handler(struct custom_handler_manager_s *manager, l
                                      libcrun_error_t *err);
 int __wrap_libcrun_apply_seccomp(int fd, int receiver_fd, const char *payload, size_t payload_length, char **flags,
                                  size_t flags_length, libcrun_error_t *err);
-int __real_libcrun_write_container_status(const char *state_root, const char *id,
-                                          libcrun_container_status_t *status, libcrun_error_t *err);
-int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
-                                          libcrun_container_status_t *status, libcrun_error_t *err);
+int __real_libcrun_write_container_status(const char *state_root, const char *id, libcrun_container_status_t *status,
+                                          libcrun_error_t *err);
+int __wrap_libcrun_write_container_status(const char *state_root, const char *id, libcrun_container_status_t *status,
+                                          libcrun_error_t *err);
 
 /* libcrun's calls carry nothing of ours. */
 static struct {
@@ -377,8 +377,8 @@ static int write_state(const char *state_root, const char *id, libcrun_error_t *
         return 0;
 }
 
-int __wrap_libcrun_write_container_status(const char *state_root, const char *id,
-                                          libcrun_container_status_t *status, libcrun_error_t *err) {
+int __wrap_libcrun_write_container_status(const char *state_root, const char *id, libcrun_container_status_t *status,
+                                          libcrun_error_t *err) {
         int r = write_state(state_root, id, err);
 
         current.payload = status->pid;

@@ -8,4 +8,4 @@
  * to make (mounts.h). */
 void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own);
 const RuntimeContainer *runtime_hooks_container(void); /* NULL: none, or no more */
-pid_t runtime_hooks_end(void); /* the payload's pid, 0 if libcrun did not get that far */
+pid_t runtime_hooks_end(void);                         /* the payload's pid, 0 if libcrun did not get that far */

@@ -10,9 +10,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/run/mounts.h"
 #include "libstart/run/runtime-hooks.h"
 #include "libstart/run/runtime.h"
-#include "libstart/run/mounts.h"
 
 static void set_error(libcrun_error_t *err, GError **error) {
         int status = *err ? (*err)->status : 0;
@@ -43,7 +43,8 @@ static char **make_short_environment(char **environment) {
         const char *path = g_environ_getenv(environment, "PATH");
         char **result = g_new0(char *, 3);
 
-        result[0] = g_strconcat("PATH=", path ?: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL);
+        result[0] = g_strconcat("PATH=", path ?: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                NULL);
         result[1] = g_strdup("HOME=/");
         return result;
 }

@@ -171,8 +171,8 @@ static bool build_spec(Start *start, bool for_running, GError **error) {
         if (!make_environment(start, error))
                 return false;
         start->spec = spec_build(start->args, start->root.config, &start->user, &start->host.facts,
-                                 for_running ? none : (const char *const *) start->environment,
-                                 start->file_mounts, error);
+                                 for_running ? none : (const char *const *) start->environment, start->file_mounts,
+                                 error);
         return start->spec;
 }
 
@@ -224,13 +224,13 @@ static bool complete_root(Start *start, const char *hostname, GError **error) {
 
         if (start->root.directory) {
                 start->file_mounts = etc_files_write_apart(start->root.layer.mount, start->root.layer_place,
-                                                           start->root.fd, start->args, hostname, passwd,
-                                                           group, error);
+                                                           start->root.fd, start->args, hostname, passwd, group,
+                                                           error);
                 return start->file_mounts;
         }
         return (!passwd || root_file_write(start->root.fd, "etc/passwd", passwd, error)) &&
-               (!group || root_file_write(start->root.fd, "etc/group", group, error)) &&
-               make_workdir(start, error) && make_volumes(start, error);
+               (!group || root_file_write(start->root.fd, "etc/group", group, error)) && make_workdir(start, error) &&
+               make_volumes(start, error);
 }
 
 /* Only systemd sends the signal, and only the unit tells it which. */
@@ -357,8 +357,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
 
         if (start->args->sdnotify && !notify_mode_parse(start->args->sdnotify, &mode, error))
                 return EXIT_KEYTURN;
-        if (!hand_over(container, start->notify, mode == NOTIFY_CONMON ? "READY=1\n" : "", &calls, &result,
-                       error))
+        if (!hand_over(container, start->notify, mode == NOTIFY_CONMON ? "READY=1\n" : "", &calls, &result, error))
                 return EXIT_KEYTURN;
         if (result.exec_errno != 0)
                 return exec_failure(start, result.exec_errno, error);

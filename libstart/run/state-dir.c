@@ -37,8 +37,7 @@ static bool lock(StateDir *state_dir, GError **error) {
         if (state_dir->lock >= 0 && flock(state_dir->lock, LOCK_EX | LOCK_NB) == 0)
                 return true;
         if (errno != EWOULDBLOCK)
-                return error_set_errno(error, errno, "Cannot use '%s' for the container's state",
-                                       state_dir->path);
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
         return error_set(
                 error, KT_ERROR_FAILED,
                 "'%s' belongs to a container that runs or is being started: stop it, or choose another --name",
@@ -51,8 +50,7 @@ static bool make_private(const StateDir *state_dir, const char *name, bool *ret_
 
         *ret_fresh = mkdir(state_dir->private_path, 0700) == 0;
         if (!*ret_fresh && errno != EEXIST)
-                return error_set_errno(error, errno, "Cannot use '%s' for the container's state",
-                                       state_dir->path);
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
         *ret_fresh = *ret_fresh && access(state, F_OK) < 0;
         return true;
 }
@@ -65,7 +63,8 @@ static bool is_reserved(const char *name) {
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
         if (!path && is_reserved(name))
                 return error_set(error, KT_ERROR_FAILED,
-                                 "'" PATH_RUN "/%s' is keyturn's own: choose another --name, or say --state-dir", name);
+                                 "'" PATH_RUN "/%s' is keyturn's own: choose another --name, or say --state-dir",
+                                 name);
         if (!path && is_a_services(name))
                 return error_set(error, KT_ERROR_FAILED,
                                  "%s.service is a container, and '" PATH_RUN "/%s' is its directory: choose another "

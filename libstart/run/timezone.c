@@ -17,10 +17,11 @@ bool timezone_read(const char *root, const char *zone, char **ret_content, gsize
         /* Directories and lists are among the zones; libc would take them for UTC, and say nothing. */
         if (!g_file_get_contents(path, &content, &length, NULL) || length < strlen(MAGIC) ||
             memcmp(content, MAGIC, strlen(MAGIC)) != 0)
-                return local ? error_set(error, KT_ERROR_FAILED,
-                                         "The host has no time zone to pass on: '%s' is no zone; name one, or set the "
-                                         "host's (timedatectl set-timezone)",
-                                         path) :
+                return local ? error_set(
+                                       error, KT_ERROR_FAILED,
+                                       "The host has no time zone to pass on: '%s' is no zone; name one, or set the "
+                                       "host's (timedatectl set-timezone)",
+                                       path) :
                                error_set(error, KT_ERROR_FAILED,
                                          "There is no time zone '%s': '%s' is no zone; name one that is there "
                                          "(timedatectl list-timezones), or install tzdata",

@@ -11,9 +11,9 @@ struct Timing {
 
 /* The phase that ends with each mark. */
 static const char *const names[N_TIMING_MARKS] = {
-        [TIMING_MAIN] = "launch",   [TIMING_IMAGE] = "image",           [TIMING_ROOT] = "root",
-        [TIMING_SPEC] = "spec",     [TIMING_FILTER] = "filter",         [TIMING_RUNTIME] = "state",
-        [TIMING_MOUNTS] = "mounts", [TIMING_NAMESPACE] = "namespaces",  [TIMING_EXEC] = "confine",
+        [TIMING_MAIN] = "launch",   [TIMING_IMAGE] = "image",          [TIMING_ROOT] = "root",
+        [TIMING_SPEC] = "spec",     [TIMING_FILTER] = "filter",        [TIMING_RUNTIME] = "state",
+        [TIMING_MOUNTS] = "mounts", [TIMING_NAMESPACE] = "namespaces", [TIMING_EXEC] = "confine",
         [TIMING_STARTED] = "exec",  [TIMING_TOLD] = "hand-over",
 };
 

@@ -34,8 +34,7 @@ static int make_directory(int at, const char *name, const struct stat *st, GErro
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot make '%s' for the container%s", name,
                                 writable_layer_hint(errno));
-        else if ((st->st_uid != 0 || st->st_gid != 0) &&
-                 fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0)
+        else if ((st->st_uid != 0 || st->st_gid != 0) && fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0)
                 error_set_errno(error, errno, "Cannot change the owner of '%s' for the container", name);
         else
                 return fd_steal(&fd);
@@ -54,8 +53,7 @@ bool upper_layer_create(WritableLayer *layer, char *const *layers, GError **erro
         return layer->work >= 0;
 }
 
-bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd,
-                               GError **error) {
+bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd, GError **error) {
         struct stat st = { 0 };
 
         *ret_fd = -1;

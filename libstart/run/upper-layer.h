@@ -15,8 +15,7 @@ bool upper_layer_create(WritableLayer *layer, char *const *layers, GError **erro
 
 /* Make the directory `name` ("etc") in the layer `upper`. *ret_fd is it, or -1 where the image has something else than a
  * directory in that place, which is then left as it is. */
-bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd,
-                               GError **error);
+bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd, GError **error);
 
 /* In a directory from there: a file of mode 0644, or a symbolic link. */
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error);

@@ -36,8 +36,7 @@ static bool find_limits(const GPtrArray *options, StorageLimits *ret, GError **e
                         return false;
         if (limits.size == 0) {
                 if (sysinfo(&machine) < 0)
-                        return error_set_errno(error, errno,
-                                               "Cannot ask for the size of the machine's memory");
+                        return error_set_errno(error, errno, "Cannot ask for the size of the machine's memory");
                 limits.size = (guint64) machine.totalram * machine.mem_unit / 100 * limits.percent;
         }
         if (limits.inodes == 0)
@@ -66,8 +65,7 @@ bool writable_layer_make(const GPtrArray *options, WritableLayer *ret, GError **
             syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 ret->mount = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
                                            MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-        return ret->mount >= 0 ||
-               error_set_errno(error, errno, "Cannot make the container's writable layer");
+        return ret->mount >= 0 || error_set_errno(error, errno, "Cannot make the container's writable layer");
 }
 
 bool writable_layer_write(int fd, const char *content, size_t length) {

@@ -28,8 +28,8 @@ SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GE
                 return NULL;
         }
         if (memcmp(now.digest, entry->sources, sizeof now.digest) != 0) {
-                error_set(error, KT_ERROR_FAILED,
-                          "'%s' or a file that could name another profile has changed since", entry->path);
+                error_set(error, KT_ERROR_FAILED, "'%s' or a file that could name another profile has changed since",
+                          entry->path);
                 return NULL;
         }
         return g_steal_pointer(&entry);
@@ -64,8 +64,7 @@ static SeccompCacheEntry *find_in_image(const char *root, const SeccompCacheKey 
         return g_steal_pointer(&entry);
 }
 
-static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, GBytes *text,
-                                  GError **error) {
+static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, GBytes *text, GError **error) {
         g_autoptr(SeccompCacheEntry) entry = g_new0(SeccompCacheEntry, 1);
         g_autoptr(SeccompProfile)
                 profile = seccomp_profile_parse(g_bytes_get_data(text, NULL), g_bytes_get_size(text), error);
@@ -87,8 +86,7 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
 /* The state of the sources is noted before they are read and again afterwards: only if it was the same is
  * it the state of what was read. */
 bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *ret, GError **error) {
-        g_autofree char *path = key->profile ? g_strdup(key->profile) :
-                                               seccomp_default_profile_path(root, error);
+        g_autofree char *path = key->profile ? g_strdup(key->profile) : seccomp_default_profile_path(root, error);
         SeccompSources before, after;
         SeccompBuild build = { 0 };
         guint8 content[SECCOMP_DIGEST_SIZE];

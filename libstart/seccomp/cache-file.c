@@ -15,8 +15,7 @@ static bool check_owner(const struct stat *st, GError **error) {
         if (!S_ISREG(st->st_mode))
                 return error_set(error, KT_ERROR_FAILED, "not a regular file");
         if (st->st_uid != 0 && st->st_uid != geteuid())
-                return error_set(error, KT_ERROR_FAILED, "it belongs to user %u instead of root",
-                                 st->st_uid);
+                return error_set(error, KT_ERROR_FAILED, "it belongs to user %u instead of root", st->st_uid);
         if (st->st_mode & (S_IWGRP | S_IWOTH))
                 return error_set(error, KT_ERROR_FAILED, "others than root may write to it (mode %04o)",
                                  st->st_mode & 07777);

@@ -47,13 +47,13 @@ void seccomp_cache_key_init(SeccompCacheKey *key, const char *profile, const Sec
         const struct scmp_version *version = seccomp_version();
         const char *asked = profile ? profile : SECCOMP_REQUEST_DEFAULT;
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-        g_autofree char *text = g_strdup_printf(
-                "keyturn " KEYTURN_VERSION
-                " format %d libseccomp %u.%u.%u arch %08x caps %016" G_GINT64_MODIFIER "x profile %s",
-                SECCOMP_CACHE_FORMAT, version->major, version->minor, version->micro, target->arch,
-                target->bounding_caps, asked);
+        g_autofree char *text = g_strdup_printf("keyturn " KEYTURN_VERSION
+                                                " format %d libseccomp %u.%u.%u arch %08x caps %016" G_GINT64_MODIFIER
+                                                "x profile %s",
+                                                SECCOMP_CACHE_FORMAT, version->major, version->minor, version->micro,
+                                                target->arch, target->bounding_caps, asked);
 
-        *key = (SeccompCacheKey){ .profile = profile, .target = *target };
+        *key = (SeccompCacheKey) { .profile = profile, .target = *target };
         g_checksum_update(checksum, (const guchar *) text, (gssize) strlen(text));
         finish(checksum, key->digest);
         g_snprintf(key->name, sizeof key->name, "%s.bpf", g_checksum_get_string(checksum));
@@ -67,8 +67,7 @@ void seccomp_cache_entry_free(SeccompCacheEntry *entry) {
 
 /* Of the whole file, as if its digest were zeros. MD5, because it is to find accidents, and a start waits for it: an
  * eighth of the instructions that SHA-256 takes in GLib. */
-static void calculate_digest(const Header *header, const void *rest, gsize length,
-                             guint8 ret[SECCOMP_DIGEST_SIZE]) {
+static void calculate_digest(const Header *header, const void *rest, gsize length, guint8 ret[SECCOMP_DIGEST_SIZE]) {
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_MD5);
         Header blank = *header;
 
@@ -107,8 +106,7 @@ GBytes *seccomp_cache_encode(const SeccompCacheEntry *entry) {
 /* Sizes first: nothing behind the header is looked at before they are known to be right. */
 static bool check_sizes(const Header *header, gsize length, GError **error) {
         if (header->path_length == 0 || header->path_length > PATH_MAX_BYTES)
-                return error_set(error, KT_ERROR_FAILED, "the profile's path has %u bytes",
-                                 header->path_length);
+                return error_set(error, KT_ERROR_FAILED, "the profile's path has %u bytes", header->path_length);
         if (header->filter_length == 0 || header->filter_length % sizeof(struct sock_filter) != 0 ||
             header->filter_length > BPF_MAXINSNS * sizeof(struct sock_filter))
                 return error_set(error, KT_ERROR_FAILED, "the filter has %u bytes", header->filter_length);
@@ -123,8 +121,7 @@ static bool check_path(const char *path, size_t length, GError **error) {
                 return error_set(error, KT_ERROR_FAILED, "the profile's path is none");
         for (size_t i = length; i < pad(length); i++)
                 if (path[i])
-                        return error_set(error, KT_ERROR_FAILED,
-                                         "there is something behind the profile's path");
+                        return error_set(error, KT_ERROR_FAILED, "there is something behind the profile's path");
         return true;
 }
 

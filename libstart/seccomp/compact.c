@@ -23,7 +23,7 @@ typedef enum Held { NOTHING, ARCH, NUMBER, N_HELD } Held;
 
 /* How a program ends for one architecture and number. */
 typedef struct End {
-        bool known;    /* else it does something that is not understood here */
+        bool known; /* else it does something that is not understood here */
         bool rest;
         guint32 value; /* the verdict, or where the rest begins */
 } End;
@@ -191,8 +191,7 @@ static GArray *find_numbers(Compaction *c, guint32 arch) {
                         return NULL;
                 if (range.end.rest)
                         c->copied[range.end.value] = 1;
-                if (ranges->len == 0 ||
-                    !is_same_end(&range.end, &g_array_index(ranges, Range, ranges->len - 1).end))
+                if (ranges->len == 0 || !is_same_end(&range.end, &g_array_index(ranges, Range, ranges->len - 1).end))
                         g_array_append_val(ranges, range);
         }
         return g_steal_pointer(&ranges);
@@ -219,8 +218,7 @@ static GArray *find_architectures(Compaction *c) {
                 range.tree = find_numbers(c, range.first);
                 if (!range.tree)
                         return NULL;
-                if (ranges->len > 0 &&
-                    is_same_tree(range.tree, g_array_index(ranges, Range, ranges->len - 1).tree))
+                if (ranges->len > 0 && is_same_tree(range.tree, g_array_index(ranges, Range, ranges->len - 1).tree))
                         range_clear(&range);
                 else
                         g_array_append_val(ranges, range);
@@ -396,8 +394,8 @@ GBytes *seccomp_compact(const struct sock_filter *program, size_t length) {
                 return NULL;
         find_copied(&c);
         write_program(&c, architectures);
-        if (c.new->len >= length ||
-            !is_well_formed((const struct sock_filter *) (void *) c.new->data, c.new->len) || !is_equivalent(&c))
+        if (c.new->len >= length || !is_well_formed((const struct sock_filter *) (void *) c.new->data, c.new->len) ||
+            !is_equivalent(&c))
                 return NULL;
         return g_bytes_new(c.new->data, c.new->len * sizeof(struct sock_filter));
 }

@@ -20,10 +20,9 @@ G_DEFINE_AUTO_CLEANUP_FREE_FUNC(scmp_filter_ctx, seccomp_release, NULL)
 
 static bool refuse_notify(guint32 action, GError **error) {
         if ((action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_USER_NOTIF)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "SCMP_ACT_NOTIFY needs a program that answers for the kernel, and keyturn has none: "
-                        "use SCMP_ACT_ERRNO, or start this container with podman");
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "SCMP_ACT_NOTIFY needs a program that answers for the kernel, and keyturn has none: "
+                                 "use SCMP_ACT_ERRNO, or start this container with podman");
         return true;
 }
 
@@ -63,14 +62,13 @@ static bool add_call(scmp_filter_ctx context, const SeccompRule *rule, const cha
         int call = seccomp_syscall_resolve_name(name), r = 0;
 
         if (call == __NR_SCMP_ERROR) {
-                log_debug("syscalls[%zu]: this libseccomp does not know '%s', ignoring", rule->position,
-                          name);
+                log_debug("syscalls[%zu]: this libseccomp does not know '%s', ignoring", rule->position, name);
                 return true;
         }
         for (guint i = 0; i < n; i++) {
                 const SeccompArgument *argument = &g_array_index(rule->arguments, SeccompArgument, i);
 
-                compare[i] = (struct scmp_arg_cmp){
+                compare[i] = (struct scmp_arg_cmp) {
                         .arg = argument->index,
                         .op = (enum scmp_compare) argument->op,
                         .datum_a = argument->value,
@@ -87,8 +85,7 @@ static bool add_call(scmp_filter_ctx context, const SeccompRule *rule, const cha
         return true;
 }
 
-static bool add_rule(scmp_filter_ctx context, const SeccompRule *rule, guint32 default_action,
-                     GError **error) {
+static bool add_rule(scmp_filter_ctx context, const SeccompRule *rule, guint32 default_action, GError **error) {
         if (rule->action == default_action)
                 return true; /* says nothing new, and libseccomp would refuse it */
         if (!refuse_notify(rule->action, error))
@@ -142,20 +139,17 @@ static bool fill(scmp_filter_ctx context, const SeccompProfile *profile, const S
 
         if (r < 0)
                 return error_set_errno(error, -r, "libseccomp has no binary tree");
-        return add_architectures(context, architectures, error) &&
-               add_rules(context, profile, target, error);
+        return add_architectures(context, architectures, error) && add_rules(context, profile, target, error);
 }
 
-GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target,
-                                   GError **error) {
+GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target, GError **error) {
         if (!refuse_notify(profile->default_action, error)) {
                 g_prefix_error(error, "'defaultAction': ");
                 return NULL;
         }
         g_auto(scmp_filter_ctx) context = seccomp_init(profile->default_action);
         if (!context) {
-                error_set(error, KT_ERROR_FAILED,
-                          "'defaultAction': libseccomp does not take it on this kernel");
+                error_set(error, KT_ERROR_FAILED, "'defaultAction': libseccomp does not take it on this kernel");
                 return NULL;
         }
         if (!fill(context, profile, target, error))

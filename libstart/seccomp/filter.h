@@ -17,8 +17,7 @@
 GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_caps, GError **error);
 
 /* The same for a given machine; its architecture must be the native one. */
-GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target,
-                                   GError **error);
+GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target, GError **error);
 
 /* Would it compile for a container that every rule without conditions holds for? Without compiling it,
  * which takes milliseconds: architectures and SCMP_ACT_NOTIFY are looked at. */

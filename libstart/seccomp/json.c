@@ -35,8 +35,7 @@ yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **er
         yajl_val tree = yajl_tree_parse(copy, problem, sizeof problem);
         if (!tree) {
                 problem[strcspn(problem, "\n")] = '\0';
-                error_set(error, KT_ERROR_FAILED, "line %u: not JSON: %s", find_bad_line(text, length),
-                          problem);
+                error_set(error, KT_ERROR_FAILED, "line %u: not JSON: %s", find_bad_line(text, length), problem);
         }
         return tree;
 }
@@ -109,8 +108,7 @@ bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error) 
         if (!YAJL_IS_NUMBER(value))
                 return error_set(error, KT_ERROR_FAILED, "a number is wanted here");
         if (!g_ascii_string_to_unsigned(YAJL_GET_NUMBER(value), 10, 0, max, ret, NULL))
-                return error_set(error, KT_ERROR_FAILED,
-                                 "%s is no whole number from 0 to %" G_GUINT64_FORMAT,
+                return error_set(error, KT_ERROR_FAILED, "%s is no whole number from 0 to %" G_GUINT64_FORMAT,
                                  YAJL_GET_NUMBER(value), max);
         return true;
 }

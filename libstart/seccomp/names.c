@@ -26,9 +26,8 @@ static const struct {
         const char *name;
         enum scmp_compare op;
 } operators[] = {
-        { "SCMP_CMP_EQ", SCMP_CMP_EQ }, { "SCMP_CMP_GE", SCMP_CMP_GE },
-        { "SCMP_CMP_GT", SCMP_CMP_GT }, { "SCMP_CMP_LE", SCMP_CMP_LE },
-        { "SCMP_CMP_LT", SCMP_CMP_LT }, { "SCMP_CMP_MASKED_EQ", SCMP_CMP_MASKED_EQ },
+        { "SCMP_CMP_EQ", SCMP_CMP_EQ }, { "SCMP_CMP_GE", SCMP_CMP_GE }, { "SCMP_CMP_GT", SCMP_CMP_GT },
+        { "SCMP_CMP_LE", SCMP_CMP_LE }, { "SCMP_CMP_LT", SCMP_CMP_LT }, { "SCMP_CMP_MASKED_EQ", SCMP_CMP_MASKED_EQ },
         { "SCMP_CMP_NE", SCMP_CMP_NE },
 };
 
@@ -64,8 +63,8 @@ bool seccomp_action_parse(const char *name, guint32 *ret_action, GError **error)
                         *ret_action = actions[i].action;
                         return true;
                 }
-        return error_set(error, KT_ERROR_FAILED,
-                         "'%s' is no action; SCMP_ACT_ALLOW and SCMP_ACT_ERRNO are two", name);
+        return error_set(error, KT_ERROR_FAILED, "'%s' is no action; SCMP_ACT_ALLOW and SCMP_ACT_ERRNO are two",
+                         name);
 }
 
 bool seccomp_action_has_errno(guint32 action) {
@@ -85,8 +84,7 @@ char *seccomp_action_describe(guint32 action) {
         if (!seccomp_action_has_errno(action))
                 return g_strdup(name);
         const char *errno_name = strerrorname_np((int) data);
-        return errno_name ? g_strdup_printf("%s(%s)", name, errno_name) :
-                            g_strdup_printf("%s(%u)", name, data);
+        return errno_name ? g_strdup_printf("%s(%s)", name, errno_name) : g_strdup_printf("%s(%u)", name, data);
 }
 
 bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
@@ -96,8 +94,7 @@ bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
                         return true;
                 }
         return error_set(error, KT_ERROR_FAILED,
-                         "'%s' is no comparison; there are SCMP_CMP_NE, LT, LE, EQ, GE, GT and MASKED_EQ",
-                         name);
+                         "'%s' is no comparison; there are SCMP_CMP_NE, LT, LE, EQ, GE, GT and MASKED_EQ", name);
 }
 
 /* The names that share a number with another, which is the one that libc knows. */
@@ -148,8 +145,7 @@ bool seccomp_arch_parse(const char *name, guint32 *ret_token, GError **error) {
         guint32 token = seccomp_arch_resolve_name(lower);
 
         if (token == 0)
-                return error_set(error, KT_ERROR_FAILED, "'%s' is no architecture that libseccomp knows",
-                                 name);
+                return error_set(error, KT_ERROR_FAILED, "'%s' is no architecture that libseccomp knows", name);
         *ret_token = token;
         return true;
 }

@@ -59,8 +59,7 @@ SeccompProfile *seccomp_profile_load(const char *root, const char *path, GError 
         g_autoptr(GBytes) text = seccomp_profile_read(root, path, error);
         SeccompProfile *profile = NULL;
 
-        if (text &&
-            !(profile = seccomp_profile_parse(g_bytes_get_data(text, NULL), g_bytes_get_size(text), error)))
+        if (text && !(profile = seccomp_profile_parse(g_bytes_get_data(text, NULL), g_bytes_get_size(text), error)))
                 g_prefix_error(error, "seccomp profile '%s': ", path);
         return profile;
 }

@@ -37,12 +37,10 @@ static bool read_conf(const char *root, const char *name, char **profile, GError
         if (!value)
                 return true;
         if (value->type != TOML_STRING)
-                return error_set(error, KT_ERROR_FAILED, "%s:%u: 'seccomp_profile' is no string", name,
-                                 value->line);
+                return error_set(error, KT_ERROR_FAILED, "%s:%u: 'seccomp_profile' is no string", name, value->line);
         if (value->string[0] && value->string[0] != '/' && !g_str_equal(value->string, "unconfined"))
-                return error_set(error, KT_ERROR_FAILED,
-                                 "%s:%u: the seccomp profile '%s' is no absolute path", name, value->line,
-                                 value->string);
+                return error_set(error, KT_ERROR_FAILED, "%s:%u: the seccomp profile '%s' is no absolute path", name,
+                                 value->line, value->string);
         g_free(*profile);
         *profile = g_strdup(value->string);
         return true;
@@ -59,8 +57,7 @@ static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
         const struct dirent *entry;
 
         if (!stream)
-                return errno == ENOENT || errno == ENOTDIR ||
-                       error_set_errno(error, errno, "Cannot open '%s'", path);
+                return errno == ENOENT || errno == ENOTDIR || error_set_errno(error, errno, "Cannot open '%s'", path);
         while ((entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
                         g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", entry->d_name, NULL));
@@ -139,11 +136,10 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
                 if (found)
                         return g_strdup(names[i]);
         }
-        error_set(
-                error, KT_ERROR_NOT_FOUND,
-                "there is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
-                "install containers-common (on Debian: golang-github-containers-common), or say "
-                "SeccompProfile=unconfined if no filter is wanted",
-                PROFILE_ADMIN, PROFILE_VENDOR);
+        error_set(error, KT_ERROR_NOT_FOUND,
+                  "there is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
+                  "install containers-common (on Debian: golang-github-containers-common), or say "
+                  "SeccompProfile=unconfined if no filter is wanted",
+                  PROFILE_ADMIN, PROFILE_VENDOR);
         return NULL;
 }

@@ -100,12 +100,10 @@ static bool finish_action(const ActionText *text, const char *key, guint32 *ret_
                 g_prefix_error(error, "'%s': ", key);
                 return false;
         }
-        if (text->errno_name && text->errno_name[0] &&
-            !seccomp_errno_parse(text->errno_name, &number, error))
+        if (text->errno_name && text->errno_name[0] && !seccomp_errno_parse(text->errno_name, &number, error))
                 return false;
         if (number != NO_ERRNO && !seccomp_action_has_errno(action))
-                return error_set(error, KT_ERROR_FAILED, "an errno is given, and '%s' returns none",
-                                 text->action);
+                return error_set(error, KT_ERROR_FAILED, "an errno is given, and '%s' returns none", text->action);
         if (seccomp_action_has_errno(action))
                 action |= number == NO_ERRNO ? EPERM : number;
         *ret_action = action;
@@ -124,8 +122,7 @@ static bool add_capability(yajl_val value, void *mask, GError **error) {
                         *(guint64 *) mask |= G_GUINT64_CONSTANT(1) << i;
                         return true;
                 }
-        return error_set(error, KT_ERROR_FAILED, "'%s' is no capability; they are spelt CAP_SYS_ADMIN",
-                         name);
+        return error_set(error, KT_ERROR_FAILED, "'%s' is no capability; they are spelt CAP_SYS_ADMIN", name);
 }
 
 static bool set_caps(yajl_val value, void *condition, GError **error) {
@@ -144,8 +141,7 @@ static bool set_min_kernel(yajl_val value, void *condition, GError **error) {
         if (!json_get_string(value, &text, error))
                 return false;
         if (sscanf(text, "%5u.%5u%c", &major, &minor, &rest) != 2)
-                return error_set(error, KT_ERROR_FAILED, "'%s' is no kernel version; they look like 5.10",
-                                 text);
+                return error_set(error, KT_ERROR_FAILED, "'%s' is no kernel version; they look like 5.10", text);
         ((SeccompCondition *) condition)->min_kernel = seccomp_kernel_version(major, minor);
         return true;
 }
@@ -299,8 +295,7 @@ static bool set_architecture(yajl_val value, void *map, GError **error) {
 }
 
 static bool set_sub_architectures(yajl_val value, void *map, GError **error) {
-        return json_walk_array(value, json_append_string, ((SeccompArchMap *) map)->sub_architectures,
-                               error);
+        return json_walk_array(value, json_append_string, ((SeccompArchMap *) map)->sub_architectures, error);
 }
 
 static const JsonKey arch_map_keys[] = {
@@ -332,8 +327,7 @@ static bool set_default_errno_number(yajl_val value, void *text, GError **error)
 }
 
 static bool set_architectures(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, json_append_string, ((ProfileText *) text)->profile->architectures,
-                               error);
+        return json_walk_array(value, json_append_string, ((ProfileText *) text)->profile->architectures, error);
 }
 
 static bool set_arch_map(yajl_val value, void *text, GError **error) {
@@ -351,11 +345,9 @@ static bool check_flag(yajl_val value, void *unused, GError **error) {
 
         if (!json_get_string(value, &flag, error))
                 return false;
-        if (g_str_equal(flag, "SECCOMP_FILTER_FLAG_SPEC_ALLOW") ||
-            g_str_equal(flag, "SECCOMP_FILTER_FLAG_TSYNC"))
+        if (g_str_equal(flag, "SECCOMP_FILTER_FLAG_SPEC_ALLOW") || g_str_equal(flag, "SECCOMP_FILTER_FLAG_TSYNC"))
                 return true;
-        return error_set(error, KT_ERROR_UNSUPPORTED, "keyturn cannot load a filter with '%s': remove it",
-                         flag);
+        return error_set(error, KT_ERROR_UNSUPPORTED, "keyturn cannot load a filter with '%s': remove it", flag);
 }
 
 static bool check_flags(yajl_val value, void *unused, GError **error) {
@@ -376,10 +368,9 @@ static bool refuse_listener(yajl_val value, void *unused, GError **error) {
 
         if (!json_get_string(value, &text, error))
                 return false;
-        return !text[0] ||
-               error_set(error, KT_ERROR_UNSUPPORTED,
-                         "keyturn has no listeners for seccomp: remove the key, or start this container "
-                         "with podman");
+        return !text[0] || error_set(error, KT_ERROR_UNSUPPORTED,
+                                     "keyturn has no listeners for seccomp: remove the key, or start this container "
+                                     "with podman");
 }
 
 static const JsonKey profile_keys[] = {
@@ -402,10 +393,9 @@ static bool read_profile(yajl_val tree, ProfileText *text, GError **error) {
         if (!json_walk_object(tree, profile_keys, text, error))
                 return false;
         if (!text->action.action && profile->rules->len == 0)
-                return error_set(
-                        error, KT_ERROR_FAILED,
-                        "neither 'defaultAction' nor 'syscalls' are there; a container without a filter "
-                        "is spelt seccomp=unconfined");
+                return error_set(error, KT_ERROR_FAILED,
+                                 "neither 'defaultAction' nor 'syscalls' are there; a container without a filter "
+                                 "is spelt seccomp=unconfined");
         if (profile->architectures->len > 0 && profile->arch_map->len > 0)
                 return error_set(error, KT_ERROR_FAILED,
                                  "both 'architectures' and 'archMap' are given, one is enough");

@@ -43,7 +43,7 @@ typedef struct SeccompProfile {
         GPtrArray *architectures; /* SCMP_ARCH_…; empty: the native one, or what arch_map adds to it */
         GPtrArray *arch_map;      /* SeccompArchMap */
         GPtrArray *rules;         /* SeccompRule, in the order of the file */
-        bool asks_kernel; /* some rule has a minKernel, so the filter depends on the kernel's version */
+        bool asks_kernel;         /* some rule has a minKernel, so the filter depends on the kernel's version */
 } SeccompProfile;
 
 /* Fails, naming the place ("syscalls[3].args[0].op: … (rule of 'clone')"), for anything that is no

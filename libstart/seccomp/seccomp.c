@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/seccomp/seccomp.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
-#include "libstart/seccomp/seccomp.h"
 
 void seccomp_origin_clear(SeccompOrigin *origin) {
         g_clear_pointer(&origin->why, g_free);
@@ -19,8 +19,8 @@ static void keep(const char *root, const SeccompCacheKey *key, const SeccompBuil
                 log_debug("The seccomp filter is not kept: %s", error->message);
 }
 
-GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 bounding_caps,
-                           SeccompOrigin *ret_origin, GError **error) {
+GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 bounding_caps, SeccompOrigin *ret_origin,
+                           GError **error) {
         SeccompTarget target = seccomp_target_here(bounding_caps);
         g_auto(SeccompBuild) build = { 0 };
         g_autoptr(GError) doubt = NULL;
@@ -29,13 +29,13 @@ GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 boundi
         seccomp_cache_key_init(&key, profile, &target);
         g_autoptr(SeccompCacheEntry) entry = seccomp_find(root, &key, &doubt);
         if (entry) {
-                *ret_origin = (SeccompOrigin){ 0 };
+                *ret_origin = (SeccompOrigin) { 0 };
                 return g_bytes_ref(entry->filter);
         }
         if (!seccomp_build(root, &key, &build, error))
                 return NULL;
         keep(root, &key, &build);
-        *ret_origin = (SeccompOrigin){
+        *ret_origin = (SeccompOrigin) {
                 .compiled = !build.from_image,
                 .damaged = !g_error_matches(doubt, KT_ERROR, KT_ERROR_NOT_FOUND),
                 .why = g_strdup(doubt->message),

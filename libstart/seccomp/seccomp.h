@@ -10,7 +10,7 @@
 typedef struct SeccompOrigin {
         bool compiled; /* in place, at the expense of this start, rather than found */
         bool damaged;  /* there was a file, and it could not be used */
-        char *why; /* why what keyturn-seccomp.service should have left could not be used; NULL: it was */
+        char *why;     /* why what keyturn-seccomp.service should have left could not be used; NULL: it was */
 } SeccompOrigin;
 
 void seccomp_origin_clear(SeccompOrigin *origin);
@@ -23,5 +23,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SeccompOrigin, seccomp_origin_clear)
  * root: "" or a directory that stands for /. profile: absolute path, as in --security-opt seccomp=PATH;
  * NULL: the default profile. "unconfined" is decided by the caller, who then does not call this.
  * bounding_caps: bit n is capability number n. */
-GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 bounding_caps,
-                           SeccompOrigin *ret_origin, GError **error);
+GBytes *seccomp_filter_for(const char *root, const char *profile, guint64 bounding_caps, SeccompOrigin *ret_origin,
+                           GError **error);

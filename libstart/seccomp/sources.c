@@ -41,8 +41,7 @@ static bool add_file(GChecksum *checksum, const char *root, const char *name, gi
 
 bool seccomp_sources_find(const char *root, const char *profile, const char *path, SeccompSources *ret,
                           GError **error) {
-        g_autoptr(GPtrArray) names = profile ? g_ptr_array_new() :
-                                               seccomp_default_profile_sources(root, error);
+        g_autoptr(GPtrArray) names = profile ? g_ptr_array_new() : seccomp_default_profile_sources(root, error);
         g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
         SeccompSources sources = { .settled = true };
         gsize size = sizeof sources.digest;

@@ -28,8 +28,7 @@ static bool read_one(const Reading *reading, const char *path, bool *ret_exists,
 }
 
 /* A file that the environment names must exist. */
-static bool read_from_environment(const Reading *reading, const char *variable, bool *ret_set,
-                                  GError **error) {
+static bool read_from_environment(const Reading *reading, const char *variable, bool *ret_set, GError **error) {
         const char *path = g_getenv(variable);
         bool exists;
 
@@ -38,17 +37,14 @@ static bool read_from_environment(const Reading *reading, const char *variable, 
                 return true;
         if (!read_one(reading, path, &exists, error))
                 return false;
-        return exists ||
-               error_set(error, KT_ERROR_NOT_FOUND, "$%s is '%s', which does not exist", variable, path);
+        return exists || error_set(error, KT_ERROR_NOT_FOUND, "$%s is '%s', which does not exist", variable, path);
 }
 
-static bool read_main_file(const Reading *reading, const ConfFiles *files, const char *root,
-                           GError **error) {
+static bool read_main_file(const Reading *reading, const ConfFiles *files, const char *root, GError **error) {
         bool exists = false;
 
         for (size_t i = G_N_ELEMENTS(directories); i > 0 && !exists; i--) {
-                g_autofree char *path = g_strconcat(root, directories[i - 1], "/", files->name, ".conf",
-                                                    NULL);
+                g_autofree char *path = g_strconcat(root, directories[i - 1], "/", files->name, ".conf", NULL);
 
                 if (!read_one(reading, path, &exists, error))
                         return false;
@@ -108,8 +104,8 @@ static bool read_drop_ins(const Reading *reading, const ConfFiles *files, const 
 
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
                 for (size_t j = 0; j < G_N_ELEMENTS(suffixes); j++) {
-                        g_autofree char *directory = g_strconcat(root, directories[i], "/", files->name,
-                                                                 suffixes[j], NULL);
+                        g_autofree char *directory = g_strconcat(root, directories[i], "/", files->name, suffixes[j],
+                                                                 NULL);
 
                         if (!collect_drop_ins(directory, paths, error))
                                 return false;
@@ -117,8 +113,7 @@ static bool read_drop_ins(const Reading *reading, const ConfFiles *files, const 
         return read_sorted(reading, paths, error);
 }
 
-bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data,
-                     GError **error) {
+bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data, GError **error) {
         Reading reading = { .handler = handler, .data = data };
         g_autofree char *last = g_strconcat(files->environment, "_OVERRIDE", NULL);
         bool is_set;

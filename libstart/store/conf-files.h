@@ -11,13 +11,11 @@ typedef struct ConfFiles {
 } ConfFiles;
 
 /* Given the contents of one file. False ends the reading, with *error set. */
-typedef bool (*ConfFileHandler)(const char *path, const char *text, size_t length, void *data,
-                                GError **error);
+typedef bool (*ConfFileHandler)(const char *path, const char *text, size_t length, void *data, GError **error);
 
 /* Hands the files that there are to the handler, so that later ones can override earlier ones: the first
  * main file of /etc/containers and /usr/share/containers, then the drop-ins (NAME.conf.d,
  * NAME.rootful.conf.d) sorted by name, those of /etc in place of those of the same name in /usr/share.
  *
  * root: "" or the directory that stands for /; not applied to what the environment names. */
-bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data,
-                     GError **error);
+bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data, GError **error);

@@ -18,7 +18,7 @@ static gint64 nanoseconds(const struct timespec *ts) {
 }
 
 static FileIdentity identity_of(const struct stat *st) {
-        return (FileIdentity){
+        return (FileIdentity) {
                 .device = st->st_dev,
                 .inode = st->st_ino,
                 .size = (guint64) st->st_size,
@@ -87,8 +87,7 @@ static bool open_file(const char *path, int *ret, GError **error) {
                error_set_errno(error, errno, "Cannot open '%s'", path);
 }
 
-bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity,
-               GError **error) {
+bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity, GError **error) {
         _cleanup_close_ int fd = -1;
         struct stat st;
 
@@ -99,7 +98,7 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdenti
                 if (ret_length)
                         *ret_length = 0;
                 if (ret_identity)
-                        *ret_identity = (FileIdentity){ 0 };
+                        *ret_identity = (FileIdentity) { 0 };
                 return true;
         }
         if (!read_open_file(fd, ret_text, &st, error)) {
@@ -118,7 +117,7 @@ bool file_map(const char *path, FileMap *ret, GError **error) {
         struct stat st;
         void *text;
 
-        *ret = (FileMap){ 0 };
+        *ret = (FileMap) { 0 };
         if (!open_file(path, &fd, error))
                 return false;
         if (fd < 0)
@@ -142,5 +141,5 @@ bool file_map(const char *path, FileMap *ret, GError **error) {
 void file_unmap(FileMap *map) {
         if (map->text)
                 munmap((void *) map->text, map->length);
-        *map = (FileMap){ 0 };
+        *map = (FileMap) { 0 };
 }

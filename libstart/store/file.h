@@ -16,8 +16,7 @@ typedef struct FileIdentity {
 /* Reads a regular file whole with one open, fstat, read and close. *ret_text is NUL-terminated, and NULL
  * where the file does not exist, which is no error here. ret_length, ret_identity: NULL if they do not
  * matter. */
-bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity,
-               GError **error);
+bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity, GError **error);
 
 /* A regular file's contents, mapped, so that nothing is copied. Not NUL-terminated. Only for files that are
  * replaced and never written to: one that is cut off meanwhile kills the process. text is NULL where the

@@ -55,8 +55,7 @@ static bool on_string(const char *path, const char *value, size_t length, void *
         else if (strcmp(field, "layer") == 0)
                 record->layer = g_string_chunk_insert_len(list->strings, value, (gssize) length);
         else if (strcmp(field, "names[]") == 0)
-                g_ptr_array_add(record->names,
-                                g_string_chunk_insert_len(list->strings, value, (gssize) length));
+                g_ptr_array_add(record->names, g_string_chunk_insert_len(list->strings, value, (gssize) length));
         else if (g_str_has_prefix(path, DIGESTS MANIFEST)) {
                 ManifestRecord manifest = {
                         .key = g_string_chunk_insert(list->strings, path + strlen(DIGESTS)),
@@ -109,8 +108,7 @@ static ImageList *parse_record(const char *text, size_t length, const char *insi
         g_autoptr(ImageList) list = new_list();
         size_t n;
 
-        if (!record ||
-            !json_visit_element(record, (size_t) (text + length - record), &visitor, list, &n, NULL) ||
+        if (!record || !json_visit_element(record, (size_t) (text + length - record), &visitor, list, &n, NULL) ||
             record + n >= text + length || record + n <= inside || !is_element(text, record, record + n))
                 return NULL;
         *ret_end = record + n;

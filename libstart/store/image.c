@@ -127,8 +127,7 @@ static bool find_by_name(const Search *search, const char *name, Match *ret) {
                 for (unsigned i = 0; i < list->len; i++) {
                         const ImageRecord *record = list->pdata[i];
 
-                        if (image_record_has_name(record, name) &&
-                            !name_was_removed(search, store, record)) {
+                        if (image_record_has_name(record, name) && !name_was_removed(search, store, record)) {
                                 ret->store = store;
                                 ret->record = record;
                                 return true;
@@ -168,11 +167,10 @@ static bool find_by_id(const Search *search, Match *ret, GError **error) {
                 for (unsigned i = 0; i < list->len; i++)
                         if (image_record_has_id_prefix(list->pdata[i], prefix) &&
                             !image_record_has_id(list->pdata[i], ret->record->id))
-                                return error_set(
-                                        error, KT_ERROR_USAGE,
-                                        "several images have an id that begins with '%s'; give more "
-                                        "digits or a name",
-                                        prefix);
+                                return error_set(error, KT_ERROR_USAGE,
+                                                 "several images have an id that begins with '%s'; give more "
+                                                 "digits or a name",
+                                                 prefix);
         }
         ret->name = g_strdup(ret->record->id);
         return true;
@@ -199,11 +197,10 @@ static void set_not_found(const Search *search, GPtrArray *names, GError **error
                 g_ptr_array_add(names, g_strdup(search->reference->id));
         g_ptr_array_add(names, NULL);
         tried = g_strjoinv("', '", (char **) names->pdata);
-        error_set(
-                error, KT_ERROR_NOT_FOUND,
-                "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put "
-                "it into a store of 'additionalimagestores' in storage.conf",
-                tried, stores);
+        error_set(error, KT_ERROR_NOT_FOUND,
+                  "it is not in the image stores (looked for '%s' in '%s'); get it with 'podman pull', or put "
+                  "it into a store of 'additionalimagestores' in storage.conf",
+                  tried, stores);
 }
 
 /* Podman's order: names before the beginnings of ids. ret->record stays NULL where there is nothing. */
@@ -219,8 +216,7 @@ static bool find_by_reference(const Search *search, GPtrArray *tried, Match *ret
                         g_autofree char *name = reference_name(reference, *repository);
 
                         if (find_by_name(search, name, ret) ||
-                            (reference->digest &&
-                             find_by_digest(search, *repository, reference->digest, ret))) {
+                            (reference->digest && find_by_digest(search, *repository, reference->digest, ret))) {
                                 ret->name = g_steal_pointer(&name);
                                 return true;
                         }
@@ -261,8 +257,8 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
                 g_autofree char *actual = digest_compute(text, length);
 
                 if (strcmp(actual, digest) != 0) {
-                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'",
-                                  path, digest);
+                        error_set(error, KT_ERROR_FAILED, "its file '%s' is damaged: its digest is not '%s'", path,
+                                  digest);
                         return NULL;
                 }
         }
@@ -366,8 +362,7 @@ static bool find_layers(const Search *search, const Match *match, StoreImage *im
         /* The most of many a configuration, which is parsed once more, and nobody asks for it. */
         memmove(image->config + history.begin, image->config + history.end, config_length + 1 - history.end);
         if (!match->record->layer || !id_is_valid(match->record->layer))
-                return error_set(error, KT_ERROR_FAILED,
-                                 "the store does not say which is its uppermost layer");
+                return error_set(error, KT_ERROR_FAILED, "the store does not say which is its uppermost layer");
         chain_ids = layer_chain_ids(diff_ids);
         image->layers = layers_find(stores, match->record->layer, chain_ids, error);
         return image->layers != NULL;
@@ -459,8 +454,7 @@ static StoreImage *search_once(Search *search, GError **error) {
 
 /* Without a lock the files of a store are read at different times. *ret_again: the search failed, and
  * podman has changed a store meanwhile. */
-static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, bool *ret_again,
-                                 GError **error) {
+static StoreImage *search_stores(const StoreConf *conf, const Reference *reference, bool *ret_again, GError **error) {
         g_autoptr(GArray) indexes = g_array_new(FALSE, TRUE, sizeof(Index));
         Search search = { .conf = conf, .reference = reference, .indexes = indexes };
         StoreImage *image;

@@ -46,7 +46,7 @@ static int begin(Reader *reader, bool is_array) {
                 error_set(&reader->error, KT_ERROR_FAILED, "it is nested too deeply");
                 return STOP;
         }
-        reader->levels[reader->depth++] = (Level){
+        reader->levels[reader->depth++] = (Level) {
                 .length = reader->path->len,
                 .is_array = is_array,
                 .begin = yajl_get_bytes_consumed(reader->handle),
@@ -72,7 +72,7 @@ static int on_end(void *context) {
                 size_t end = yajl_get_bytes_consumed(reader->handle) - strlen("]");
 
                 g_string_truncate(reader->path, level->length);
-                reader->visitor->array(reader->path->str, (TextRange){ level->begin, end }, reader->data);
+                reader->visitor->array(reader->path->str, (TextRange) { level->begin, end }, reader->data);
         }
         reader->ended = reader->depth == reader->depth_of_end;
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
@@ -98,8 +98,7 @@ static int on_string(void *context, const unsigned char *value, size_t length) {
                 return GO_ON;
         enter_element(reader);
         if (memchr(value, '\0', length)) {
-                error_set(&reader->error, KT_ERROR_FAILED, "'%s' contains a NUL character",
-                          reader->path->str);
+                error_set(&reader->error, KT_ERROR_FAILED, "'%s' contains a NUL character", reader->path->str);
                 return STOP;
         }
         return reader->visitor->string(reader->path->str, (const char *) value, length, reader->data,
@@ -161,8 +160,8 @@ bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, voi
         return visit(&reader, NULL, text, length, &consumed, error);
 }
 
-bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data,
-                        size_t *ret_length, GError **error) {
+bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data, size_t *ret_length,
+                        GError **error) {
         Reader reader = { .visitor = visitor, .data = data, .depth_of_end = 1 };
 
         return visit(&reader, "[", text, length, ret_length, error);

@@ -28,5 +28,5 @@ bool json_visit(const char *text, size_t length, const JsonVisitor *visitor, voi
 
 /* text: begins with an object that is an element of a document's topmost array, and what follows is not
  * looked at. Paths are those of that document: "[].id". *ret_length: of the object. */
-bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data,
-                        size_t *ret_length, GError **error);
+bool json_visit_element(const char *text, size_t length, const JsonVisitor *visitor, void *data, size_t *ret_length,
+                        GError **error);

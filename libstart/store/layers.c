@@ -100,8 +100,7 @@ static char *link_target_id(const char *target) {
 }
 
 /* Follows STORE/overlay/l/NAME. True without a layer added: this store does not have the link. */
-static bool follow_link(GArray *layers, const Overlay *overlay, const char *entry, bool *ret_found,
-                        GError **error) {
+static bool follow_link(GArray *layers, const Overlay *overlay, const char *entry, bool *ret_found, GError **error) {
         char target[sizeof("../") + 64 + sizeof("/diff")] = "";
 
         *ret_found = false;
@@ -123,8 +122,8 @@ static bool follow_link(GArray *layers, const Overlay *overlay, const char *entr
 
 /* A power cut can lose the links in overlay/l, which podman then makes again. Which layer it was is known
  * from the image's configuration, and the layer's own directory remembers the name of its link. */
-static bool find_without_link(GArray *layers, const GArray *overlays, const char *name,
-                              const char *expected_id, GError **error) {
+static bool find_without_link(GArray *layers, const GArray *overlays, const char *name, const char *expected_id,
+                              GError **error) {
         const Overlay *overlay = find_overlay(overlays, expected_id);
 
         if (overlay) {
@@ -138,8 +137,7 @@ static bool find_without_link(GArray *layers, const GArray *overlays, const char
                         return true;
                 }
         }
-        return error_set(error, KT_ERROR_FAILED,
-                         "the link 'overlay/l/%s' to a layer is in none of the stores", name);
+        return error_set(error, KT_ERROR_FAILED, "the link 'overlay/l/%s' to a layer is in none of the stores", name);
 }
 
 static bool add_lower(GArray *layers, const GArray *overlays, const char *entry, const char *expected_id,
@@ -148,8 +146,7 @@ static bool add_lower(GArray *layers, const GArray *overlays, const char *entry,
         bool found = false;
 
         if (!g_str_has_prefix(entry, "l/") || !link_name_is_valid(name))
-                return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link",
-                                 entry);
+                return error_set(error, KT_ERROR_FAILED, "'%s' in the list of lower layers is no link", entry);
         for (unsigned i = 0; i < overlays->len && !found; i++)
                 if (!follow_link(layers, &g_array_index(overlays, Overlay, i), entry, &found, error))
                         return false;
@@ -157,8 +154,7 @@ static bool add_lower(GArray *layers, const GArray *overlays, const char *entry,
 }
 
 /* Reads the file that lists what lies below the uppermost layer; the lowermost layer has none. */
-static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chain_ids, unsigned n,
-                       GError **error) {
+static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chain_ids, unsigned n, GError **error) {
         const Layer *top = &g_array_index(layers, Layer, 0);
         g_autofree char *path = g_strconcat(top->overlay->path, "/", top->id, "/lower", NULL);
         g_autofree char *text = NULL;
@@ -167,9 +163,8 @@ static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chai
                 return false;
         g_auto(GStrv) entries = g_strsplit(text ? g_strchomp(text) : "", ":", -1);
         if (g_strv_length(entries) + 1 != n)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "the image's configuration has %u layers, and the store %u", n,
-                                 g_strv_length(entries) + 1);
+                return error_set(error, KT_ERROR_FAILED, "the image's configuration has %u layers, and the store %u",
+                                 n, g_strv_length(entries) + 1);
         for (unsigned i = 0; entries[i]; i++)
                 if (!add_lower(layers, overlays, entries[i], chain_ids[n - 2 - i], error))
                         return false;
@@ -189,8 +184,8 @@ static bool check_chain(const GArray *layers, char *const *chain_ids, GError **e
 
                 if (computed && strcmp(id, chain_ids[n - 1 - i]) != 0)
                         return error_set(error, KT_ERROR_FAILED,
-                                         "layer %u is '%s', and by the image's configuration it is '%s'",
-                                         n - i, id, chain_ids[n - 1 - i]);
+                                         "layer %u is '%s', and by the image's configuration it is '%s'", n - i, id,
+                                         chain_ids[n - 1 - i]);
                 if (!g_hash_table_add(ids, (gpointer) id))
                         return error_set(error, KT_ERROR_FAILED, "layer '%s' is there twice", id);
         }

@@ -21,8 +21,7 @@ char *digest_from_id(const char *id) {
 }
 
 char *digest_compute(const char *text, size_t length) {
-        g_autofree char *digits = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) text,
-                                                              length);
+        g_autofree char *digits = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) text, length);
 
         return g_strconcat(SHA256, digits, NULL);
 }
@@ -98,8 +97,7 @@ static void on_instance_string(Instance *instance, const char *path, const char 
                 replace(&instance->variant, value, length);
 }
 
-static bool on_manifest_string(const char *path, const char *value, size_t length, void *data,
-                               GError **error) {
+static bool on_manifest_string(const char *path, const char *value, size_t length, void *data, GError **error) {
         ManifestReader *reader = data;
 
         if (strcmp(path, "config.digest") == 0)
@@ -118,8 +116,7 @@ static const Instance *choose_instance(const GArray *instances, const char *arch
         for (unsigned i = 0; i < instances->len; i++) {
                 const Instance *instance = &g_array_index(instances, Instance, i);
 
-                if (g_strcmp0(instance->os, "linux") != 0 ||
-                    g_strcmp0(instance->architecture, architecture) != 0)
+                if (g_strcmp0(instance->os, "linux") != 0 || g_strcmp0(instance->architecture, architecture) != 0)
                         continue;
                 if (!chosen || (chosen->variant && !instance->variant))
                         chosen = instance;
@@ -138,13 +135,12 @@ static char *choose_digest(const GArray *instances, const char *architecture, GE
                 g_string_append_printf(platforms, " %s/%s", instance->os ? instance->os : "?",
                                        instance->architecture ? instance->architecture : "?");
         }
-        error_set(error, KT_ERROR_NOT_FOUND, "the manifest list has nothing for linux/%s, only for:%s",
-                  architecture, platforms->str);
+        error_set(error, KT_ERROR_NOT_FOUND, "the manifest list has nothing for linux/%s, only for:%s", architecture,
+                  platforms->str);
         return NULL;
 }
 
-static char *choose(const ManifestReader *reader, const char *architecture, bool *ret_is_list,
-                    GError **error) {
+static char *choose(const ManifestReader *reader, const char *architecture, bool *ret_is_list, GError **error) {
         g_autofree char *digest = NULL;
 
         if (reader->config)
@@ -166,8 +162,7 @@ static char *choose(const ManifestReader *reader, const char *architecture, bool
         return g_steal_pointer(&digest);
 }
 
-char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list,
-                     GError **error) {
+char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list, GError **error) {
         static const JsonVisitor visitor = { .object = on_manifest_object, .string = on_manifest_string };
         g_autoptr(GArray) instances = g_array_new(FALSE, TRUE, sizeof(Instance));
         ManifestReader reader = { .instances = instances };
@@ -192,8 +187,7 @@ static void on_config_array(const char *path, TextRange elements, void *data) {
                 reader->history = elements;
 }
 
-static bool on_config_string(const char *path, const char *value, size_t length, void *data,
-                             GError **error) {
+static bool on_config_string(const char *path, const char *value, size_t length, void *data, GError **error) {
         ConfigReader *reader = data;
         bool is_type = strcmp(path, "rootfs.type") == 0;
 
@@ -203,11 +197,9 @@ static bool on_config_string(const char *path, const char *value, size_t length,
         g_autofree char *copy = g_strndup(value, length);
         if (is_type)
                 return strcmp(copy, "layers") == 0 ||
-                       error_set(error, KT_ERROR_UNSUPPORTED, "its root file system is '%s', not 'layers'",
-                                 copy);
+                       error_set(error, KT_ERROR_UNSUPPORTED, "its root file system is '%s', not 'layers'", copy);
         if (!digest_is_valid(copy))
-                return error_set(error, KT_ERROR_FAILED,
-                                 "it names layer '%s', which is not a SHA-256 digest", copy);
+                return error_set(error, KT_ERROR_FAILED, "it names layer '%s', which is not a SHA-256 digest", copy);
         g_ptr_array_add(reader->diff_ids, g_steal_pointer(&copy));
         return true;
 }
@@ -237,8 +229,8 @@ char **layer_chain_ids(char *const *diff_ids) {
 
                 if (i > 0)
                         both = g_strconcat(ids->pdata[i - 1], "+", digits, NULL);
-                g_ptr_array_add(ids, both ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1) :
-                                            g_strdup(digits));
+                g_ptr_array_add(ids,
+                                both ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1) : g_strdup(digits));
         }
         g_ptr_array_add(ids, NULL);
         return (char **) g_ptr_array_free(g_steal_pointer(&ids), FALSE);

@@ -14,8 +14,7 @@
  * Go ("amd64", "arm64", "arm"); see manifest_architecture(). The system is always linux. Fails with
  * KT_ERROR_UNSUPPORTED for Docker's schema 1, KT_ERROR_NOT_FOUND where a list has nothing for this
  * platform (with the platforms it has), KT_ERROR_FAILED for anything else. */
-char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list,
-                     GError **error);
+char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list, GError **error);
 
 /* The architecture that this program was compiled for. */
 const char *manifest_architecture(void);

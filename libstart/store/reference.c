@@ -122,11 +122,10 @@ static char *normalize(const char *repository) {
 static bool check_transport(const char *text, GError **error) {
         for (size_t i = 0; i < G_N_ELEMENTS(transports); i++)
                 if (g_str_has_prefix(text, transports[i]))
-                        return error_set(
-                                error, KT_ERROR_UNSUPPORTED,
-                                "'%s' is not in the image store: put the image there first ('podman pull "
-                                "%s') and give its name",
-                                text, text);
+                        return error_set(error, KT_ERROR_UNSUPPORTED,
+                                         "'%s' is not in the image store: put the image there first ('podman pull "
+                                         "%s') and give its name",
+                                         text, text);
         return true;
 }
 
@@ -138,11 +137,10 @@ static bool parse_name(Reference *reference, const char *text, GError **error) {
         if (at) {
                 *at = '\0';
                 if (!digest_is_valid(at + 1))
-                        return error_set(
-                                error, KT_ERROR_USAGE,
-                                "'%s' is no image reference: after '@' there must be 'sha256:' and 64 "
-                                "lower-case hexadecimal digits",
-                                text);
+                        return error_set(error, KT_ERROR_USAGE,
+                                         "'%s' is no image reference: after '@' there must be 'sha256:' and 64 "
+                                         "lower-case hexadecimal digits",
+                                         text);
                 reference->digest = g_strdup(at + 1);
         }
 
@@ -150,17 +148,16 @@ static bool parse_name(Reference *reference, const char *text, GError **error) {
         if (colon && !strchr(colon, '/')) {
                 *colon = '\0';
                 if (!tag_is_valid(colon + 1))
-                        return error_set(error, KT_ERROR_USAGE, "'%s' is no image reference: bad tag '%s'",
-                                         text, colon + 1);
+                        return error_set(error, KT_ERROR_USAGE, "'%s' is no image reference: bad tag '%s'", text,
+                                         colon + 1);
                 if (!at)
                         reference->tag = g_strdup(colon + 1);
         }
         if (!repository_is_valid(name))
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "'%s' is no image reference: a name has lower-case letters and digits, with '.', "
-                        "'_' or '-' inside, as in 'registry.example/name:tag'",
-                        text);
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no image reference: a name has lower-case letters and digits, with '.', "
+                                 "'_' or '-' inside, as in 'registry.example/name:tag'",
+                                 text);
 
         reference->is_short = !has_registry(name);
         reference->repository = normalize(name);

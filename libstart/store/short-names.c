@@ -8,8 +8,7 @@
 /* Written by podman when root has chosen a registry; stronger than registries.conf. */
 #define PATH_CHOSEN_ALIASES "/var/cache/containers/short-name-aliases.conf"
 
-static const ConfFiles registries_conf = { .name = "registries",
-                                           .environment = "CONTAINERS_REGISTRIES_CONF" };
+static const ConfFiles registries_conf = { .name = "registries", .environment = "CONTAINERS_REGISTRIES_CONF" };
 
 void short_names_free(ShortNames *names) {
         if (!names)
@@ -27,14 +26,13 @@ static bool apply_registries(ShortNames *names, const TomlValue *array, const ch
         g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
         if (array->type != TOML_ARRAY)
-                return fail(path, array, "'unqualified-search-registries' must be an array of strings",
-                            error);
+                return fail(path, array, "'unqualified-search-registries' must be an array of strings", error);
         for (unsigned i = 0; i < array->array->len; i++) {
                 const TomlValue *value = array->array->pdata[i];
 
                 if (value->type != TOML_STRING)
-                        return fail(path, value,
-                                    "'unqualified-search-registries' must be an array of strings", error);
+                        return fail(path, value, "'unqualified-search-registries' must be an array of strings",
+                                    error);
                 g_strv_builder_add(builder, value->string);
         }
         g_strfreev(names->registries);
@@ -87,8 +85,7 @@ ShortNames *short_names_load(const char *root, GError **error) {
         g_autoptr(ShortNames) names = g_new0(ShortNames, 1);
 
         names->aliases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        if (!conf_files_read(&registries_conf, root, apply_file, names, error) ||
-            !read_chosen(names, root, error))
+        if (!conf_files_read(&registries_conf, root, apply_file, names, error) || !read_chosen(names, root, error))
                 return NULL;
         return g_steal_pointer(&names);
 }

@@ -38,8 +38,7 @@ static char *parse_path(const TomlValue *value, const char *where, GError **erro
         if (!need_string(value, where, error))
                 return NULL;
         if (strchr(value->string, '$')) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "%s: variables are not expanded; write the path out",
-                          where);
+                error_set(error, KT_ERROR_UNSUPPORTED, "%s: variables are not expanded; write the path out", where);
                 return NULL;
         }
         if (value->string[0] != '/') {
@@ -49,15 +48,13 @@ static char *parse_path(const TomlValue *value, const char *where, GError **erro
         return path_value_clean(value->string);
 }
 
-static bool apply_driver(StoreSettings *settings, const TomlValue *value, const char *where,
-                         GError **error) {
+static bool apply_driver(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
         if (!need_string(value, where, error))
                 return false;
-        if (*value->string && strcmp(value->string, "overlay") != 0 &&
-            strcmp(value->string, "overlay2") != 0)
+        if (*value->string && strcmp(value->string, "overlay") != 0 && strcmp(value->string, "overlay2") != 0)
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "%s is '%s', and keyturn can only mount images of the 'overlay' driver",
-                                 where, value->string);
+                                 "%s is '%s', and keyturn can only mount images of the 'overlay' driver", where,
+                                 value->string);
         return true;
 }
 
@@ -71,16 +68,14 @@ static bool apply_path(char **path, const TomlValue *value, const char *where, G
         return true;
 }
 
-static bool apply_graph_root(StoreSettings *settings, const TomlValue *value, const char *where,
-                             GError **error) {
+static bool apply_graph_root(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
         /* Podman takes "" as not set, here and below. */
         if (value->type == TOML_STRING && !*value->string)
                 return true;
         return apply_path(&settings->graph_root, value, where, error);
 }
 
-static bool apply_image_store(StoreSettings *settings, const TomlValue *value, const char *where,
-                              GError **error) {
+static bool apply_image_store(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
         if (value->type == TOML_STRING && !*value->string)
                 return true;
         return apply_path(&settings->image_store, value, where, error);
@@ -106,14 +101,12 @@ static bool apply_additional_stores(StoreSettings *settings, const TomlValue *va
 }
 
 static bool refuse(StoreSettings *settings, const TomlValue *value, const char *where, GError **error) {
-        if ((value->type == TOML_STRING && !*value->string) ||
-            (value->type == TOML_ARRAY && value->array->len == 0))
+        if ((value->type == TOML_STRING && !*value->string) || (value->type == TOML_ARRAY && value->array->len == 0))
                 return true;
-        return error_set(
-                error, KT_ERROR_UNSUPPORTED,
-                "%s is set; keyturn mounts layers with the kernel's overlayfs as they are on disk, and "
-                "that would show other files than podman does",
-                where);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "%s is set; keyturn mounts layers with the kernel's overlayfs as they are on disk, and "
+                         "that would show other files than podman does",
+                         where);
 }
 
 static const Setting table[] = {
@@ -138,14 +131,14 @@ static bool find_table(const TomlValue *top, const char *dotted, const char *nam
         for (char **key = keys; *key && *ret; key++) {
                 *ret = toml_get(*ret, *key);
                 if (*ret && (*ret)->type != TOML_TABLE)
-                        return error_set(error, KT_ERROR_FAILED, "%s:%u: '%s' must be a table", name,
-                                         (*ret)->line, *key);
+                        return error_set(error, KT_ERROR_FAILED, "%s:%u: '%s' must be a table", name, (*ret)->line,
+                                         *key);
         }
         return true;
 }
 
-static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top,
-                          const char *name, GError **error) {
+static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top, const char *name,
+                          GError **error) {
         const TomlValue *parent;
         g_autofree char *dotted = *setting->table ? g_strconcat("storage.", setting->table, NULL) :
                                                     g_strdup("storage");
@@ -156,8 +149,7 @@ static bool apply_setting(StoreSettings *settings, const Setting *setting, const
         const TomlValue *value = toml_get(parent, setting->key);
         if (!value)
                 return true;
-        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key,
-                                                 dotted);
+        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key, dotted);
         return setting->apply(settings, value, where, error);
 }
 

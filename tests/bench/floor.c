@@ -28,7 +28,10 @@
 
 enum { SAFE = MS_NOSUID | MS_NOEXEC | MS_NODEV };
 
-static const struct { const char *type, *at, *options; unsigned long flags; } mounts[] = {
+static const struct {
+        const char *type, *at, *options;
+        unsigned long flags;
+} mounts[] = {
         { "proc", "proc", NULL, SAFE },
         { "tmpfs", "dev", "mode=755,size=64m", MS_NOSUID },
         { "devpts", "dev/pts", "newinstance,ptmxmode=0666,mode=0620,gid=5", MS_NOSUID | MS_NOEXEC },
@@ -37,20 +40,28 @@ static const struct { const char *type, *at, *options; unsigned long flags; } mo
         { "sysfs", "sys", NULL, SAFE | MS_RDONLY },
         { "cgroup2", "sys/fs/cgroup", NULL, SAFE | MS_RDONLY },
 };
-static const struct { const char *at; unsigned int major, minor; } nodes[] = {
-        { "dev/null", 1, 3 }, { "dev/zero", 1, 5 }, { "dev/full", 1, 7 },
+static const struct {
+        const char *at;
+        unsigned int major, minor;
+} nodes[] = {
+        { "dev/null", 1, 3 },   { "dev/zero", 1, 5 },    { "dev/full", 1, 7 },
         { "dev/random", 1, 8 }, { "dev/urandom", 1, 9 }, { "dev/tty", 5, 0 },
 };
 static const char *const links[][2] = {
-        { "/proc/self/fd", "dev/fd" },
-        { "/proc/self/fd/0", "dev/stdin" },
-        { "/proc/self/fd/1", "dev/stdout" },
-        { "/proc/self/fd/2", "dev/stderr" },
-        { "pts/ptmx", "dev/ptmx" },
+        { "/proc/self/fd", "dev/fd" },       { "/proc/self/fd/0", "dev/stdin" }, { "/proc/self/fd/1", "dev/stdout" },
+        { "/proc/self/fd/2", "dev/stderr" }, { "pts/ptmx", "dev/ptmx" },
 };
 static const char *const masked[] = {
-        "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
-        "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware",
+        "/proc/acpi",
+        "/proc/interrupts",
+        "/proc/kcore",
+        "/proc/keys",
+        "/proc/latency_stats",
+        "/proc/sched_debug",
+        "/proc/scsi",
+        "/proc/timer_list",
+        "/proc/timer_stats",
+        "/sys/firmware",
         "/sys/devices/virtual/powercap",
 };
 static const char *const read_only[] = {
@@ -68,8 +79,7 @@ static void enter_root(const char *lower) {
         must(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "private mounts");
         must(mount("tmpfs", BASE, "tmpfs", 0, "mode=700"), BASE);
         must(mkdir(BASE "/u", 0755) | mkdir(BASE "/w", 0755) | mkdir(BASE "/m", 0755), "mkdir");
-        snprintf(options, sizeof options, "lowerdir=%s,upperdir=" BASE "/u,workdir=" BASE "/w,volatile",
-                 lower);
+        snprintf(options, sizeof options, "lowerdir=%s,upperdir=" BASE "/u,workdir=" BASE "/w,volatile", lower);
         must(mount("overlay", BASE "/m", "overlay", MS_NODEV, options), options);
         must(chdir(BASE "/m"), "chdir");
 }
@@ -81,8 +91,7 @@ static void fill_root(void) {
                      mounts[i].at);
         }
         for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
-                must(mknod(nodes[i].at, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)),
-                     nodes[i].at);
+                must(mknod(nodes[i].at, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)), nodes[i].at);
         for (size_t i = 0; i < sizeof links / sizeof *links; i++)
                 must(symlink(links[i][0], links[i][1]), links[i][1]);
         must(syscall(SYS_pivot_root, ".", "."), "pivot_root");
@@ -121,8 +130,7 @@ static void load_filter(int fd) {
 
         must(size, "reading the filter");
         filter.len = (unsigned short) ((size_t) size / sizeof *program);
-        must(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter),
-             "seccomp");
+        must(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter), "seccomp");
 }
 
 static void drop_capabilities(void) {

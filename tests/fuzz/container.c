@@ -22,8 +22,7 @@ static void check_links(const GPtrArray *links) {
         for (guint i = 0; i < links->len; i++) {
                 const Link *link = links->pdata[i];
 
-                require(link->path[0] != '/' && !g_str_has_prefix(link->path, "..") &&
-                                !strstr(link->path, "/.."),
+                require(link->path[0] != '/' && !g_str_has_prefix(link->path, "..") && !strstr(link->path, "/.."),
                         "a link at '%s'", link->path);
                 require(g_str_has_suffix(link->target, ".service"), "a link to '%s'", link->target);
         }
@@ -47,8 +46,7 @@ static const char *find_only(const UnitFile *unit, const char *section_name, con
 
 /* systemd calls libstart with the words that the file means, and libstart knows them. */
 static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free),
-                             wanted = launch_args_build(args);
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free), wanted = launch_args_build(args);
         g_autoptr(GError) error = NULL;
 
         require(words_split(words, find_only(unit, "Service", "ExecStart"), WORDS_ESCAPED, &error), "%s",
@@ -58,8 +56,7 @@ static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
         require(words->len > 2 && g_str_has_suffix(words->pdata[0], "/libstart"), "ExecStart=%s",
                 (char *) words->pdata[0]);
         require_same((char *const *) wanted->pdata, (char *const *) words->pdata + 2);
-        g_autoptr(LaunchArgs)
-                read = launch_args_parse_unexpanded((const char *const *) wanted->pdata, &error);
+        g_autoptr(LaunchArgs) read = launch_args_parse_unexpanded((const char *const *) wanted->pdata, &error);
         require(read, "%s", error->message);
 }
 
@@ -70,8 +67,7 @@ static void check_unit(Container *container) {
         service_exec_start(container->service, container->args);
         g_autoptr(GString) text = service_print(container->service, SOURCE);
         require(g_utf8_validate(text->str, (gssize) text->len, NULL), "the unit is not UTF-8");
-        require(unit_file_parse(unit, "UNIT", text->str, text->len, &error), "%s\n%s", error->message,
-                text->str);
+        require(unit_file_parse(unit, "UNIT", text->str, text->len, &error), "%s\n%s", error->message, text->str);
         check_exec_start(unit, container->args);
 }
 

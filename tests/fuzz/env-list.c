@@ -15,8 +15,8 @@ static void check_take(const GPtrArray *all) {
         again = env_list_merge(list->str, list->len, left, NULL);
         require(again && again->len == all->len, "entries are missing");
         for (guint i = 0; i < all->len; i++)
-                require(g_str_equal(all->pdata[i], again->pdata[i]), "'%s' became '%s'",
-                        (char *) all->pdata[i], (char *) again->pdata[i]);
+                require(g_str_equal(all->pdata[i], again->pdata[i]), "'%s' became '%s'", (char *) all->pdata[i],
+                        (char *) again->pdata[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

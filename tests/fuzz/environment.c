@@ -38,8 +38,7 @@ static void check_assigned(char *const *assigned, char *const *environment) {
                         if (same_name(last, other))
                                 last = other;
                 }
-                require(g_strv_contains((const char *const *) environment, last) ||
-                                g_str_equal(last, "HOME="),
+                require(g_strv_contains((const char *const *) environment, last) || g_str_equal(last, "HOME="),
                         "'%s' is missing", last);
         }
 }
@@ -52,8 +51,7 @@ static char **lines_of(const char *text) {
 
 /* The image's, the caller's, a file and --env, a variable a line. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-        g_auto(GStrv) parts = fuzz_parts(data, size, 4), image_env = lines_of(parts[0]),
-                      caller = lines_of(parts[1]);
+        g_auto(GStrv) parts = fuzz_parts(data, size, 4), image_env = lines_of(parts[0]), caller = lines_of(parts[1]);
         g_auto(GStrv) given = lines_of(parts[3]);
         g_autoptr(LaunchArgs) args = launch_args_new();
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free), env = g_ptr_array_new();

@@ -23,8 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_lines(hosts, "#");
         check_lines(shared, "#");
         check_lines(resolv_conf, "#;");
-        require(g_str_has_prefix(hosts, "192.0.2.1\tadded\n"), "the added entry is not the first: '%s'",
-                hosts);
+        require(g_str_has_prefix(hosts, "192.0.2.1\tadded\n"), "the added entry is not the first: '%s'", hosts);
         require(strstr(hosts, "box"), "it does not find itself");
         return 0;
 }

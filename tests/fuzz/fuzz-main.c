@@ -25,8 +25,8 @@ static void keep_input(void) {
 
         if (!current.input)
                 return;
-        fprintf(stderr, "%s: crashed on %s, variation %u; the input is in %s\n", current.program,
-                current.path, current.variation, path);
+        fprintf(stderr, "%s: crashed on %s, variation %u; the input is in %s\n", current.program, current.path,
+                current.variation, path);
         (void) g_file_set_contents(path, current.input->str, (gssize) current.input->len, NULL);
         current.input = NULL;
 }
@@ -81,8 +81,7 @@ static void flip_bit(GString *input, GRand *random, const GString *other) {
 }
 
 static void set_character(GString *input, GRand *random, const GString *other) {
-        static const char characters[] =
-                "\0\t\n\r !\"#$%&'()*+,-./0129:;<=>?@AZ[\\]^_`az{|}~\x7f\x80\xc3\xff";
+        static const char characters[] = "\0\t\n\r !\"#$%&'()*+,-./0129:;<=>?@AZ[\\]^_`az{|}~\x7f\x80\xc3\xff";
 
         if (input->len > 0)
                 input->str[pick(random, input->len)] = characters[pick(random, sizeof characters - 1)];
@@ -138,7 +137,7 @@ static void set_number(GString *input, GRand *random, const GString *other) {
 }
 
 static void vary(GString *input, GRand *random, const GString *other) {
-        static void (*const ways[])(GString * input, GRand * random, const GString *other) = {
+        static void (*const ways[])(GString *input, GRand *random, const GString *other) = {
                 cut, flip_bit, set_character, set_character, erase, repeat, insert_other, set_number,
         };
 

@@ -94,7 +94,7 @@ static void make_root(const char *path) {
 const char *fuzz_root(const char *path, const uint8_t *data, size_t size) {
         if (!root)
                 make_root(path);
-        require(pwrite(fd, data, size, 0) == (ssize_t) size && ftruncate(fd, (off_t) size) == 0,
-                "cannot write '%s'", file);
+        require(pwrite(fd, data, size, 0) == (ssize_t) size && ftruncate(fd, (off_t) size) == 0, "cannot write '%s'",
+                file);
         return root;
 }

@@ -8,11 +8,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Crashes with this message unless the condition holds, so that both kinds of fuzzers keep the input. */
-#define require(condition, ...)                \
- do {                                          \
-  if (!(condition))                            \
-   fuzz_fail(__FILE__, __LINE__, __VA_ARGS__); \
- } while (0)
+#define require(condition, ...)                                     \
+        do {                                                        \
+                if (!(condition))                                   \
+                        fuzz_fail(__FILE__, __LINE__, __VA_ARGS__); \
+        } while (0)
 
 G_NORETURN void fuzz_fail(const char *file, int line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

@@ -17,8 +17,7 @@ static void check_config(const ImageConfig *image) {
         for (char **label = image->labels; label && *label; label++) {
                 g_autofree char *key = g_strndup(*label, strcspn(*label, "="));
 
-                require(strchr(*label, '=') && image_config_find_label(image, key), "the label '%s'",
-                        *label);
+                require(strchr(*label, '=') && image_config_find_label(image, key), "the label '%s'", *label);
         }
 }
 
@@ -41,8 +40,7 @@ static void build(const ImageConfig *image) {
         if (!environment)
                 return;
         g_autoptr(runtime_spec_schema_config_schema)
-                spec = spec_build(args, image, &user, &host, (const char *const *) environment, NULL,
-                                  &error);
+                spec = spec_build(args, image, &user, &host, (const char *const *) environment, NULL, &error);
         require_error(spec, error, "\xff");
         if (!spec)
                 return;

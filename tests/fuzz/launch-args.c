@@ -3,8 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 /* parse(build(x)) == x. */
-static void check(LaunchArgs *(*parse)(const char *const *words, GError **error), char **words,
-                  const char *text) {
+static void check(LaunchArgs *(*parse)(const char *const *words, GError **error), char **words, const char *text) {
         g_autoptr(GError) error = NULL;
         g_autoptr(LaunchArgs) args = parse((const char *const *) words, &error);
 

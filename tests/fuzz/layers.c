@@ -19,7 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
         require_error(layers, error, text);
         for (char **layer = layers; layer && *layer; layer++)
-                require(g_str_has_prefix(*layer, overlay) && !strstr(*layer, ".."), "'%s' is a layer",
-                        *layer);
+                require(g_str_has_prefix(*layer, overlay) && !strstr(*layer, ".."), "'%s' is a layer", *layer);
         return 0;
 }

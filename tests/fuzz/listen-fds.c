@@ -13,7 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_strchomp(parts[0]);
         fds = fd_store_received(pid, parts[0], parts[1], &names);
         for (const ListenFd *fd = fds; fd->fd >= 0; fd++)
-                require(fd->fd == 3 + (fd - fds) && fd->name, "descriptor %d in place %d", fd->fd,
-                        (int) (fd - fds));
+                require(fd->fd == 3 + (fd - fds) && fd->name, "descriptor %d in place %d", fd->fd, (int) (fd - fds));
         return 0;
 }

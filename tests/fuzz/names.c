@@ -11,8 +11,7 @@ static void check_service(const char *file_name, const char *service_name) {
         g_autofree char *service = name_service(file_name, service_name, &error);
 
         require_error(service, error, service_name ? service_name : file_name);
-        require(!service || (name_is_unit(service) && !strchr(service, '/') &&
-                             g_str_has_suffix(service, ".service")),
+        require(!service || (name_is_unit(service) && !strchr(service, '/') && g_str_has_suffix(service, ".service")),
                 "the service is '%s'", service);
         if (service && name_is_template(service)) {
                 g_autofree char *instance = name_instance(service, "x");

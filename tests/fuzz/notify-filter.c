@@ -25,8 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         length = notify_filter((const char *) data, n, told, &refused);
         require(length <= n, "%zu bytes became %zu", n, length);
         require(g_utf8_validate(told, (gssize) length, NULL), "what is told is not UTF-8");
-        require(!refused || memmem(data, n, refused, strlen(refused)), "'%s' is refused, which nobody said",
-                refused);
+        require(!refused || memmem(data, n, refused, strlen(refused)), "'%s' is refused, which nobody said", refused);
         (void) notify_filter_is_barrier((const char *) data, n);
         g_autofree char *text = g_strndup(told, length);
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);

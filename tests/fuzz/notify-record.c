@@ -15,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 return 0;
         first = notify_record_format(&record, &error);
         require(first, "%s", error->message);
-        require(notify_record_is(first) && notify_record_parse(first, &again, &error), "'%s' is not read",
-                first);
+        require(notify_record_is(first) && notify_record_parse(first, &again, &error), "'%s' is not read", first);
         second = notify_record_format(&again, NULL);
         require(g_strcmp0(first, second) == 0, "'%s' became '%s'", first, second);
         return 0;

@@ -11,8 +11,7 @@ static void check_name(const Reference *reference, const char *repository) {
         g_autoptr(Reference) again = reference_parse(name, &error);
 
         require(again, "%s", error->message);
-        require(g_strcmp0(again->repository, repository) == 0 &&
-                        g_strcmp0(again->tag, reference->tag) == 0 &&
+        require(g_strcmp0(again->repository, repository) == 0 && g_strcmp0(again->tag, reference->tag) == 0 &&
                         g_strcmp0(again->digest, reference->digest) == 0 && !again->is_short,
                 "'%s' is read as '%s', '%s', '%s'", name, again->repository, again->tag, again->digest);
 }
@@ -33,8 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!reference->repository)
                 return 0;
         require(!reference->tag != !reference->digest, "a tag and a digest, or neither");
-        require(!reference->digest || digest_is_valid(reference->digest), "'%s' is no digest",
-                reference->digest);
+        require(!reference->digest || digest_is_valid(reference->digest), "'%s' is no digest", reference->digest);
         g_auto(GStrv) repositories = reference_repositories(reference, NULL, registries);
         for (char **repository = repositories; *repository; repository++)
                 if (strlen(*repository) <= 255)

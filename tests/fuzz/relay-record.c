@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require_error(ok, error, text);
         if (!ok)
                 return 0;
-        require(record.payload > 0 && record.roles < 1U << RELAY_ROLES, "payload %d, roles %u",
-                (int) record.payload, record.roles);
+        require(record.payload > 0 && record.roles < 1U << RELAY_ROLES, "payload %d, roles %u", (int) record.payload,
+                record.roles);
         check_format(&record);
         return 0;
 }

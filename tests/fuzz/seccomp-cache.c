@@ -19,8 +19,7 @@ static void try_decode(const uint8_t *data, size_t size) {
         require(g_bytes_get_size(again) == size && memcmp(g_bytes_get_data(again, NULL), data, size) == 0,
                 "decoding and encoding makes another file");
         g_autofree char *text = bpf_disassemble(g_bytes_get_data(entry->filter, NULL),
-                                                g_bytes_get_size(entry->filter) /
-                                                        sizeof(struct sock_filter));
+                                                g_bytes_get_size(entry->filter) / sizeof(struct sock_filter));
 }
 
 /* Once as it is, and once with the right digest: no fuzzer finds that by itself. */

@@ -9,8 +9,8 @@ static void check_mount(const char *mount) {
 
         if (!source_path_in_mount(mount, &start, &length))
                 return;
-        require(start + length <= strlen(mount), "the source is from %zu to %zu of %zu", start,
-                start + length, strlen(mount));
+        require(start + length <= strlen(mount), "the source is from %zu to %zu of %zu", start, start + length,
+                strlen(mount));
         require(strncmp(mount + start - strlen("src="), "src=", 4) == 0 ||
                         strncmp(mount + start - strlen("source="), "source=", 7) == 0,
                 "no source at %zu", start);
@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *escaped = source_path_escape_specifiers(path);
 
         require(resolved[0] == '/' || resolved[0] == '%', "'%s' is relative", resolved);
-        require(!mounts || ((mounts[0] == '/' || mounts[0] == '%') && !strchr(mounts, '$')), "'%s' for '%s'",
-                mounts, path);
+        require(!mounts || ((mounts[0] == '/' || mounts[0] == '%') && !strchr(mounts, '$')), "'%s' for '%s'", mounts,
+                path);
         for (const char *c = escaped; (c = strchr(c, '%')); c += 2)
                 require(c[1] == '%', "a specifier in '%s'", escaped);
         check_mount(path);

@@ -12,10 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_auto(GStrv) stores = store_settings_stores(settings, &n_writable);
 
         require_error(ok, error, text);
-        require(ok || g_str_has_prefix(error->message, "storage.conf:"), "'%s' names no file",
-                error->message);
-        require(stores[0] && n_writable >= 1 && n_writable <= g_strv_length(stores),
-                "%u of %u stores are writable", n_writable, g_strv_length(stores));
+        require(ok || g_str_has_prefix(error->message, "storage.conf:"), "'%s' names no file", error->message);
+        require(stores[0] && n_writable >= 1 && n_writable <= g_strv_length(stores), "%u of %u stores are writable",
+                n_writable, g_strv_length(stores));
         for (char **store = stores; *store; store++)
                 require_clean(*store);
         store_settings_free(settings);

@@ -17,8 +17,7 @@ static void check_value(const TomlValue *value, guint last_line) {
         GHashTableIter iter;
         void *key, *child;
 
-        require(value->line >= 1 && value->line <= last_line, "a value in line %u of %u", value->line,
-                last_line);
+        require(value->line >= 1 && value->line <= last_line, "a value in line %u of %u", value->line, last_line);
         switch (value->type) {
         case TOML_STRING:
                 require(g_utf8_validate(value->string, -1, NULL), "a string that is not UTF-8");
@@ -52,8 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         else if (g_utf8_validate((const char *) data, (gssize) size, NULL)) {
                 guint64 line = strtoul(error->message + strlen("FILE:"), NULL, 10);
 
-                require(g_str_has_prefix(error->message, "FILE:") && line >= 1 &&
-                                line <= n_lines(data, size),
+                require(g_str_has_prefix(error->message, "FILE:") && line >= 1 && line <= n_lines(data, size),
                         "'%s' names no line", error->message);
         }
         return 0;

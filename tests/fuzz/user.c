@@ -46,8 +46,7 @@ static void check_groups(const GArray *gids) {
 
 /* With the line that is added, the user has an entry; nothing but that line is added. */
 static void check_passwd(const UserIdentity *user, const char *passwd) {
-        g_autofree char *number = g_strdup_printf("%u", user->uid),
-                        *text = etc_passwd(passwd, user, "/a:b\n/c");
+        g_autofree char *number = g_strdup_printf("%u", user->uid), *text = etc_passwd(passwd, user, "/a:b\n/c");
         g_auto(UserIdentity) again = { 0 };
         const char *added;
 
@@ -57,8 +56,8 @@ static void check_passwd(const UserIdentity *user, const char *passwd) {
         added = text + strlen(passwd);
         added += *passwd && *added == '\n';
         g_auto(GStrv) fields = g_strsplit(added, ":", -1);
-        require(strchr(added, '\n') == added + strlen(added) - 1 && g_strv_length(fields) == 7,
-                "'%s' is added", added);
+        require(strchr(added, '\n') == added + strlen(added) - 1 && g_strv_length(fields) == 7, "'%s' is added",
+                added);
         require(user_resolve(number, text, NULL, &again, NULL) && again.in_passwd && again.gid == user->gid,
                 "user %u has no entry", user->uid);
 }

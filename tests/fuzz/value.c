@@ -41,19 +41,19 @@ static void after_sysctl(const char *value) {
         g_autofree char *name = NULL;
         SysctlNamespace ns;
 
-        require(sysctl_parse(value, &name, &ns, NULL) && !strchr(name, '/') && !strstr(name, ".."),
-                "'%s' sets '%s'", value, name);
+        require(sysctl_parse(value, &name, &ns, NULL) && !strchr(name, '/') && !strstr(name, ".."), "'%s' sets '%s'",
+                value, name);
 }
 
 static void after_signal(const char *value) {
         g_autofree char *name = NULL;
         int number = 0, again = 0;
 
-        require(signal_name_parse(value, &number, NULL) && number > 0 && number <= 64, "'%s' is signal %d",
-                value, number);
+        require(signal_name_parse(value, &number, NULL) && number > 0 && number <= 64, "'%s' is signal %d", value,
+                number);
         name = signal_name_print(number);
-        require(signal_name_parse(name, &again, NULL) && again == number, "'%s' is signal %d, not %d", name,
-                again, number);
+        require(signal_name_parse(name, &again, NULL) && again == number, "'%s' is signal %d, not %d", name, again,
+                number);
 }
 
 static void after_device(const char *value) {
@@ -63,8 +63,7 @@ static void after_device(const char *value) {
         require(g_str_has_prefix(request->source, "/dev/"), "the device '%s'", request->source);
         if (request->destination)
                 require_clean(request->destination);
-        require(*request->access && !request->access[strspn(request->access, "rwm")], "access '%s'",
-                request->access);
+        require(*request->access && !request->access[strspn(request->access, "rwm")], "access '%s'", request->access);
 }
 
 /* Its lines are those of hosts(5), each with an address and names. */

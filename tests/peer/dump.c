@@ -65,7 +65,7 @@ static void lines_print_sorted(Lines *lines) {
                 free(lines->line[i]);
         }
         free(lines->line);
-        *lines = (Lines){};
+        *lines = (Lines) {};
 }
 
 __attribute__((format(printf, 1, 2))) static char *format(const char *format, ...) {
@@ -169,8 +169,8 @@ static char *describe_path(const char *path) {
                 return format("link -> %s", target);
         }
         if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
-                return format("%s %04o %u:%u %u,%u", file_type(st.st_mode), st.st_mode & 07777, st.st_uid,
-                              st.st_gid, major(st.st_rdev), minor(st.st_rdev));
+                return format("%s %04o %u:%u %u,%u", file_type(st.st_mode), st.st_mode & 07777, st.st_uid, st.st_gid,
+                              major(st.st_rdev), minor(st.st_rdev));
         return format("%s %04o %u:%u", file_type(st.st_mode), st.st_mode & 07777, st.st_uid, st.st_gid);
 }
 
@@ -238,21 +238,11 @@ static void dump_limits(void) {
                 const char *name;
                 int resource;
         } limits[] = {
-                { "as", RLIMIT_AS },
-                { "core", RLIMIT_CORE },
-                { "cpu", RLIMIT_CPU },
-                { "data", RLIMIT_DATA },
-                { "fsize", RLIMIT_FSIZE },
-                { "locks", RLIMIT_LOCKS },
-                { "memlock", RLIMIT_MEMLOCK },
-                { "msgqueue", RLIMIT_MSGQUEUE },
-                { "nice", RLIMIT_NICE },
-                { "nofile", RLIMIT_NOFILE },
-                { "nproc", RLIMIT_NPROC },
-                { "rss", RLIMIT_RSS },
-                { "rtprio", RLIMIT_RTPRIO },
-                { "rttime", RLIMIT_RTTIME },
-                { "sigpending", RLIMIT_SIGPENDING },
+                { "as", RLIMIT_AS },           { "core", RLIMIT_CORE },         { "cpu", RLIMIT_CPU },
+                { "data", RLIMIT_DATA },       { "fsize", RLIMIT_FSIZE },       { "locks", RLIMIT_LOCKS },
+                { "memlock", RLIMIT_MEMLOCK }, { "msgqueue", RLIMIT_MSGQUEUE }, { "nice", RLIMIT_NICE },
+                { "nofile", RLIMIT_NOFILE },   { "nproc", RLIMIT_NPROC },       { "rss", RLIMIT_RSS },
+                { "rtprio", RLIMIT_RTPRIO },   { "rttime", RLIMIT_RTTIME },     { "sigpending", RLIMIT_SIGPENDING },
                 { "stack", RLIMIT_STACK },
         };
 
@@ -374,13 +364,12 @@ static char *normalise_mount(char *line) {
                 return strdup("mount unparseable");
         for (size_t i = 6; i < dash; i++) {
                 fields[i][strcspn(fields[i], ":")] = '\0';
-                snprintf(propagation, sizeof propagation, "%s%s%s", i == 6 ? "" : propagation,
-                         i == 6 ? "" : ",", fields[i]);
+                snprintf(propagation, sizeof propagation, "%s%s%s", i == 6 ? "" : propagation, i == 6 ? "" : ",",
+                         fields[i]);
         }
         drop_options_of_one_start(fields[dash + 3]);
         return format("mount %s %s %s %s %s %s", fields[4], fields[dash + 1],
-                      strcmp(fields[3], "/") == 0 ? "whole" : "bound", fields[5], propagation,
-                      fields[dash + 3]);
+                      strcmp(fields[3], "/") == 0 ? "whole" : "bound", fields[5], propagation, fields[dash + 3]);
 }
 
 static void dump_mounts(void) {
@@ -440,8 +429,8 @@ static void dump_descriptors(void) {
                 n = readlink(path, target, sizeof target - 1);
                 target[n < 0 ? 0 : n] = '\0';
                 /* 'pipe:[123]' says no more than the type. */
-                printf("fd %d %s flags %#o cloexec %d %s\n", fd, file_type(st.st_mode),
-                       (unsigned) fcntl(fd, F_GETFL), fcntl(fd, F_GETFD), target[0] == '/' ? target : "");
+                printf("fd %d %s flags %#o cloexec %d %s\n", fd, file_type(st.st_mode), (unsigned) fcntl(fd, F_GETFL),
+                       fcntl(fd, F_GETFD), target[0] == '/' ? target : "");
         }
 }
 

@@ -42,8 +42,7 @@ static void collect_constants(const Filter *filter) {
         for (size_t i = 0; i < filter->length; i++) {
                 guint32 k = filter->program[i].k;
 
-                if (BPF_CLASS(filter->program[i].code) != BPF_JMP &&
-                    BPF_CLASS(filter->program[i].code) != BPF_ALU)
+                if (BPF_CLASS(filter->program[i].code) != BPF_JMP && BPF_CLASS(filter->program[i].code) != BPF_ALU)
                         continue;
                 for (guint32 value = k - 1; value != k + 2; value++)
                         g_array_append_val(constants, value);
@@ -60,15 +59,13 @@ static void compare(const struct seccomp_data *data) {
         if (verdicts[0] == verdicts[1] || differences++ >= MAX_REPORTS)
                 return;
         printf("arch %08x call %d (%llx %llx %llx %llx %llx %llx): %08x and %08x\n", data->arch, data->nr,
-               data->args[0], data->args[1], data->args[2], data->args[3], data->args[4], data->args[5],
-               verdicts[0], verdicts[1]);
+               data->args[0], data->args[1], data->args[2], data->args[3], data->args[4], data->args[5], verdicts[0],
+               verdicts[1]);
 }
 
 static guint64 pick(GRand *random) {
-        guint32 low = g_array_index(constants, guint32,
-                                    g_rand_int_range(random, 0, (gint32) constants->len));
-        guint32 high = g_array_index(constants, guint32,
-                                     g_rand_int_range(random, 0, (gint32) constants->len));
+        guint32 low = g_array_index(constants, guint32, g_rand_int_range(random, 0, (gint32) constants->len));
+        guint32 high = g_array_index(constants, guint32, g_rand_int_range(random, 0, (gint32) constants->len));
 
         switch (g_rand_int_range(random, 0, 4)) {
         case 0:
@@ -113,8 +110,7 @@ static bool depends_on_arguments(guint32 arch, guint32 call, GRand *random) {
         for (int i = 0; i < 100; i++) {
                 for (size_t k = 0; k < G_N_ELEMENTS(data.args); k++)
                         data.args[k] = pick(random);
-                if (!bpf_simulate(arg_filters[0].program, arg_filters[0].length, &data, &other) ||
-                    other != first)
+                if (!bpf_simulate(arg_filters[0].program, arg_filters[0].length, &data, &other) || other != first)
                         return true;
         }
         return false;
@@ -145,8 +141,7 @@ int main(int argc, char **argv) {
                         for (guint32 i = 0; i < CALLS; i++) {
                                 guint32 call = offsets[o] + i;
 
-                                compare_call(arches[a], call, depends_on_arguments(arches[a], call, random),
-                                             random);
+                                compare_call(arches[a], call, depends_on_arguments(arches[a], call, random), random);
                         }
         printf("%zu cases, %zu differences\n", cases, differences);
         return differences > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

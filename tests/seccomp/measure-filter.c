@@ -111,8 +111,8 @@ static Result measure_in_child(const char *name) {
                 _exit(write(pipe_fds[1], &result, sizeof result) == sizeof result ? 0 : 1);
         }
         close(pipe_fds[1]);
-        if (read(pipe_fds[0], &result, sizeof result) != sizeof result ||
-            waitpid(child, &status, 0) != child || status)
+        if (read(pipe_fds[0], &result, sizeof result) != sizeof result || waitpid(child, &status, 0) != child ||
+            status)
                 g_error("the measuring process failed");
         close(pipe_fds[0]);
         return result;

@@ -11,18 +11,14 @@ static long call(long number, long a, long b, long c) {
         register long d __asm__("r10") = 0;
         long r;
 
-        __asm__ volatile("syscall"
-                         : "=a"(r)
-                         : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d)
-                         : "rcx", "r11", "memory");
+        __asm__ volatile("syscall" : "=a"(r) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d) : "rcx", "r11", "memory");
         return r;
 }
 #elif defined(__aarch64__)
 __asm__(".globl _start\n_start: bl begin\n");
 
 static long call(long number, long a, long b, long c) {
-        register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b,
-                         x2 __asm__("x2") = c;
+        register long x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
         register long x3 __asm__("x3") = 0;
 
         __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
@@ -35,8 +31,7 @@ static long call(long number, long a, long b, long c) {
 void begin(void);
 
 __attribute__((used)) void begin(void) {
-        const char *const arguments[] = { "/bin/sh", "/write", 0 }, *const environment[] = { "PATH=/bin",
-                                                                                             0 };
+        const char *const arguments[] = { "/bin/sh", "/write", 0 }, *const environment[] = { "PATH=/bin", 0 };
 
         call(SYS_openat, AT_FDCWD, (long) "/proc/self/exe", O_RDONLY);
         call(SYS_execve, (long) arguments[0], (long) arguments, (long) environment);

@@ -172,10 +172,9 @@ _Noreturn static int keep(char **arguments) {
         int fd = local(arguments[0]);
 
         for (;;) {
-                struct msghdr message = { .msg_iov = &data,
-                                          .msg_iovlen = 1,
-                                          .msg_control = control,
-                                          .msg_controllen = sizeof control };
+                struct msghdr message = {
+                        .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control
+                };
 
                 if (recvmsg(fd, &message, 0) >= 0)
                         say("kept\n");
@@ -189,10 +188,9 @@ static int give(char **arguments) {
                 char space[CMSG_SPACE(2 * sizeof(int))];
         } control = { .header = { CMSG_LEN(2 * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
         struct iovec data = { (char *) "x", 1 };
-        struct msghdr message = { .msg_iov = &data,
-                                  .msg_iovlen = 1,
-                                  .msg_control = &control,
-                                  .msg_controllen = sizeof control };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
         const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
 
         memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
@@ -221,7 +219,7 @@ static const struct {
         const char *name;
         int (*run)(char **arguments);
 } attacks[] = {
-        { "steal", steal },       { "packets", packets },     { "pages", pages }, { "flood", flood },
+        { "steal", steal },           { "packets", packets },     { "pages", pages }, { "flood", flood },
         { "chown-pipe", chown_pipe }, { "emergency", emergency }, { "keep", keep },   { "give", give },
         { "streams", streams },
 };

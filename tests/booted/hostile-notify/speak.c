@@ -66,7 +66,7 @@ static size_t unescape(char *text) {
 }
 
 static socklen_t address_of(const char *path, struct sockaddr_un *ret) {
-        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
         strncpy(ret->sun_path, path, sizeof ret->sun_path - 1);
         if (path[0] == '@')
                 ret->sun_path[0] = '\0';
@@ -198,7 +198,7 @@ static void barrier(void) {
                 return;
         send_to(getenv("NOTIFY_SOCKET"), "BARRIER=1", strlen("BARRIER=1"), &fds[1], 1);
         close(fds[1]);
-        polled = (struct pollfd){ .fd = fds[0] };
+        polled = (struct pollfd) { .fd = fds[0] };
         hung_up = poll(&polled, 1, 20000) == 1 && polled.revents & POLLHUP;
         printf("barrier %s\n", hung_up ? "passed" : "stuck");
         close(fds[0]);
@@ -249,9 +249,7 @@ static char *next(char ***words) {
 
 /* Returns false where `what` is none of those that send a text. */
 static bool speak(const char *what, char ***words) {
-        static const char *const known[] = {
-                "say", "connect", "child", "as", "fds", "linger", "flood", "to"
-        };
+        static const char *const known[] = { "say", "connect", "child", "as", "fds", "linger", "flood", "to" };
         const char *before = NULL;
         size_t i = 0, size;
         char *text;

@@ -31,8 +31,7 @@ START_TEST(test_good) {
 }
 END_TEST
 
-static const char *const bad[] = { "",        "bogus",  "CAP_",       "CAP_CAP_CHOWN",
-                                   "CAP_ALL", "chown,", "chown kill", "21" };
+static const char *const bad[] = { "", "bogus", "CAP_", "CAP_CAP_CHOWN", "CAP_ALL", "chown,", "chown kill", "21" };
 
 START_TEST(test_bad) {
         g_autoptr(GError) error = NULL;

@@ -60,8 +60,7 @@ static const struct {
 START_TEST(test_good) {
         g_autoptr(GError) error = NULL;
 
-        ck_assert_msg(good[_i].check(good[_i].value, &error), "%s: %s", good[_i].value,
-                      error ? error->message : "");
+        ck_assert_msg(good[_i].check(good[_i].value, &error), "%s: %s", good[_i].value, error ? error->message : "");
         ck_assert_ptr_null(error);
 }
 END_TEST
@@ -87,8 +86,7 @@ static const struct {
         { check_annotation, "a", KT_ERROR_USAGE, "KEY=VALUE" },
         { check_annotation, "=a", KT_ERROR_USAGE, "KEY=VALUE" },
         { check_annotation, "run.oci.handler=wasm", KT_ERROR_UNSUPPORTED, "'run.oci.handler'" },
-        { check_annotation, "org.systemd.property.Slice=x", KT_ERROR_UNSUPPORTED,
-          "'org.systemd.property.Slice'" },
+        { check_annotation, "org.systemd.property.Slice=x", KT_ERROR_UNSUPPORTED, "'org.systemd.property.Slice'" },
         { check_user, "a:b:c", KT_ERROR_USAGE, "USER" },
         { check_absolute_path, "", KT_ERROR_USAGE, "empty" },
         { check_absolute_path, "a/b", KT_ERROR_USAGE, "'a/b'" },

@@ -40,11 +40,8 @@ START_TEST(test_bad) {
                 gsize length;
                 const char *message;
         } bad[] = {
-                { "A=1", 3, "cut off" },
-                { "A=1\0B=", 6, "cut off" },
-                { "A=1\0", 4, "does not fit" },
-                { "\0\0\0\0", 4, "does not fit" },
-                { "", 0, "does not fit" },
+                { "A=1", 3, "cut off" },           { "A=1\0B=", 6, "cut off" }, { "A=1\0", 4, "does not fit" },
+                { "\0\0\0\0", 4, "does not fit" }, { "", 0, "does not fit" },
         };
         for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
                 g_autoptr(GPtrArray) env = make_env(left);

@@ -4,7 +4,7 @@
 #include "libstart/base/launch-args.h"
 #include "tests/unit/base/expect-error.h"
 
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
 
 static char *join(const GPtrArray *words) {
         GString *text = g_string_new(NULL);
@@ -38,8 +38,7 @@ static const struct {
         { WORDS("--entrypoint", "--name", "i"), "[--entrypoint][--name][i]" },
         { WORDS("-e", "A=1", "-eB=2", "-e=C=3", "--env", "D", "--env=E=--x", "i"),
           "[--env][A=1][--env][B=2][--env][C=3][--env][D][--env][E=--x][i]" },
-        { WORDS("--env", "A= \t\n\"'\\%i $B ${C}\001\377", "i"),
-          "[--env][A= \t\n\"'\\%i $B ${C}\001\377][i]" },
+        { WORDS("--env", "A= \t\n\"'\\%i $B ${C}\001\377", "i"), "[--env][A= \t\n\"'\\%i $B ${C}\001\377][i]" },
         { WORDS("--env", "A=", "--env", "A=", "i"), "[--env][A=][--env][A=][i]" },
         { WORDS("-v/a:/b", "-v", "/c:/d:ro", "i"), "[--volume][/a:/b][--volume][/c:/d:ro][i]" },
         { WORDS("-u", "bob", "-w/x", "-hcam", "-lx", "i"),
@@ -63,16 +62,16 @@ static const struct {
         { WORDS("--detach", "false"), "[--detach][false]" }, /* a flag takes no second word */
         { WORDS("--mount", "type=tmpfs,dst=/a", "--tmpfs=/b", "--shm-size", "1g", "i"),
           "[--mount][type=tmpfs,dst=/a][--tmpfs][/b][--shm-size][1g][i]" },
-        { WORDS("--device=/dev/a:/dev/b:r", "--device", "-/dev/c", "i"), "[--device][/dev/a:/dev/b:r][--device][-/dev/c][i]" },
+        { WORDS("--device=/dev/a:/dev/b:r", "--device", "-/dev/c", "i"),
+          "[--device][/dev/a:/dev/b:r][--device][-/dev/c][i]" },
         { WORDS("--device=a", "i"), NULL },
         { WORDS("--cap-add=a-nothing-of-the-kind", "i"), NULL },
-        { WORDS("--cap-add=all", "--cap-drop", "kill", "--security-opt=no-new-privileges", "--ulimit=host",
-                "i"),
+        { WORDS("--cap-add=all", "--cap-drop", "kill", "--security-opt=no-new-privileges", "--ulimit=host", "i"),
           "[--cap-add][all][--cap-drop][kill][--security-opt][no-new-privileges][--ulimit][host][i]" },
         { WORDS("--sysctl=net.a=1 2", "--annotation", "a=b", "--label", "c", "i"),
           "[--label][c][--annotation][a=b][--sysctl][net.a=1 2][i]" },
-        { WORDS("--log-driver=none", "--log-opt=tag=x", "--sdnotify=ignore", "--stop-signal", "9",
-                "--state-dir=/s", "--env-file", "/e", "i"),
+        { WORDS("--log-driver=none", "--log-opt=tag=x", "--sdnotify=ignore", "--stop-signal", "9", "--state-dir=/s",
+                "--env-file", "/e", "i"),
           "[--env-file][/e][--log-driver][none][--log-opt][tag=x][--sdnotify][ignore][--stop-signal][9]"
           "[--state-dir][/s][i]" },
         { WORDS(""), "[]" },
@@ -107,7 +106,7 @@ static const struct {
         const char *const *words;
         const char *message;
 } bad[] = {
-        { (const char *const[]){ NULL }, "the image is missing" },
+        { (const char *const[]) { NULL }, "the image is missing" },
         { WORDS("--name", "a"), "the image is missing" },
         { WORDS("--"), "the image is missing" },
         { WORDS("--name"), "--name: a value is missing" },
@@ -160,8 +159,7 @@ START_TEST(test_parse_options) {
         g_autoptr(GError) error = NULL;
         g_autoptr(LaunchArgs) args = launch_args_new();
 
-        ck_assert(
-                launch_args_parse_options(args, WORDS("--ulimit=%i", "-v", "/a:/b", "--read-only"), &error));
+        ck_assert(launch_args_parse_options(args, WORDS("--ulimit=%i", "-v", "/a:/b", "--read-only"), &error));
         ck_assert(!launch_args_parse_options(args, WORDS("--read-only", "image"), &error));
         expect_error(error, KT_ERROR_USAGE, "'image' is not an option");
         g_clear_error(&error);

@@ -44,9 +44,8 @@ START_TEST(test_print) {
 }
 END_TEST
 
-static const char *const bad[] = { "",           "0",         "65",       "-1",      "SIG",
-                                   "SIGSIGTERM", "TERMINATE", "RTMIN+31", "RTMIN-1", "RTMAX+1",
-                                   "RTMIN+",     "RTMAX-31",  "RTMIN3",   "15 " };
+static const char *const bad[] = { "",         "0",       "65",      "-1",     "SIG",      "SIGSIGTERM", "TERMINATE",
+                                   "RTMIN+31", "RTMIN-1", "RTMAX+1", "RTMIN+", "RTMAX-31", "RTMIN3",     "15 " };
 
 START_TEST(test_bad) {
         g_autoptr(GError) error = NULL;

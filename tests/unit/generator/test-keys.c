@@ -9,8 +9,8 @@
 /* The table is searched by halves. */
 START_TEST(is_sorted) {
         for (size_t i = 1; i < n_keys_container; i++)
-                ck_assert_msg(strcmp(keys_container[i - 1].name, keys_container[i].name) < 0,
-                              "'%s' is before '%s'", keys_container[i - 1].name, keys_container[i].name);
+                ck_assert_msg(strcmp(keys_container[i - 1].name, keys_container[i].name) < 0, "'%s' is before '%s'",
+                              keys_container[i - 1].name, keys_container[i].name);
 }
 END_TEST
 
@@ -28,8 +28,7 @@ START_TEST(has_texts) {
                 g_autofree char *help = launch_args_help(), *option = NULL;
 
                 if (!key->handle)
-                        ck_assert_msg(key->text && strlen(key->text) > 10, "'%s' does not say why",
-                                      key->name);
+                        ck_assert_msg(key->text && strlen(key->text) > 10, "'%s' does not say why", key->name);
                 if (key->handle != set_option)
                         continue;
                 option = g_strdup_printf("--%s ", key->text);

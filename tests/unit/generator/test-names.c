@@ -51,8 +51,7 @@ static const struct {
         { "a-b-c.container", { "a-b-c.container.d", "a-b-.container.d", "a-.container.d", "container.d" } },
         { "foo@.container", { "foo@.container.d", "container.d" } },
         { "foo@i-j.container", { "foo@i-j.container.d", "foo@.container.d", "container.d" } },
-        { "foo-bar@.container",
-          { "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d", "container.d" } },
+        { "foo-bar@.container", { "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d", "container.d" } },
         { "foo-bar@i.container",
           { "foo-bar@i.container.d", "foo-bar@.container.d", "foo-@.container.d", "foo-.container.d",
             "container.d" } },
@@ -69,8 +68,7 @@ START_TEST(dropins) {
 END_TEST
 
 START_TEST(parts) {
-        g_autofree char *template = name_template_of("a@b.container"),
-                        *instance = name_instance("a@.service", "b");
+        g_autofree char *template = name_template_of("a@b.container"), *instance = name_instance("a@.service", "b");
 
         ck_assert_str_eq(name_suffix("a.b.volume"), ".volume");
         ck_assert_ptr_null(name_suffix("a.service"));

@@ -41,11 +41,9 @@ static const struct {
         { "[A]\nK=v\n[A.b-c d]\nK=w\n", "v" },
         { "K=v\n", NULL, "x.container:1: an assignment before the first [Section]" },
         { "[A]\nK=v\n\nnothing\n", NULL, "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
-        { "[A]\nK=a\\\nb\nnothing\n", NULL,
-          "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
+        { "[A]\nK=a\\\nb\nnothing\n", NULL, "x.container:4: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A]\n=v\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
-        { "[A]\nno \\\nassignment\n", NULL,
-          "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
+        { "[A]\nno \\\nassignment\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A]\n\\\n[B]=v\n", NULL, "x.container:2: neither a [Section], a KEY=VALUE nor a # comment" },
         { "[A\n", NULL, "x.container:1: a section is written [Name]" },
         { "[]\n", NULL, "x.container:1: a section is written [Name]" },
@@ -81,16 +79,11 @@ END_TEST
 static const struct {
         const char *text, *printed;
 } print_cases[] = {
-        { "# c\n\n[A]\n  K = v\n\n; c\n", NULL },
-        { "[A]\nK=a \\\n  b\n", NULL },
-        { "[A]\nK=a \\\n# c\n  b\n", NULL },
-        { "[A]\nK=a\\\nb\n", "[A]\nK=ab\n" },
-        { "[A]\nK=a \\\n\nb\n", "[A]\nK=a b\n" },
-        { "[A]\nK=a \\\nb\\\nc\n", "[A]\nK=a bc\n" },
-        { "[A]\nK=a \\", "[A]\nK=a\n" },
-        { "[A]\nK=a \\\n# \xff\n  b\n", "[A]\nK=a b\n" },
-        { "[A]\r\nK=v\r\n", "[A]\nK=v\n" },
-        { "[A]\nK=1\n[B]\nK=2\n[A]\nK=3\n", "[A]\nK=1\nK=3\n[B]\nK=2\n" },
+        { "# c\n\n[A]\n  K = v\n\n; c\n", NULL }, { "[A]\nK=a \\\n  b\n", NULL },
+        { "[A]\nK=a \\\n# c\n  b\n", NULL },      { "[A]\nK=a\\\nb\n", "[A]\nK=ab\n" },
+        { "[A]\nK=a \\\n\nb\n", "[A]\nK=a b\n" }, { "[A]\nK=a \\\nb\\\nc\n", "[A]\nK=a bc\n" },
+        { "[A]\nK=a \\", "[A]\nK=a\n" },          { "[A]\nK=a \\\n# \xff\n  b\n", "[A]\nK=a b\n" },
+        { "[A]\r\nK=v\r\n", "[A]\nK=v\n" },       { "[A]\nK=1\n[B]\nK=2\n[A]\nK=3\n", "[A]\nK=1\nK=3\n[B]\nK=2\n" },
 };
 
 START_TEST(prints) {
@@ -148,15 +141,14 @@ START_TEST(real_files) {
 
         ck_assert_ptr_nonnull(dir);
         while ((name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL,
-                                *printed = NULL, *again = NULL;
+                g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL, *printed = NULL,
+                                *again = NULL;
                 g_autoptr(UnitFile) file = NULL, second = NULL;
                 g_autoptr(GError) error = NULL;
                 gsize length;
 
-                if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
-                    !g_file_get_contents(path, &text, &length, NULL) || length == 0 ||
-                    has_repeated_section(text))
+                if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !g_file_get_contents(path, &text, &length, NULL) ||
+                    length == 0 || has_repeated_section(text))
                         continue;
                 file = parse(text, length, &error);
                 ck_assert_msg(file, "%s: %s", path, error ? error->message : "");

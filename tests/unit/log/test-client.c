@@ -24,8 +24,7 @@ static void listen_at(const char *path, int *ret) {
 }
 
 START_TEST(test_kinds) {
-        g_autofree char *directory = g_dir_make_tmp(NULL, NULL),
-                        *path = g_strconcat(directory, "/stdout", NULL),
+        g_autofree char *directory = g_dir_make_tmp(NULL, NULL), *path = g_strconcat(directory, "/stdout", NULL),
                         *fifo = g_strconcat(directory, "/fifo", NULL);
         struct sockaddr_un name = { .sun_family = AF_UNIX };
         int listener, other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), ends[2], pair[2];
@@ -151,8 +150,7 @@ START_TEST(test_relay_is_gone) {
         pipes.journal = g_strdup("/j");
         pipes.stdout_read = ends[0];
         ck_assert(!relay_register(&pipes, ends[0], -1, &payload, &error));
-        ck_assert_str_eq(error->message,
-                         "Cannot register the container at the log relay: Connection refused");
+        ck_assert_str_eq(error->message, "Cannot register the container at the log relay: Connection refused");
 }
 END_TEST
 

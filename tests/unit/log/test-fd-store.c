@@ -143,8 +143,7 @@ START_TEST(test_reopened) {
 }
 END_TEST
 
-static const char *const bad_addresses[] = { "", "run/notify", "vsock:2:3", "/nobody/listens/here",
-                                             "@nobody-here" };
+static const char *const bad_addresses[] = { "", "run/notify", "vsock:2:3", "/nobody/listens/here", "@nobody-here" };
 
 START_TEST(test_bad_address) {
         g_autoptr(GError) error = NULL;

@@ -5,8 +5,7 @@
 
 #include "libstart/log/notify-filter.h"
 
-#define BYTES(text) \
- { text, sizeof text - 1 }
+#define BYTES(text) { text, sizeof text - 1 }
 
 static const struct {
         struct {
@@ -19,8 +18,7 @@ static const struct {
         { BYTES("READY=1"), BYTES("READY=1") },
         { BYTES("READY=1\n\n"), BYTES("READY=1") },
         { BYTES("READY=1\0"), BYTES("READY=1") },
-        { BYTES("READY=1\nSTATUS=at work\nX_OWN=1\nUNKNOWN=1\nERRNO=2"),
-          BYTES("READY=1\nSTATUS=at work\nERRNO=2") },
+        { BYTES("READY=1\nSTATUS=at work\nX_OWN=1\nUNKNOWN=1\nERRNO=2"), BYTES("READY=1\nSTATUS=at work\nERRNO=2") },
         { BYTES("READY=0"), BYTES("") },
         { BYTES("READY=11"), BYTES("") },
         { BYTES("READY"), BYTES("") },
@@ -44,8 +42,7 @@ static const struct {
         { BYTES("BUSERROR="), BYTES("BUSERROR=") },
         { BYTES("STATUS="), BYTES("STATUS=") },
         /* Text only, as long as it was at the most. */
-        { BYTES("STATUS=grün \xe2\x9c\x93 \xf0\x9f\x9a\x97"),
-          BYTES("STATUS=grün \xe2\x9c\x93 \xf0\x9f\x9a\x97") },
+        { BYTES("STATUS=grün \xe2\x9c\x93 \xf0\x9f\x9a\x97"), BYTES("STATUS=grün \xe2\x9c\x93 \xf0\x9f\x9a\x97") },
         { BYTES("STATUS=\033[31m\x07\x7f\t"), BYTES("STATUS=?[31m???") },
         { BYTES("STATUS=\xc2\x9b"
                 "31m"),
@@ -54,7 +51,7 @@ static const struct {
                 "x\xe2\x80\xa8"),
           BYTES("STATUS=?x?") }, /* right to left; end of line */
         { BYTES("STATUS=\xff\xc3"), BYTES("STATUS=??") },
-        { BYTES("STATUS=\xed\xa0\x80"), BYTES("STATUS=???") }, /* half a surrogate pair */
+        { BYTES("STATUS=\xed\xa0\x80"), BYTES("STATUS=???") },                  /* half a surrogate pair */
         { BYTES("STATUS=x\xef\xbf\xbey\xef\xb7\x90z"), BYTES("STATUS=x?y?z") }, /* noncharacters */
         { BYTES("STATUS=a\xc3\nREADY=1"), BYTES("STATUS=a?\nREADY=1") },
         /* Refused. */
@@ -108,10 +105,9 @@ END_TEST
 
 /* Does systemd, which ends a line at either byte, understand nothing but what is allowed? */
 static void check_harmless(const char *text, size_t size) {
-        static const char *const allowed[] = { "READY=1",         "RELOADING=1",      "STOPPING=1",
-                                               "WATCHDOG=1",      "WATCHDOG=trigger", "ERRNO=",
-                                               "MONOTONIC_USEC=", "BUSERROR=",        "WATCHDOG_USEC=",
-                                               "VARLINKERROR=",   "STATUS=" };
+        static const char *const allowed[] = { "READY=1",          "RELOADING=1",   "STOPPING=1",      "WATCHDOG=1",
+                                               "WATCHDOG=trigger", "ERRNO=",        "MONOTONIC_USEC=", "BUSERROR=",
+                                               "WATCHDOG_USEC=",   "VARLINKERROR=", "STATUS=" };
         g_autofree char *copy = g_strndup(text, size);
         g_auto(GStrv) lines = g_strsplit_set(copy, "\n\r", -1);
 
@@ -162,8 +158,7 @@ START_TEST(test_whatever_is_said) {
                         if (g_rand_int_range(random, 0, 40) == 0)
                                 g_string_append_c(said, (char) g_rand_int_range(random, 0, 256));
                         else
-                                g_string_append(said,
-                                                parts[g_rand_int_range(random, 0, G_N_ELEMENTS(parts))]);
+                                g_string_append(said, parts[g_rand_int_range(random, 0, G_N_ELEMENTS(parts))]);
                 heard = g_malloc(said->len + 1);
                 heard[said->len] = 'e';
                 n = notify_filter(said->str, said->len, heard, NULL);

@@ -24,7 +24,7 @@ static pid_t payload;
 static int bind_at(const char *path, struct sockaddr_un *ret) {
         int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-        *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
         g_strlcpy(ret->sun_path, path, sizeof ret->sun_path);
         ck_assert_int_eq(bind(fd, (struct sockaddr *) ret, sizeof *ret), 0);
         return fd;
@@ -56,16 +56,14 @@ static void teardown(void) {
 
 /* As libstart does. Returns a socket that the payload could have. */
 static int start_container(void) {
-        NotifyRecord record = { .address = systemd_path,
-                                .payload = payload,
-                                .unit = (char *) "cam.service" };
+        NotifyRecord record = { .address = systemd_path, .payload = payload, .unit = (char *) "cam.service" };
         g_autofree char *text = notify_record_format(&record, NULL);
         struct sockaddr_un name;
         int reader = bind_at(payload_path, &name), pidfd = (int) syscall(SYS_pidfd_open, payload, 0),
             writer = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
         ck_assert_int_ge(pidfd, 0);
-        ck_assert(relay_send(queue[0], text, (const int[]){ reader, pidfd }, 2, NULL));
+        ck_assert(relay_send(queue[0], text, (const int[]) { reader, pidfd }, 2, NULL));
         ck_assert_int_eq(connect(writer, (struct sockaddr *) &name, sizeof name), 0);
         close(reader);
         close(pidfd);
@@ -293,16 +291,15 @@ END_TEST
 START_TEST(test_bad_registrations) {
         g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
         g_autoptr(Relay) relay = open_relay(store);
-        g_autofree char *text = g_strdup_printf("NOTIFY=%s\nPID=%d\nUNIT=a.service\n", systemd_path,
-                                                (int) payload);
+        g_autofree char *text = g_strdup_printf("NOTIFY=%s\nPID=%d\nUNIT=a.service\n", systemd_path, (int) payload);
 
         say(queue[0], "NOTIFY=");
         say(queue[0], "NOTIFY=/x\nPID=1\n");
         say(queue[0], "NOTIFY=/x\nPID=0\n");
         say(queue[0], text);
-        ck_assert(relay_send(queue[0], text, (const int[]){ systemd }, 1, NULL));
-        ck_assert(relay_send(queue[0], "NOTIFY=/run/other\nPID=1\nUNIT=a.service\n",
-                             (const int[]){ systemd, 0 }, 2, NULL));
+        ck_assert(relay_send(queue[0], text, (const int[]) { systemd }, 1, NULL));
+        ck_assert(relay_send(queue[0], "NOTIFY=/run/other\nPID=1\nUNIT=a.service\n", (const int[]) { systemd, 0 }, 2,
+                             NULL));
         steps(relay, 8);
         ck_assert_uint_eq(relay_n_sources(relay), 0);
         ck_assert_uint_eq(n_stored(store), 0);

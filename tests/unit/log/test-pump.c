@@ -36,7 +36,7 @@ static void setup(void) {
         ck_assert(pump_open(&pump, NULL));
         ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC), 0);
         ck_assert_int_eq(fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK), 0); /* as the relay does */
-        receiver = (Receiver){ .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
+        receiver = (Receiver) { .got = g_string_new(NULL), .at_most = G_MAXSSIZE };
 }
 
 static void teardown(void) {

@@ -8,7 +8,7 @@
 #define NAMES "UNIT=a.service\nTAG=a\nJOURNAL=/j\n"
 
 static RelayRecord example(void) {
-        return (RelayRecord){
+        return (RelayRecord) {
                 .unit = (char *) "back@up\\x2dcam.service",
                 .tag = (char *) "rück=wärts kamera",
                 .journal = (char *) "/run/systemd/journal.x/stdout",

@@ -59,8 +59,9 @@ static void teardown(void) {
 
 /* As libstart does. Returns the ends of the payload. */
 static void start_container(pid_t pid, int *ret_out, int *ret_err) {
-        RelayPayload payload = { .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235,
-                                 .level_prefix = true };
+        RelayPayload payload = {
+                .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235, .level_prefix = true
+        };
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         int out[2], err[2];
 
@@ -90,10 +91,9 @@ static bool hear(int fd, GString *text, struct ucred *ret_sender) {
         struct iovec data = { buffer, sizeof buffer };
 
         for (;;) {
-                struct msghdr message = { .msg_iov = &data,
-                                          .msg_iovlen = 1,
-                                          .msg_control = &control,
-                                          .msg_controllen = sizeof control };
+                struct msghdr message = {
+                        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+                };
                 ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
 
                 if (n <= 0)
@@ -536,8 +536,8 @@ static void check_lines(char *text) {
         for (char *line = strsep(&rest, "\n"); line && rest; line = strsep(&rest, "\n")) {
                 int number = -1, end = 0;
 
-                ck_assert_msg(sscanf(line, "line %d of the payload%n", &number, &end) == 1 &&
-                                      line[end] == '\0' && number >= 0 && number < LINES,
+                ck_assert_msg(sscanf(line, "line %d of the payload%n", &number, &end) == 1 && line[end] == '\0' &&
+                                      number >= 0 && number < LINES,
                               "garbled: '%s'", line);
                 seen[number] = true;
         }
@@ -565,8 +565,7 @@ START_TEST(test_killed_at_any_moment) {
 
                 usleep((useconds_t) g_rand_int_range(random, 0, 3000));
                 if (kills < KILLS) {
-                        kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) ==
-                                                 0 &&
+                        kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                                          info.si_pid == 0;
                         kill(relay, SIGKILL);
                         ck_assert_int_eq(waitpid(relay, NULL, 0), relay);

@@ -88,10 +88,8 @@ END_TEST
 START_TEST(test_nobody_waits) {
         g_autofree char *other = g_strdup_printf("%d", (int) getpid() + 1);
         Watchdog watchdogs[] = {
-                watchdog_new(NULL, "40000000", NULL),
-                watchdog_new(address, NULL, NULL),
-                watchdog_new(address, "0", NULL),
-                watchdog_new(address, "x", NULL),
+                watchdog_new(NULL, "40000000", NULL),     watchdog_new(address, NULL, NULL),
+                watchdog_new(address, "0", NULL),         watchdog_new(address, "x", NULL),
                 watchdog_new(address, "40000000", other),
         };
 

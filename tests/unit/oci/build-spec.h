@@ -15,10 +15,9 @@ typedef struct SpecCase {
 static inline SpecCase spec_case(void) {
         static const char *const cmd[] = { "/bin/sh", NULL };
 
-        return (SpecCase){
+        return (SpecCase) {
                 .image = { .cmd = (char **) cmd },
-                .user = { .home = (char *) "/root",
-                          .additional_gids = g_array_new(FALSE, FALSE, sizeof(gid_t)) },
+                .user = { .home = (char *) "/root", .additional_gids = g_array_new(FALSE, FALSE, sizeof(gid_t)) },
                 .host = facts(),
         };
 }

@@ -9,11 +9,11 @@
 #include "libstart/oci/host-facts.h"
 #include "tests/unit/base/expect-error.h"
 
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
 
 /* A machine that can do everything and has nothing of its own. */
 static inline HostFacts facts(void) {
-        return (HostFacts){
+        return (HostFacts) {
                 .hostname = "hub",
                 .nofile_hard = 524288,
                 .nproc_hard = 96363,
@@ -59,8 +59,8 @@ static inline char *show(const char *const *list) {
         return g_string_free(text, FALSE);
 }
 
-#define expect_list(list, expected)                             \
- do {                                                           \
-  g_autofree char *shown_ = show((const char *const *) (list)); \
-  ck_assert_str_eq(shown_, expected);                           \
- } while (0)
+#define expect_list(list, expected)                                           \
+        do {                                                                  \
+                g_autofree char *shown_ = show((const char *const *) (list)); \
+                ck_assert_str_eq(shown_, expected);                           \
+        } while (0)

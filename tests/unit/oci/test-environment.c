@@ -15,8 +15,8 @@ static const char *const caller[] = {
         "WATCHDOG_PID=5", "EMPTY=",         NULL,
 };
 
-static char **build_with(const LaunchArgs *args, char **image_env, const HostFacts *host,
-                         const char *const *files, GError **error) {
+static char **build_with(const LaunchArgs *args, char **image_env, const HostFacts *host, const char *const *files,
+                         GError **error) {
         const ImageConfig image = { .env = image_env };
         const UserIdentity user = { .home = (char *) "/home/bob" };
 
@@ -40,8 +40,7 @@ static const struct {
         { WORDS(NULL), "[HOME=/home/bob]", NULL },
         { WORDS("HOME=/whoo", "FOO=bar"), "[HOME=/whoo][FOO=bar]", NULL },
         { WORDS("A=a", "A=b", "A=c"), "[A=c][HOME=/home/bob]", NULL },
-        { WORDS("TERM=vt100", "HOME=/home/one", "HOME=/home/two", "TERM=xterm", "HOME=/home/three",
-                "FOO=bar"),
+        { WORDS("TERM=vt100", "HOME=/home/one", "HOME=/home/two", "TERM=xterm", "HOME=/home/three", "FOO=bar"),
           "[TERM=xterm][HOME=/home/three][FOO=bar]", NULL },
         { WORDS("HOME=", "HOME=/foo"), "[HOME=/foo]", NULL },
         { WORDS("HOME="), "[HOME=/home/bob]", NULL },
@@ -67,8 +66,7 @@ START_TEST(test_runc) {
                 return;
         }
 
-        g_autofree char *expected = g_strconcat(PATH "[container=podman]", runc[_i].expected,
-                                                "[HOSTNAME=hub]", NULL);
+        g_autofree char *expected = g_strconcat(PATH "[container=podman]", runc[_i].expected, "[HOSTNAME=hub]", NULL);
         expect_list(environment, expected);
 }
 END_TEST
@@ -88,19 +86,16 @@ static const struct {
           PATH "[container=podman][A_1=1][A_2=2]" TAIL },
         { WORDS("--http-proxy=false", "--env= \tX=1", "i"), PATH "[container=podman][X=1]" TAIL },
         { WORDS("--http-proxy=false", "--env=X Y=1", "i"), PATH "[container=podman][X Y=1]" TAIL },
-        { WORDS("--http-proxy=false", "--env=container=me", "--env=PATH=/p", "i"),
-          "[container=me][PATH=/p]" TAIL },
+        { WORDS("--http-proxy=false", "--env=container=me", "--env=PATH=/p", "i"), "[container=me][PATH=/p]" TAIL },
         { WORDS("--http-proxy=false", "--env=HOSTNAME=x", "--env=HOME=", "i"),
           PATH "[container=podman][HOSTNAME=x][HOME=/home/bob]" },
-        { WORDS("--http-proxy=false", "--env=HOSTNAME=", "i"),
-          PATH "[container=podman][HOSTNAME=][HOME=/home/bob]" },
+        { WORDS("--http-proxy=false", "--env=HOSTNAME=", "i"), PATH "[container=podman][HOSTNAME=][HOME=/home/bob]" },
         { WORDS("--http-proxy=false", "--hostname=cam", "i"),
           PATH "[container=podman][HOME=/home/bob][HOSTNAME=cam]" },
         { WORDS("--env-host", "i"),
           PATH "[container=podman][HOME=/host][FOO=host][A_1=1][A_2=2][B=x=y][http_proxy=p][NO_PROXY=n]"
                "[HTTP_PROXYX=no][EMPTY=][HOSTNAME=hub]" },
-        { WORDS("--sdnotify=container", "--http-proxy=false", "i"),
-          PATH "[container=podman]" TAIL }, /* no socket */
+        { WORDS("--sdnotify=container", "--http-proxy=false", "i"), PATH "[container=podman]" TAIL }, /* no socket */
 };
 
 START_TEST(test_options) {
@@ -117,16 +112,15 @@ END_TEST
 /* Each source overrides those before it. */
 START_TEST(test_order) {
         const HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs) args = parse_args(
-                WORDS("--env-host", "--env-file=/1", "--env-file=/2", "--env=E=option", "i"));
+        g_autoptr(LaunchArgs)
+                args = parse_args(WORDS("--env-host", "--env-file=/1", "--env-file=/2", "--env=E=option", "i"));
         g_auto(GStrv) environment = build_with(
-                args, (char **) WORDS("PATH=image", "container=image", "FOO=image", "B=image", "E=image"),
-                &host, WORDS("B=first\nC=first\nD=first\nE=first", "C=second\nE=second"), NULL);
+                args, (char **) WORDS("PATH=image", "container=image", "FOO=image", "B=image", "E=image"), &host,
+                WORDS("B=first\nC=first\nD=first\nE=first", "C=second\nE=second"), NULL);
 
-        expect_list(
-                environment,
-                "[PATH=image][container=image][HOME=/host][FOO=host][A_1=1][A_2=2][http_proxy=p][NO_PROXY=n]"
-                "[HTTP_PROXYX=no][EMPTY=][B=first][D=first][C=second][E=option][HOSTNAME=hub]");
+        expect_list(environment,
+                    "[PATH=image][container=image][HOME=/host][FOO=host][A_1=1][A_2=2][http_proxy=p][NO_PROXY=n]"
+                    "[HTTP_PROXYX=no][EMPTY=][B=first][D=first][C=second][E=option][HOSTNAME=hub]");
 }
 END_TEST
 
@@ -138,9 +132,8 @@ START_TEST(test_file) {
                 args, NULL, &host,
                 WORDS("A=1\n# c\n  B2=2 # x\nFOO\n\nD=\"q\"\nE=a\r\n\tF=1\nA_*\nNOPE\n  #x\n\r\nG="), NULL);
 
-        expect_list(environment,
-                    PATH "[container=podman][A=1][B2=2 # x][FOO=host][D=\"q\"][E=a][F=1][A_1=1][A_2=2]"
-                         "[G=]" TAIL);
+        expect_list(environment, PATH "[container=podman][A=1][B2=2 # x][FOO=host][D=\"q\"][E=a][F=1][A_1=1][A_2=2]"
+                                      "[G=]" TAIL);
 }
 END_TEST
 
@@ -157,16 +150,15 @@ END_TEST
 
 START_TEST(test_systemd) {
         HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs) args = parse_args(
-                WORDS("--sdnotify=container", "--http-proxy=false", "--env=LISTEN_FDS=9", "i"));
+        g_autoptr(LaunchArgs)
+                args = parse_args(WORDS("--sdnotify=container", "--http-proxy=false", "--env=LISTEN_FDS=9", "i"));
 
         host.listen_fds = 2;
         host.listen_fd_names = "a:b";
         host.notify_socket = (char *) "/run/keyturn/cam/.private/notify";
         g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
-        expect_list(environment,
-                    PATH "[container=podman]" TAIL "[LISTEN_PID=1][LISTEN_FDS=2][LISTEN_FDNAMES=a:b]"
-                         "[NOTIFY_SOCKET=/run/notify/notify.sock][WATCHDOG_USEC=9]");
+        expect_list(environment, PATH "[container=podman]" TAIL "[LISTEN_PID=1][LISTEN_FDS=2][LISTEN_FDNAMES=a:b]"
+                                      "[NOTIFY_SOCKET=/run/notify/notify.sock][WATCHDOG_USEC=9]");
 }
 END_TEST
 
@@ -176,12 +168,9 @@ static const struct {
         const char *user, *workdir, *image_user, *image_workdir;
         const char *home;
 } homes[] = {
-        { true, "5", "/tmp", NULL, NULL, "HOME=/home/bob" },
-        { false, "5", "/tmp", NULL, "/work", "HOME=/tmp" },
-        { false, "0", "/tmp", NULL, NULL, "HOME=/tmp" },
-        { false, "5", NULL, NULL, "/work", "HOME=/work" },
-        { false, NULL, NULL, "5", "/work", "HOME=/work" },
-        { false, "5", NULL, NULL, NULL, "HOME=/" },
+        { true, "5", "/tmp", NULL, NULL, "HOME=/home/bob" },   { false, "5", "/tmp", NULL, "/work", "HOME=/tmp" },
+        { false, "0", "/tmp", NULL, NULL, "HOME=/tmp" },       { false, "5", NULL, NULL, "/work", "HOME=/work" },
+        { false, NULL, NULL, "5", "/work", "HOME=/work" },     { false, "5", NULL, NULL, NULL, "HOME=/" },
         { false, NULL, "/tmp", NULL, NULL, "HOME=/home/bob" },
 };
 
@@ -195,8 +184,7 @@ START_TEST(test_home) {
         args->user = g_strdup(homes[_i].user);
         args->workdir = g_strdup(homes[_i].workdir);
         g_auto(GStrv) environment = build_environment(args, &image, &user, &host, NULL, NULL);
-        ck_assert_msg(g_strv_contains((const char *const *) environment, homes[_i].home), "%s",
-                      homes[_i].home);
+        ck_assert_msg(g_strv_contains((const char *const *) environment, homes[_i].home), "%s", homes[_i].home);
 }
 END_TEST
 

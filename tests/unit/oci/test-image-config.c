@@ -5,23 +5,23 @@
 #include "tests/unit/oci/facts.h"
 
 /* Of an image that Podman imported, shortened. */
-#define OCI_CONFIG                                                                                \
- "{\"created\":\"2026-01-01T00:00:00Z\",\"architecture\":\"amd64\",\"os\":\"linux\",\"config\":{" \
- "\"User\":\"bob\",\"ExposedPorts\":{\"80/tcp\":{}},\"Env\":[\"FOO=bar\",\"A=b=c\"],"             \
- "\"Entrypoint\":[\"/entry\",\"a b\"],\"Cmd\":[\"/bin/sh\",\"-c\",\"env\"],"                      \
- "\"Volumes\":{\"/z/\":{},\"/z\":{},\"/data/./x\":{}},\"WorkingDir\":\"/work\","                  \
- "\"Labels\":{\"z\":\"1\",\"a\":\"x=y\",\"empty\":\"\"},\"StopSignal\":\"SIGQUIT\"},"             \
- "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:1f\"]},\"history\":[{\"created_by\":\"import\"}]}"
+#define OCI_CONFIG                                                                                       \
+        "{\"created\":\"2026-01-01T00:00:00Z\",\"architecture\":\"amd64\",\"os\":\"linux\",\"config\":{" \
+        "\"User\":\"bob\",\"ExposedPorts\":{\"80/tcp\":{}},\"Env\":[\"FOO=bar\",\"A=b=c\"],"             \
+        "\"Entrypoint\":[\"/entry\",\"a b\"],\"Cmd\":[\"/bin/sh\",\"-c\",\"env\"],"                      \
+        "\"Volumes\":{\"/z/\":{},\"/z\":{},\"/data/./x\":{}},\"WorkingDir\":\"/work\","                  \
+        "\"Labels\":{\"z\":\"1\",\"a\":\"x=y\",\"empty\":\"\"},\"StopSignal\":\"SIGQUIT\"},"             \
+        "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:1f\"]},\"history\":[{\"created_by\":\"import\"}]}"
 
 /* As `docker build` leaves it: keys that OCI does not know, null where nothing was set. */
-#define DOCKER_CONFIG                                                                                     \
- "{\"architecture\":\"amd64\",\"os\":\"linux\",\"docker_version\":\"20.10\",\"container\":\"abc\","       \
- "\"container_config\":{\"Hostname\":\"x\",\"Cmd\":[\"wrong\"],\"Env\":null},"                            \
- "\"config\":{\"Hostname\":\"\",\"Domainname\":\"\",\"User\":\"\",\"AttachStdin\":false,\"Tty\":false,"   \
- "\"Env\":[\"PATH=/bin\"],\"Cmd\":[\"nginx\"],\"Healthcheck\":{\"Test\":[\"CMD\",\"x\"],\"Interval\":5}," \
- "\"ArgsEscaped\":true,\"Image\":\"sha256:00\",\"Volumes\":null,\"WorkingDir\":\"\",\"Entrypoint\":null," \
- "\"OnBuild\":null,\"Labels\":null,\"StopSignal\":\"\"},"                                                 \
- "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:1f\"]}}"
+#define DOCKER_CONFIG                                                                                            \
+        "{\"architecture\":\"amd64\",\"os\":\"linux\",\"docker_version\":\"20.10\",\"container\":\"abc\","       \
+        "\"container_config\":{\"Hostname\":\"x\",\"Cmd\":[\"wrong\"],\"Env\":null},"                            \
+        "\"config\":{\"Hostname\":\"\",\"Domainname\":\"\",\"User\":\"\",\"AttachStdin\":false,\"Tty\":false,"   \
+        "\"Env\":[\"PATH=/bin\"],\"Cmd\":[\"nginx\"],\"Healthcheck\":{\"Test\":[\"CMD\",\"x\"],\"Interval\":5}," \
+        "\"ArgsEscaped\":true,\"Image\":\"sha256:00\",\"Volumes\":null,\"WorkingDir\":\"\",\"Entrypoint\":null," \
+        "\"OnBuild\":null,\"Labels\":null,\"StopSignal\":\"\"},"                                                 \
+        "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:1f\"]}}"
 
 static ImageConfig *parse(const char *json) {
         g_autoptr(GError) error = NULL;
@@ -91,7 +91,8 @@ static const struct {
         { "{\"config\":{\"Env\":\"A=1\"}}", "cannot be read" },
         { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"work\"}}", "WORKDIR: 'work' is not an absolute path" },
         { "{" ROOTFS ",\"config\":{\"Volumes\":{\"data\":{}}}}", "VOLUME: 'data' is not an absolute path" },
-        { "{" ROOTFS ",\"config\":{\"Volumes\":{\"/a\\u001bb\":{}}}}", "VOLUME: \"/a\\033b\" has a control character" },
+        { "{" ROOTFS ",\"config\":{\"Volumes\":{\"/a\\u001bb\":{}}}}",
+          "VOLUME: \"/a\\033b\" has a control character" },
         { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"/a\\nb\"}}", "WORKDIR: \"/a\\nb\" has a control character" },
 };
 

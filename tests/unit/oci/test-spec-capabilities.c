@@ -5,12 +5,12 @@
 #include "tests/unit/oci/build-spec.h"
 
 #define BIT(n) (G_GUINT64_CONSTANT(1) << (n))
-#define DEFAULT                                                                                         \
- "[CAP_CHOWN][CAP_DAC_OVERRIDE][CAP_FOWNER][CAP_FSETID][CAP_KILL][CAP_SETGID][CAP_SETUID][CAP_SETPCAP]" \
- "[CAP_NET_BIND_SERVICE][CAP_SYS_CHROOT][CAP_SETFCAP]"
-#define DEFAULT_BUT_KILL                                                                      \
- "[CAP_CHOWN][CAP_DAC_OVERRIDE][CAP_FOWNER][CAP_FSETID][CAP_SETGID][CAP_SETUID][CAP_SETPCAP]" \
- "[CAP_NET_BIND_SERVICE]"
+#define DEFAULT                                                                                                \
+        "[CAP_CHOWN][CAP_DAC_OVERRIDE][CAP_FOWNER][CAP_FSETID][CAP_KILL][CAP_SETGID][CAP_SETUID][CAP_SETPCAP]" \
+        "[CAP_NET_BIND_SERVICE][CAP_SYS_CHROOT][CAP_SETFCAP]"
+#define DEFAULT_BUT_KILL                                                                             \
+        "[CAP_CHOWN][CAP_DAC_OVERRIDE][CAP_FOWNER][CAP_FSETID][CAP_SETGID][CAP_SETUID][CAP_SETPCAP]" \
+        "[CAP_NET_BIND_SERVICE]"
 
 /* Root's three sets are the same; anyone else's all but the bounding set are. Rows compared with Podman
  * 5.4.2. */
@@ -27,13 +27,12 @@ static const struct {
         { 0, WORDS("--cap-drop=all", "--cap-add=kill", "i"), NULL, "[CAP_KILL]", "[CAP_KILL]" },
         { 1000, WORDS("--cap-drop=all", "--cap-add=kill", "i"), NULL, "[CAP_KILL]", "[CAP_KILL]" },
         { 0, WORDS("--cap-drop=all", "i"), NULL, "-", "-" },
-        { 0, WORDS("i"), "io.containers.capabilities=CHOWN,KILL", "[CAP_CHOWN][CAP_KILL]",
-          "[CAP_CHOWN][CAP_KILL]" },
+        { 0, WORDS("i"), "io.containers.capabilities=CHOWN,KILL", "[CAP_CHOWN][CAP_KILL]", "[CAP_CHOWN][CAP_KILL]" },
         { 1000, WORDS("i"), "io.containers.capabilities=CHOWN,KILL", "[CAP_CHOWN][CAP_KILL]", "-" },
         { 0, WORDS("i"), "io.containers.capabilities=CHOWN,NET_RAW", DEFAULT, DEFAULT }, /* asks for more */
         { 0, WORDS("i"), "io.containers.capabilities=", DEFAULT, DEFAULT },
-        { 0, WORDS("--label=io.containers.capabilities=KILL", "i"), "io.containers.capabilities=CHOWN",
-          "[CAP_KILL]", "[CAP_KILL]" },
+        { 0, WORDS("--label=io.containers.capabilities=KILL", "i"), "io.containers.capabilities=CHOWN", "[CAP_KILL]",
+          "[CAP_KILL]" },
         { 0, WORDS("--cap-add=net_raw", "i"), "io.containers.capabilities=NET_RAW", "[CAP_NET_RAW]",
           "[CAP_NET_RAW]" },
         { 1000, WORDS("--cap-add=net_raw", "i"), "io.containers.capabilities=CHOWN", "[CAP_CHOWN]", "-" },
@@ -85,8 +84,7 @@ static const struct {
         const char *const *words;
         const char *message;
 } bad[] = {
-        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"),
-          "capability 'CAP_KILL' is both added and dropped" },
+        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"), "capability 'CAP_KILL' is both added and dropped" },
         { WORDS("--cap-add=all", "--cap-drop=all", "i"), "both added and dropped" },
         { WORDS("--label=io.containers.capabilities=CHOWN,BOGUS", "i"), "no capability 'BOGUS'" },
 };

@@ -17,8 +17,7 @@ static char *describe_sysctls(const Spec *spec) {
         GString *text = g_string_new(NULL);
 
         for (size_t i = 0; spec->linux->sysctl && i < spec->linux->sysctl->len; i++)
-                g_string_append_printf(text, "[%s=%s]", spec->linux->sysctl->keys[i],
-                                       spec->linux->sysctl->values[i]);
+                g_string_append_printf(text, "[%s=%s]", spec->linux->sysctl->keys[i], spec->linux->sysctl->values[i]);
         return g_string_free(text, FALSE);
 }
 
@@ -33,10 +32,9 @@ static const struct {
         { WORDS("i"), SHARED_NET, "", NULL },
         { WORDS("--network=host", "i"), SHARED_NET, "", NULL },
         { WORDS("--network=none", "i"), OWN_NET, PING, NULL },
-        { WORDS("--network=none", "--sysctl=net.ipv4.ping_group_range=1 1", "--sysctl=net.a=x=y", "i"),
-          OWN_NET, "[net.ipv4.ping_group_range=1 1][net.a=x=y]", NULL },
-        { WORDS("--sysctl=kernel.msgmax=100", "--sysctl=fs.mqueue.msg_max=5", "--sysctl=kernel.msgmax=200",
-                "i"),
+        { WORDS("--network=none", "--sysctl=net.ipv4.ping_group_range=1 1", "--sysctl=net.a=x=y", "i"), OWN_NET,
+          "[net.ipv4.ping_group_range=1 1][net.a=x=y]", NULL },
+        { WORDS("--sysctl=kernel.msgmax=100", "--sysctl=fs.mqueue.msg_max=5", "--sysctl=kernel.msgmax=200", "i"),
           SHARED_NET, "[kernel.msgmax=200][fs.mqueue.msg_max=5]", NULL },
         { WORDS("-v/a:/b:rslave", "i"), SHARED_NET, "", "rslave" },
         { WORDS("-v/a:/b:slave", "-v/a:/c", "i"), SHARED_NET, "", "rslave" },
@@ -99,11 +97,14 @@ static const struct {
           "[/proc/asound][/proc/bus][/proc/fs][/proc/irq][/proc/sys][/proc/sysrq-trigger]", false },
         { WORDS(OPT, "unmask=/proc/*:/sys/f*/*", OPT, "mask=/proc/keys:/etc/x", OPT, "mask=/y", "i"),
           "[/sys/devices/virtual/powercap][/sys/firmware][/sys/devices/system/cpu/cpu0/thermal_throttle]"
-          "[/proc/keys][/etc/x][/y]", "-", false },
+          "[/proc/keys][/etc/x][/y]",
+          "-", false },
         { WORDS(OPT, "unmask=/proc/[^k]*:/sys/*/[^s]*", OPT, "unmask=/sys/firmware", "i"),
           "[/proc/kcore][/proc/keys][/sys/devices/virtual/powercap][/sys/fs/selinux]"
-          "[/sys/devices/system/cpu/cpu0/thermal_throttle]", "-", false },
-        { WORDS(OPT, "unmask=/sys/devices/system/cpu/*/thermal_throttle:/sys/*:/proc/[abikst]*:/sys/fs//cgroup/", "i"),
+          "[/sys/devices/system/cpu/cpu0/thermal_throttle]",
+          "-", false },
+        { WORDS(OPT, "unmask=/sys/devices/system/cpu/*/thermal_throttle:/sys/*:/proc/[abikst]*:/sys/fs//cgroup/",
+                "i"),
           "[/proc/latency_stats][/sys/devices/virtual/powercap][/sys/fs/selinux]", "[/proc/fs]", true },
 };
 

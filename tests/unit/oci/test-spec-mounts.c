@@ -38,13 +38,14 @@ static const struct {
 } rows[] = {
         { WORDS("i"), TOP REST },
         { WORDS("--network=none", "i"), TOP REST },
-        { WORDS("-v", "/src:/vol", "--mount", "type=bind,src=/src,dst=/m,ro,bind-propagation=rslave",
-                "--tmpfs=/t", "i"),
+        { WORDS("-v", "/src:/vol", "--mount", "type=bind,src=/src,dst=/m,ro,bind-propagation=rslave", "--tmpfs=/t",
+                "i"),
           TOP REST "/vol bind /src rw,rprivate,rbind\n/m bind /src ro,rslave,rbind\n" TMPFS("/t") },
         { WORDS("-v", "/src:/dev/shm", "-v", "/src:/proc/acpi", "--tmpfs=/dev/mqueue", "-v", "/src:/tmp/x",
                 "--tmpfs=/tmp", "i"),
-          TOP PTS CGROUP TMPFS("/tmp") "/dev/shm bind /src rw,rprivate,rbind\n/proc/acpi bind /src rw,rprivate,rbind\n"
-                                       "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") },
+          TOP PTS CGROUP TMPFS(
+                  "/tmp") "/dev/shm bind /src rw,rprivate,rbind\n/proc/acpi bind /src rw,rprivate,rbind\n"
+                          "/tmp/x bind /src rw,rprivate,rbind\n" TMPFS("/dev/mqueue") },
         { WORDS("-v", "/src:/dev", "-v", "/src:/sys", "i"),
           PROC "/dev bind /src rw,rprivate,rbind\n/sys bind /src rw,rprivate,rbind\n" REST },
         { WORDS("-v", "/src:/a", "-v", "/src:/a:rw", "-v", "/src/:/a/", "i"),
@@ -76,16 +77,16 @@ END_TEST
 START_TEST(test_volumes) {
         g_auto(SpecCase) c = spec_case();
 
-        c.image.volumes = (char **) WORDS("/", "/data", "/db/x", "/dev", "/dev/shm", "/proc", "/proc/sys", "/sys/fs/cgroup",
-                                         "/sysx", "/var/tmp");
+        c.image.volumes = (char **) WORDS("/", "/data", "/db/x", "/dev", "/dev/shm", "/proc", "/proc/sys",
+                                          "/sys/fs/cgroup", "/sysx", "/var/tmp");
         g_autoptr(Spec) writable = expect_spec(&c, WORDS("i"));
         g_autofree char *first = describe(writable);
         ck_assert_str_eq(first, TOP REST);
 
         g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/src:/db/x", "i"));
         g_autofree char *second = describe(read_only);
-        ck_assert_str_eq(second, TOP REST TMPFS("/data") TMPFS("/sysx") TMPFS("/run") TMPFS("/tmp")
-                         "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp"));
+        ck_assert_str_eq(second, TOP REST TMPFS("/data") TMPFS("/sysx") TMPFS("/run")
+                                         TMPFS("/tmp") "/db/x bind /src rw,rprivate,rbind\n" TMPFS("/var/tmp"));
 }
 END_TEST
 
@@ -105,8 +106,7 @@ START_TEST(test_files) {
 
         g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "-v/mine:/etc/hosts", "i"));
         g_autofree char *second = describe(read_only);
-        ck_assert_ptr_nonnull(
-                strstr(second, "/etc/hostname bind /s/hostname bind,ro,private,nosuid,noexec,nodev\n"));
+        ck_assert_ptr_nonnull(strstr(second, "/etc/hostname bind /s/hostname bind,ro,private,nosuid,noexec,nodev\n"));
         ck_assert_ptr_nonnull(strstr(second, "/etc/hosts bind /mine rw,rprivate,rbind\n"));
 }
 END_TEST
@@ -178,7 +178,8 @@ static const struct {
         { WORDS("--device=/dev/by-id/a", "--device=/dev/by-id/a:/dev/by-id/a", "i"),
           NODE("/dev/a", "/dev/a") NODE("/dev/by-id/a", "/dev/a") },
         { WORDS("--device=-/dev/none", "i"), "" },
-        { WORDS("--device=/dev/a:/vx", "-v/s:/v:rshared", "i"), "/v bind /s rshared,rw,rbind\n" NODE("/vx", "/dev/a") },
+        { WORDS("--device=/dev/a:/vx", "-v/s:/v:rshared", "i"),
+          "/v bind /s rshared,rw,rbind\n" NODE("/vx", "/dev/a") },
 };
 
 START_TEST(test_devices) {
@@ -211,15 +212,16 @@ static const struct {
         { WORDS("-v/a:/x", "-v/a:/x/:ro", "i"), KT_ERROR_USAGE, "'/x'" },
         { WORDS("-v/nope:/x", "i"), KT_ERROR_NOT_FOUND, "mount on '/x': '/nope' does not exist" },
         { WORDS("-v/a:/x:z", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
-        { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED,
-          "SELinux is enabled" },
+        { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
         { WORDS("--device=/dev/none", "i"), KT_ERROR_NOT_FOUND, "'/dev/none' is not there" },
         { WORDS("--device=-/dev/denied:rw", "i"), KT_ERROR_FAILED, "'/dev/denied' is denied for 'rw'" },
-        { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE, "two different mounts are to be on '/x'" },
+        { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE,
+          "two different mounts are to be on '/x'" },
         { WORDS("-v/dev/a:/dev/a", "--device=/dev/a", "i"), KT_ERROR_USAGE, "'/dev/a'" },
         { WORDS("-v/a:/v:rshared", "--device=/dev/a:/v/x", "i"), KT_ERROR_USAGE,
           "AddDevice= on '/v/x': the mount on '/v' shares" },
-        { WORDS("-v/dev:/dev:shared", "--device=/dev/a", "i"), KT_ERROR_USAGE, "on '/dev/a': the mount on '/dev' shares" },
+        { WORDS("-v/dev:/dev:shared", "--device=/dev/a", "i"), KT_ERROR_USAGE,
+          "on '/dev/a': the mount on '/dev' shares" },
 };
 
 START_TEST(test_bad) {

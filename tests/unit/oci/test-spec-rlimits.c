@@ -8,12 +8,11 @@ static char *describe(const Spec *spec) {
         GString *text = g_string_new(NULL);
 
         for (size_t i = 0; i < spec->process->rlimits_len; i++) {
-                const runtime_spec_schema_config_schema_process_rlimits_element *limit =
-                        spec->process->rlimits[i];
+                const runtime_spec_schema_config_schema_process_rlimits_element *limit = spec->process->rlimits[i];
 
                 ck_assert(limit->soft_present && limit->hard_present);
-                g_string_append_printf(text, "%s%s=%" PRIu64 ":%" PRIu64, i ? " " : "", limit->type,
-                                       limit->soft, limit->hard);
+                g_string_append_printf(text, "%s%s=%" PRIu64 ":%" PRIu64, i ? " " : "", limit->type, limit->soft,
+                                       limit->hard);
         }
         return g_string_free(text, FALSE);
 }

@@ -54,8 +54,7 @@ static const struct {
         { WORDS("--security-opt=no-new-privileges", "i"), true },
         { WORDS("--security-opt=no-new-privileges=false", "i"), false },
         { WORDS("--security-opt=no-new-privileges", "--security-opt=seccomp=unconfined", "i"), true },
-        { WORDS("--security-opt=no-new-privileges=true", "--security-opt=no-new-privileges=false", "i"),
-          false },
+        { WORDS("--security-opt=no-new-privileges=true", "--security-opt=no-new-privileges=false", "i"), false },
 };
 
 START_TEST(test_no_new_privileges) {
@@ -70,8 +69,7 @@ END_TEST
 START_TEST(test_root) {
         g_auto(SpecCase) c = spec_case();
         g_autoptr(Spec) writable = expect_spec(&c, WORDS("--hostname=cam", "i"));
-        g_autoptr(Spec)
-                read_only = expect_spec(&c, WORDS("--read-only", "--network=none", "--name=cam", "i"));
+        g_autoptr(Spec) read_only = expect_spec(&c, WORDS("--read-only", "--network=none", "--name=cam", "i"));
 
         ck_assert_str_eq(writable->root->path, "/run/keyturn/camera/root");
         ck_assert(!writable->root->readonly);
@@ -85,8 +83,7 @@ static char *describe_annotations(const Spec *spec) {
         GString *text = g_string_new(NULL);
 
         for (size_t i = 0; i < spec->annotations->len; i++)
-                g_string_append_printf(text, "[%s=%s]", spec->annotations->keys[i],
-                                       spec->annotations->values[i]);
+                g_string_append_printf(text, "[%s=%s]", spec->annotations->keys[i], spec->annotations->values[i]);
         return g_string_free(text, FALSE);
 }
 
@@ -95,9 +92,8 @@ START_TEST(test_annotations) {
         g_auto(SpecCase) c = spec_case();
 
         c.image.labels = (char **) WORDS("image=1", "run.oci.handler=wasm");
-        g_autoptr(Spec)
-                spec = expect_spec(&c, WORDS("--label=a=1", "--label=b", "--label=run.oci.handler=wasm",
-                                             "--annotation=a=2", "--annotation=c=d=e", "i"));
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("--label=a=1", "--label=b", "--label=run.oci.handler=wasm",
+                                                     "--annotation=a=2", "--annotation=c=d=e", "i"));
         g_autofree char *text = describe_annotations(spec);
         ck_assert_str_eq(text, "[org.opencontainers.image.stopSignal=15][a=2][b=][c=d=e]");
 }
@@ -134,16 +130,14 @@ END_TEST
 START_TEST(test_golden) {
         g_auto(SpecCase) c = spec_case();
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs)
-                args = parse_args(WORDS("--name=camera", "--network=host", "i", "sleep", "100"));
+        g_autoptr(LaunchArgs) args = parse_args(WORDS("--name=camera", "--network=host", "i", "sleep", "100"));
         g_auto(GStrv) environment = build_environment(args, &c.image, &c.user, &c.host, NULL, NULL);
-        g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host,
-                                          (const char *const *) environment, NULL, &error);
+        g_autoptr(Spec)
+                spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, &error);
         g_autofree char *json = spec_to_json(spec, &error), *golden = NULL;
 
         ck_assert_msg(json, "%s", error ? error->message : "");
-        ck_assert_msg(g_file_get_contents(golden_path, &golden, NULL, &error), "%s",
-                      error ? error->message : "");
+        ck_assert_msg(g_file_get_contents(golden_path, &golden, NULL, &error), "%s", error ? error->message : "");
         ck_assert_str_eq(json, golden);
 }
 END_TEST
@@ -152,8 +146,7 @@ END_TEST
 START_TEST(test_any_bytes) {
         g_auto(SpecCase) c = spec_case();
         g_autoptr(LaunchArgs) args = parse_args(WORDS("i"));
-        g_autoptr(Spec)
-                spec = spec_build(args, &c.image, &c.user, &c.host, WORDS("A=\377\n\"\\"), NULL, NULL);
+        g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host, WORDS("A=\377\n\"\\"), NULL, NULL);
         g_autofree char *json = spec_to_json(spec, NULL);
 
         ck_assert_ptr_nonnull(json);
@@ -175,7 +168,8 @@ START_TEST(test_write) {
         g_auto(SpecCase) c = spec_case();
         g_auto(GStrv) environment = make_large_environment();
         g_autoptr(LaunchArgs) args = parse_args(WORDS("i"));
-        g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, NULL);
+        g_autoptr(Spec)
+                spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, NULL);
         g_autoptr(GError) error = NULL;
         g_autofree char *path = NULL;
         _cleanup_close_ int fd = g_file_open_tmp(NULL, &path, NULL);

@@ -4,28 +4,28 @@
 #include "libstart/oci/user.h"
 #include "tests/unit/oci/facts.h"
 
-#define PASSWD                              \
- "# comment:x:0:0::/:\n"                    \
- "root:x:0:0:root:/root:/bin/sh\n"          \
- "\n"                                       \
- "broken\n"                                 \
- "toor:x:zero:0::/root:\n"                  \
- "  bob:x:1000:1000::/home/bob:/bin/sh  \n" \
- "bob:x:1001:1001::/home/second:/bin/sh\n"  \
- "44:x:1044:1044::/home/number:\n"          \
- "nohome:x:1002:1002\n"                     \
- "relative:x:1003:1003::home:\n"            \
- "last:x:1004:1004::/home/last:/bin/sh"
+#define PASSWD                                     \
+        "# comment:x:0:0::/:\n"                    \
+        "root:x:0:0:root:/root:/bin/sh\n"          \
+        "\n"                                       \
+        "broken\n"                                 \
+        "toor:x:zero:0::/root:\n"                  \
+        "  bob:x:1000:1000::/home/bob:/bin/sh  \n" \
+        "bob:x:1001:1001::/home/second:/bin/sh\n"  \
+        "44:x:1044:1044::/home/number:\n"          \
+        "nohome:x:1002:1002\n"                     \
+        "relative:x:1003:1003::home:\n"            \
+        "last:x:1004:1004::/home/last:/bin/sh"
 
-#define GROUP              \
- "root:x:0:\n"             \
- "bob:x:1000:\n"           \
- "wheel:x:10:root,alice\n" \
- "video:x:44:alice,bob\n"  \
- "broken:x:ten:bob\n"      \
- "again:x:44:bob\n"        \
- "short:x:45\n"            \
- "audio:x:63:bob"
+#define GROUP                     \
+        "root:x:0:\n"             \
+        "bob:x:1000:\n"           \
+        "wheel:x:10:root,alice\n" \
+        "video:x:44:alice,bob\n"  \
+        "broken:x:ten:bob\n"      \
+        "again:x:44:bob\n"        \
+        "short:x:45\n"            \
+        "audio:x:63:bob"
 
 /* "UID:GID NAME HOME [GIDS]", flags: p in passwd, g in group, x explicit group. Those marked podman were
  * compared with Podman 5.4.2. */
@@ -36,8 +36,8 @@ static const struct {
         { "", "0:0 root /root [10] pg" },   /* podman */
         { "root", "0:0 root /root [0,10] pg" },
         { "0", "0:0 root /root [0,10] pg" },
-        { "00", "0:0 root /root [0,10] pg" },                 /* podman: a number is an id */
-        { "bob", "1000:1000 bob /home/bob [1000,44,63] pg" }, /* podman: the first of two; each group once */
+        { "00", "0:0 root /root [0,10] pg" },                  /* podman: a number is an id */
+        { "bob", "1000:1000 bob /home/bob [1000,44,63] pg" },  /* podman: the first of two; each group once */
         { "1000", "1000:1000 bob /home/bob [1000,44,63] pg" }, /* podman */
         { "bob:video", "1000:44 bob /home/bob [44] pgx" },     /* podman */
         { "bob:0", "1000:0 bob /home/bob [0] pgx" },           /* podman */
@@ -59,8 +59,7 @@ static char *describe(const UserIdentity *user) {
 
         g_string_append_printf(text, "%u:%u %s %s [", user->uid, user->gid, user->name ?: "-", user->home);
         for (guint i = 0; i < user->additional_gids->len; i++)
-                g_string_append_printf(text, "%s%u", i ? "," : "",
-                                       g_array_index(user->additional_gids, gid_t, i));
+                g_string_append_printf(text, "%s%u", i ? "," : "", g_array_index(user->additional_gids, gid_t, i));
         g_string_append_printf(text, "] %s%s%s", user->in_passwd ? "p" : "", user->in_group ? "g" : "",
                                user->explicit_group ? "x" : "");
         return g_string_free(text, FALSE);
@@ -70,8 +69,7 @@ START_TEST(test_good) {
         g_autoptr(GError) error = NULL;
         g_auto(UserIdentity) user = { 0 };
 
-        ck_assert_msg(user_resolve(good[_i].spec, PASSWD, GROUP, &user, &error), "%s",
-                      error ? error->message : "");
+        ck_assert_msg(user_resolve(good[_i].spec, PASSWD, GROUP, &user, &error), "%s", error ? error->message : "");
 
         g_autofree char *text = describe(&user);
         ck_assert_str_eq(text, good[_i].expected);
@@ -112,7 +110,7 @@ static const struct {
 } groups[] = {
         { "video", NULL, "1000,44" },
         { "44", NULL, "1000,44" },
-        { "bob", NULL, "1000" }, /* each once */
+        { "bob", NULL, "1000" },   /* each once */
         { "77", NULL, "1000,77" }, /* a number need not be there */
         { "audio,0,77", NULL, "1000,63,0,77" },
         { "nogroup", "no group 'nogroup'", NULL },

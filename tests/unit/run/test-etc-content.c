@@ -9,16 +9,18 @@
 static const struct {
         const char *host, *own_name, *expected, *added;
 } hosts[] = {
-        { "127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n" },                                 /* podman */
-        { "127.0.0.1 localhost\n", "a887", "127.0.0.1\tlocalhost\n127.0.0.1\ta887 camera\n" },       /* podman */
-        { "# c\n\n10.0.0.1\thub  hub.local # the hub\n::1 localhost\n", NULL, "10.0.0.1\thub hub.local\n::1\tlocalhost\n" },
+        { "127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n" },                           /* podman */
+        { "127.0.0.1 localhost\n", "a887", "127.0.0.1\tlocalhost\n127.0.0.1\ta887 camera\n" }, /* podman */
+        { "# c\n\n10.0.0.1\thub  hub.local # the hub\n::1 localhost\n", NULL,
+          "10.0.0.1\thub hub.local\n::1\tlocalhost\n" },
         { "10.0.0.1\n127.0.0.1 localhost", NULL, "127.0.0.1\tlocalhost\n" },
         { NULL, NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
         { "#127.0.0.1 localhost\n", NULL, "127.0.0.1\tlocalhost\n::1\tlocalhost\n" },
         { "127.0.0.1 localhost\n", NULL, "10.0.0.1\thub hub.car\n127.0.0.1\tlocalhost\n", "10.0.0.1\thub hub.car\n" },
         { NULL, NULL, "10.0.0.1\tlocalhost\n", "10.0.0.1\tlocalhost\n" },
         { "127.0.0.1 localhost", "me", "10.0.0.1\tme\n127.0.0.1\tlocalhost\n127.0.0.1\tcamera\n", "10.0.0.1\tme\n" },
-        { "1.1.1.1 me\n127.0.0.1 localhost", "me", "10.0.0.1\tcamera\n1.1.1.1\tme\n127.0.0.1\tlocalhost\n", "10.0.0.1\tcamera\n" },
+        { "1.1.1.1 me\n127.0.0.1 localhost", "me", "10.0.0.1\tcamera\n1.1.1.1\tme\n127.0.0.1\tlocalhost\n",
+          "10.0.0.1\tcamera\n" },
 };
 
 START_TEST(test_hosts) {

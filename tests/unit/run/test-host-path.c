@@ -14,8 +14,7 @@
 static char *directory, *list;
 
 static void write_list(void) {
-        g_autofree char *text = g_strdup_printf("%s/linked\n%s/none\n%s/a\\nb\n", directory, directory,
-                                                directory);
+        g_autofree char *text = g_strdup_printf("%s/linked\n%s/none\n%s/a\\nb\n", directory, directory, directory);
 
         list = g_build_filename(directory, "list", NULL);
         ck_assert(g_file_set_contents(list, text, -1, NULL));
@@ -32,11 +31,10 @@ static void setup(void) {
         ck_assert(g_file_set_contents("volume/sub/file", "file", -1, NULL));
         ck_assert_int_eq(symlink("volume", "linked") | symlink("../secret", "volume/out") |
                                  symlink("sub", "volume/in") | symlink("../secret", "a\nb/out") |
-                                 symlink("../../volume/../secret", "own/deep/up") |
-                                 symlink("deep/up", "own/twice") | symlink("loop", "own/loop") |
-                                 symlink("../linked/sub/", "own/into") |
-                                 symlink("/proc/self/cmdline", "own/proc") |
-                                 symlink("../secret", "sticky/mine") | symlink("../secret", "sticky/others"),
+                                 symlink("../../volume/../secret", "own/deep/up") | symlink("deep/up", "own/twice") |
+                                 symlink("loop", "own/loop") | symlink("../linked/sub/", "own/into") |
+                                 symlink("/proc/self/cmdline", "own/proc") | symlink("../secret", "sticky/mine") |
+                                 symlink("../secret", "sticky/others"),
                          0);
         ck_assert_int_eq(lchown("sticky/others", 4242, 4242), 0);
         write_list();
@@ -124,8 +122,8 @@ START_TEST(test_large) {
         ck_assert(host_path_read(path, list, &content, &length, NULL));
         ck_assert_str_eq(content, text);
         g_free(g_steal_pointer(&content));
-        ck_assert(host_path_read("/proc/self/smaps", NULL, &content, &length,
-                                 NULL)); /* which says that it is empty */
+        ck_assert(
+                host_path_read("/proc/self/smaps", NULL, &content, &length, NULL)); /* which says that it is empty */
         ck_assert_uint_gt(length, 4096);
         ck_assert_uint_eq(length, strlen(content));
 }

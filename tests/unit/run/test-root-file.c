@@ -108,10 +108,8 @@ START_TEST(test_mount_point) {
                 bool directory, ok;
                 const char *made;
         } table[] = {
-                { "etc/passwd", false, true, "root/etc/passwd" },
-                { "new/file", false, true, "root/new/file" },
-                { "new/directory", true, true, "root/new/directory" },
-                { "etc/inside/x", false, false, NULL },
+                { "etc/passwd", false, true, "root/etc/passwd" },      { "new/file", false, true, "root/new/file" },
+                { "new/directory", true, true, "root/new/directory" }, { "etc/inside/x", false, false, NULL },
                 { "../../etc/up", false, true, "root/etc/up" },
         };
         int file = open("/dev/null", O_PATH | O_CLOEXEC);

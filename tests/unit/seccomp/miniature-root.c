@@ -34,8 +34,7 @@ void root_settle(void) {
 void root_remove(char *root) {
         const char *argv[] = { "rm", "-rf", root, NULL };
 
-        if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL,
-                          NULL))
+        if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL))
                 g_error("cannot remove '%s'", root);
         g_free(root);
 }

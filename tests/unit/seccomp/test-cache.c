@@ -66,8 +66,7 @@ START_TEST(test_every_truncation) {
         g_autofree char *file = encode("/etc/containers/seccomp.json", &length);
 
         for (gsize cut = 0; cut < length; cut++) {
-                g_autofree char *copy = g_memdup2(file,
-                                                  cut); /* so that valgrind and ASan see what is beyond */
+                g_autofree char *copy = g_memdup2(file, cut); /* so that valgrind and ASan see what is beyond */
 
                 ck_assert_ptr_null(seccomp_cache_decode(copy ? copy : "", cut, NULL));
         }
@@ -170,7 +169,7 @@ START_TEST(test_keys) {
         }
         /* The kernel's version is not in the key: it only matters to profiles that ask for it. */
         seccomp_cache_key_init(&first, NULL, &targets[0]);
-        seccomp_cache_key_init(&other_kernel, NULL, &(SeccompTarget){ 1, 0xc000003e, 0x50000 });
+        seccomp_cache_key_init(&other_kernel, NULL, &(SeccompTarget) { 1, 0xc000003e, 0x50000 });
         ck_assert_str_eq(first.name, other_kernel.name);
 }
 END_TEST
@@ -196,7 +195,7 @@ START_TEST(test_matching) {
         SeccompCacheKey made, asked;
         g_autoptr(GError) error = NULL;
 
-        seccomp_cache_key_init(&made, matches[_i].profile, &(SeccompTarget){ 5, 0xc000003e, 0 });
+        seccomp_cache_key_init(&made, matches[_i].profile, &(SeccompTarget) { 5, 0xc000003e, 0 });
         seccomp_cache_key_init(&asked, matches[_i].profile, &matches[_i].target);
         entry->bounding_caps = 5;
         entry->kernel = matches[_i].entry_kernel;

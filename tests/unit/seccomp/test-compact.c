@@ -35,15 +35,31 @@ static guint32 run(const Instruction *program, gsize length, const struct seccom
                 const Instruction *i = &program[pc];
 
                 switch (i->code) {
-                case BPF_LD | BPF_W | BPF_ABS: memcpy(&a, (const char *) data + i->k, sizeof a); break;
-                case BPF_ALU | BPF_AND | BPF_K: a &= i->k; break;
-                case BPF_JMP | BPF_JA: pc += i->k; break;
-                case BPF_JMP | BPF_JEQ | BPF_K: pc += a == i->k ? i->jt : i->jf; break;
-                case BPF_JMP | BPF_JGT | BPF_K: pc += a > i->k ? i->jt : i->jf; break;
-                case BPF_JMP | BPF_JGE | BPF_K: pc += a >= i->k ? i->jt : i->jf; break;
-                case BPF_JMP | BPF_JSET | BPF_K: pc += a & i->k ? i->jt : i->jf; break;
-                case BPF_RET | BPF_K: return i->k;
-                default: ck_abort_msg("instruction %#x", i->code);
+                case BPF_LD | BPF_W | BPF_ABS:
+                        memcpy(&a, (const char *) data + i->k, sizeof a);
+                        break;
+                case BPF_ALU | BPF_AND | BPF_K:
+                        a &= i->k;
+                        break;
+                case BPF_JMP | BPF_JA:
+                        pc += i->k;
+                        break;
+                case BPF_JMP | BPF_JEQ | BPF_K:
+                        pc += a == i->k ? i->jt : i->jf;
+                        break;
+                case BPF_JMP | BPF_JGT | BPF_K:
+                        pc += a > i->k ? i->jt : i->jf;
+                        break;
+                case BPF_JMP | BPF_JGE | BPF_K:
+                        pc += a >= i->k ? i->jt : i->jf;
+                        break;
+                case BPF_JMP | BPF_JSET | BPF_K:
+                        pc += a & i->k ? i->jt : i->jf;
+                        break;
+                case BPF_RET | BPF_K:
+                        return i->k;
+                default:
+                        ck_abort_msg("instruction %#x", i->code);
                 }
         }
         ck_abort_msg("the program has no end");
@@ -106,7 +122,8 @@ static void compare(const GArray *old, GBytes *compact, GRand *rand) {
         for (guint i = 0; i < 4000; i++) {
                 struct seccomp_data data = {
                         .arch = 0xc000003c + (guint32) g_rand_int_range(rand, 0, 6),
-                        .nr = g_rand_int_range(rand, 0, 20) ? g_rand_int_range(rand, 0, 1000) : (int) g_rand_int(rand),
+                        .nr = g_rand_int_range(rand, 0, 20) ? g_rand_int_range(rand, 0, 1000) :
+                                                              (int) g_rand_int(rand),
                 };
 
                 for (guint arg = 0; arg < G_N_ELEMENTS(data.args); arg++)

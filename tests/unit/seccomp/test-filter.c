@@ -18,30 +18,29 @@
 #define X86_64 AUDIT_ARCH_X86_64
 #define I386 AUDIT_ARCH_I386
 
-#define RULES(text) \
- "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrnoRet\": 38, \"syscalls\": [" text "]}"
-#define COMPARED(op, value, value2)                                                                \
- RULES("{\"names\": [\"personality\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
-       "\"value\": " value ", \"valueTwo\": " value2 ", \"op\": \"" op "\"}]}")
+#define RULES(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrnoRet\": 38, \"syscalls\": [" text "]}"
+#define COMPARED(op, value, value2)                                                                       \
+        RULES("{\"names\": [\"personality\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
+              "\"value\": " value ", \"valueTwo\": " value2 ", \"op\": \"" op "\"}]}")
 
-#define WITH_ARCHES                                                                                 \
- "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"archMap\": [{\"architecture\": \"SCMP_ARCH_AARCH64\", " \
- "\"subArchitectures\": [\"SCMP_ARCH_ARM\"]}, {\"architecture\": \"SCMP_ARCH_X86_64\", "            \
- "\"subArchitectures\": [\"SCMP_ARCH_X86\", \"SCMP_ARCH_X32\"]}], \"syscalls\": [{\"names\": "      \
- "[\"getpid\", \"no_such_call\", \"socketcall\"], \"action\": \"SCMP_ACT_ALLOW\"}]}"
+#define WITH_ARCHES                                                                                        \
+        "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"archMap\": [{\"architecture\": \"SCMP_ARCH_AARCH64\", " \
+        "\"subArchitectures\": [\"SCMP_ARCH_ARM\"]}, {\"architecture\": \"SCMP_ARCH_X86_64\", "            \
+        "\"subArchitectures\": [\"SCMP_ARCH_X86\", \"SCMP_ARCH_X32\"]}], \"syscalls\": [{\"names\": "      \
+        "[\"getpid\", \"no_such_call\", \"socketcall\"], \"action\": \"SCMP_ACT_ALLOW\"}]}"
 
-#define CONDITIONAL                                                                                  \
- RULES("{\"names\": [\"bpf\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"caps\": "            \
-       "[\"CAP_SYS_ADMIN\", \"CAP_BPF\"]}}, "                                                        \
-       "{\"names\": [\"bpf\"], \"action\": \"SCMP_ACT_ERRNO\", \"errno\": \"EPERM\", \"excludes\": " \
-       "{\"caps\": [\"CAP_SYS_ADMIN\", \"CAP_BPF\"]}}, "                                             \
-       "{\"names\": [\"chroot\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"arches\": "       \
-       "[\"arm64\", \"amd64\"]}}, "                                                                  \
-       "{\"names\": [\"acct\"], \"action\": \"SCMP_ACT_ALLOW\", \"excludes\": {\"arches\": "         \
-       "[\"amd64\"]}}, "                                                                             \
-       "{\"names\": [\"ptrace\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"minKernel\": "    \
-       "\"4.8\"}}, "                                                                                 \
-       "{\"names\": [\"syslog\"], \"action\": \"SCMP_ACT_ALLOW\", \"excludes\": {\"minKernel\": \"4.8\"}}")
+#define CONDITIONAL                                                                                         \
+        RULES("{\"names\": [\"bpf\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"caps\": "            \
+              "[\"CAP_SYS_ADMIN\", \"CAP_BPF\"]}}, "                                                        \
+              "{\"names\": [\"bpf\"], \"action\": \"SCMP_ACT_ERRNO\", \"errno\": \"EPERM\", \"excludes\": " \
+              "{\"caps\": [\"CAP_SYS_ADMIN\", \"CAP_BPF\"]}}, "                                             \
+              "{\"names\": [\"chroot\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"arches\": "       \
+              "[\"arm64\", \"amd64\"]}}, "                                                                  \
+              "{\"names\": [\"acct\"], \"action\": \"SCMP_ACT_ALLOW\", \"excludes\": {\"arches\": "         \
+              "[\"amd64\"]}}, "                                                                             \
+              "{\"names\": [\"ptrace\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {\"minKernel\": "    \
+              "\"4.8\"}}, "                                                                                 \
+              "{\"names\": [\"syslog\"], \"action\": \"SCMP_ACT_ALLOW\", \"excludes\": {\"minKernel\": \"4.8\"}}")
 
 #define EQ_16 COMPARED("SCMP_CMP_EQ", "16", "0")
 #define NE_16 COMPARED("SCMP_CMP_NE", "16", "0")
@@ -53,24 +52,24 @@
 #define MASKED_EQ_CLONE COMPARED("SCMP_CMP_MASKED_EQ", "2114060288", "0")
 #define MASKED_EQ_20 COMPARED("SCMP_CMP_MASKED_EQ", "240", "32")
 
-#define NETLINK_AUDIT_REFUSED                                                              \
- RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ERRNO\", \"errnoRet\": 22, "      \
-       "\"args\": [{\"index\": 0, "                                                        \
-       "\"value\": 16, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 2, \"value\": 9, \"op\": "    \
-       "\"SCMP_CMP_EQ\"}]}, "                                                              \
-       "{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": " \
-       "0, \"value\": 16, "                                                                \
-       "\"op\": \"SCMP_CMP_NE\"}]}")
+#define NETLINK_AUDIT_REFUSED                                                                     \
+        RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ERRNO\", \"errnoRet\": 22, "      \
+              "\"args\": [{\"index\": 0, "                                                        \
+              "\"value\": 16, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 2, \"value\": 9, \"op\": "    \
+              "\"SCMP_CMP_EQ\"}]}, "                                                              \
+              "{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": " \
+              "0, \"value\": 16, "                                                                \
+              "\"op\": \"SCMP_CMP_NE\"}]}")
 
-#define NETLINK_AUDIT_ONLY                                                                    \
- RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
-       "\"value\": 16, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 2, \"value\": 9, \"op\": "       \
-       "\"SCMP_CMP_EQ\"}]}")
+#define NETLINK_AUDIT_ONLY                                                                           \
+        RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
+              "\"value\": 16, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 2, \"value\": 9, \"op\": "       \
+              "\"SCMP_CMP_EQ\"}]}")
 
-#define ONE_OR_TWO                                                                            \
- RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
-       "\"value\": 1, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 0, \"value\": 2, \"op\": "        \
-       "\"SCMP_CMP_EQ\"}]}")
+#define ONE_OR_TWO                                                                                   \
+        RULES("{\"names\": [\"socket\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": [{\"index\": 0, " \
+              "\"value\": 1, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 0, \"value\": 2, \"op\": "        \
+              "\"SCMP_CMP_EQ\"}]}")
 
 #define PERSONALITY 135
 #define SOCKET 41
@@ -158,9 +157,7 @@ static GBytes *compile(const char *text, const SeccompTarget *target, GError **e
 
 START_TEST(test_verdict) {
         const Verdict *row = &verdicts[_i];
-        SeccompTarget target = { .bounding_caps = row->caps,
-                                 .arch = SCMP_ARCH_X86_64,
-                                 .kernel = row->kernel };
+        SeccompTarget target = { .bounding_caps = row->caps, .arch = SCMP_ARCH_X86_64, .kernel = row->kernel };
         struct seccomp_data data = { .nr = row->call, .arch = row->arch };
         g_autoptr(GError) error = NULL;
         g_autoptr(GBytes) filter = compile(row->profile, &target, &error);
@@ -225,12 +222,11 @@ START_TEST(test_too_many_instructions) {
         g_autoptr(GError) error = NULL;
 
         for (int i = 0; i < 2100; i++)
-                g_string_append_printf(
-                        text,
-                        "%s{\"names\": [\"personality\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": "
-                        "[{\"index\": 0, \"value\": %d, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 1, "
-                        "\"value\": %d, \"op\": \"SCMP_CMP_EQ\"}]}",
-                        i ? "," : "", i, i);
+                g_string_append_printf(text,
+                                       "%s{\"names\": [\"personality\"], \"action\": \"SCMP_ACT_ALLOW\", \"args\": "
+                                       "[{\"index\": 0, \"value\": %d, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 1, "
+                                       "\"value\": %d, \"op\": \"SCMP_CMP_EQ\"}]}",
+                                       i ? "," : "", i, i);
         g_string_append(text, "]}");
         ck_assert_ptr_null(compile(text->str, &target, &error));
         ck_assert_msg(strstr(error->message, "the kernel takes 4096"), "%s", error->message);
@@ -239,8 +235,7 @@ END_TEST
 
 START_TEST(test_same_bytes_every_time) {
         SeccompTarget target = { .arch = SCMP_ARCH_X86_64 };
-        g_autoptr(GBytes) first = compile(WITH_ARCHES, &target, NULL),
-                          second = compile(WITH_ARCHES, &target, NULL);
+        g_autoptr(GBytes) first = compile(WITH_ARCHES, &target, NULL), second = compile(WITH_ARCHES, &target, NULL);
 
         ck_assert(first && second && g_bytes_equal(first, second));
 }

@@ -44,11 +44,10 @@ static const char *const rules[] = {
 /* In JSON quotes are double. */
 static char *make_profile(void) {
         g_autofree char *joined = g_strjoinv("}, {", (char **) rules);
-        char *text = g_strdup_printf(
-                "{'defaultAction': 'SCMP_ACT_ERRNO', 'defaultErrno': 'ENOSYS', 'archMap': ["
-                "{'architecture': 'SCMP_ARCH_X86_64', 'subArchitectures': ['SCMP_ARCH_X86']}], "
-                "'syscalls': [{%s}]}",
-                joined);
+        char *text = g_strdup_printf("{'defaultAction': 'SCMP_ACT_ERRNO', 'defaultErrno': 'ENOSYS', 'archMap': ["
+                                     "{'architecture': 'SCMP_ARCH_X86_64', 'subArchitectures': ['SCMP_ARCH_X86']}], "
+                                     "'syscalls': [{%s}]}",
+                                     joined);
 
         return g_strdelimit(text, "'", '"');
 }
@@ -99,8 +98,7 @@ static void G_GNUC_NORETURN try_call(GBytes *filter, const Call *call) {
         struct sock_fprog prog = { .len = (unsigned short) (size / sizeof(struct sock_filter)),
                                    .filter = (struct sock_filter *) program };
 
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-            syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0)
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0)
                 _exit(255);
         errno = 0;
         (void) syscall(call->nr, call->args[0], call->args[1], call->args[2]);
@@ -118,8 +116,7 @@ static void check_status(const Call *call, int status) {
                 ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "status %x", status);
                 break;
         case SECCOMP_RET_ERRNO:
-                ck_assert_msg(WIFEXITED(status) &&
-                                      WEXITSTATUS(status) == (int) (call->action & SECCOMP_RET_DATA),
+                ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == (int) (call->action & SECCOMP_RET_DATA),
                               "status %x", status);
                 break;
         case SECCOMP_RET_TRACE:
@@ -139,8 +136,8 @@ START_TEST(test_call) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(call->args); i++)
                 data.args[i] = (guint64) call->args[i];
-        ck_assert(bpf_simulate(g_bytes_get_data(filter, NULL),
-                               g_bytes_get_size(filter) / sizeof(struct sock_filter), &data, &action));
+        ck_assert(bpf_simulate(g_bytes_get_data(filter, NULL), g_bytes_get_size(filter) / sizeof(struct sock_filter),
+                               &data, &action));
         ck_assert_uint_eq(action, call->action);
 
         pid_t child = fork();

@@ -22,16 +22,13 @@ static const struct {
         { {}, NULL, "there is no seccomp profile: " },
         { { { USR "seccomp.json", "" } }, USR "seccomp.json", NULL },
         { { { USR "seccomp.json", "" }, { ETC "seccomp.json", "" } }, ETC "seccomp.json", NULL },
-        { { { USR "seccomp.json", "" },
-            { ETC "seccomp.json", "" },
-            { USR "containers.conf", CONF("/a.json") } },
+        { { { USR "seccomp.json", "" }, { ETC "seccomp.json", "" }, { USR "containers.conf", CONF("/a.json") } },
           "/a.json",
           NULL },
         { { { USR "containers.conf", CONF("/a.json") }, { ETC "containers.conf", CONF("/b.json") } },
           "/b.json",
           NULL },
-        { { { USR "containers.conf", CONF("/a.json") },
-            { ETC "containers.conf", "[containers]\npids_limit = 3\n" } },
+        { { { USR "containers.conf", CONF("/a.json") }, { ETC "containers.conf", "[containers]\npids_limit = 3\n" } },
           "/a.json",
           NULL },
         { { { ETC "containers.conf", CONF("/b.json") },
@@ -45,8 +42,7 @@ static const struct {
             { USR "seccomp.json", "" } },
           USR "seccomp.json",
           NULL },
-        { { { ETC "containers.conf", "seccomp_profile = \"/wrong-table.json\"\n" },
-            { USR "seccomp.json", "" } },
+        { { { ETC "containers.conf", "seccomp_profile = \"/wrong-table.json\"\n" }, { USR "seccomp.json", "" } },
           USR "seccomp.json",
           NULL },
         { { { ETC "containers.conf", CONF("unconfined") }, { USR "seccomp.json", "" } },
@@ -93,13 +89,10 @@ static const struct {
           "seccomp profile '/p.json': neither 'defaultAction' nor 'syscalls' are there; a container "
           "without a filter "
           "is spelt seccomp=unconfined" },
-        { { { "/p.json",
-              "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"architectures\": [\"SCMP_ARCH_VAX\"]}" } },
+        { { { "/p.json", "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"architectures\": [\"SCMP_ARCH_VAX\"]}" } },
           "/p.json",
           "seccomp profile '/p.json': 'SCMP_ARCH_VAX' is no architecture that libseccomp knows" },
-        { { { USR "seccomp.json", "[" } },
-          NULL,
-          "seccomp profile '" USR "seccomp.json': line 1: not JSON: " },
+        { { { USR "seccomp.json", "[" } }, NULL, "seccomp profile '" USR "seccomp.json': line 1: not JSON: " },
         { {}, NULL, "there is no seccomp profile: " },
 };
 
@@ -115,7 +108,7 @@ START_TEST(test_unusable_profile) {
 END_TEST
 
 START_TEST(test_fifo_does_not_hold_up) {
-        char *root = root_make((RootFile[]){ {} }), *path = g_strconcat(root, "/p.json", NULL);
+        char *root = root_make((RootFile[]) { {} }), *path = g_strconcat(root, "/p.json", NULL);
         g_autoptr(GError) error = NULL;
         SeccompOrigin origin;
 

@@ -22,8 +22,7 @@ static const struct {
         { "[]", "an object is wanted here" },
         { "{}", "neither 'defaultAction' nor 'syscalls' are there; a container without a filter is spelt "
                 "seccomp=unconfined" },
-        { "{\"syscalls\": [{\"names\": [\"read\"], \"action\": \"SCMP_ACT_ALLOW\"}]}",
-          "'defaultAction' is missing" },
+        { "{\"syscalls\": [{\"names\": [\"read\"], \"action\": \"SCMP_ACT_ALLOW\"}]}", "'defaultAction' is missing" },
         { "{\"defaultAction\": 1}", "defaultAction: a string is wanted here" },
         { "{\"defaultAction\": \"ALLOW\"}",
           "'defaultAction': 'ALLOW' is no action; SCMP_ACT_ALLOW and SCMP_ACT_ERRNO are two" },
@@ -94,8 +93,7 @@ static const struct {
 
 START_TEST(test_refused) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(SeccompProfile)
-                profile = seccomp_profile_parse(refused[_i].text, strlen(refused[_i].text), &error);
+        g_autoptr(SeccompProfile) profile = seccomp_profile_parse(refused[_i].text, strlen(refused[_i].text), &error);
 
         ck_assert_ptr_null(profile);
         ck_assert_ptr_nonnull(error);
@@ -159,10 +157,8 @@ static const struct {
         { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"ENOSYS\", \"defaultErrnoRet\": 1",
           SECCOMP_RET_ERRNO | ENOSYS },
         { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"13\"", SECCOMP_RET_ERRNO | EACCES },
-        { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"EWOULDBLOCK\"",
-          SECCOMP_RET_ERRNO | EAGAIN },
-        { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"EOPNOTSUPP\"",
-          SECCOMP_RET_ERRNO | EOPNOTSUPP },
+        { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"EWOULDBLOCK\"", SECCOMP_RET_ERRNO | EAGAIN },
+        { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"EOPNOTSUPP\"", SECCOMP_RET_ERRNO | EOPNOTSUPP },
         { "\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrno\": \"\", \"defaultErrnoRet\": null",
           SECCOMP_RET_ERRNO | EPERM },
         { "\"DEFAULTACTION\": \"SCMP_ACT_ERRNO\", \"_why\": {\"any\": 1}, \"comment\": \"x\"",
@@ -180,12 +176,11 @@ START_TEST(test_default_action) {
 END_TEST
 
 START_TEST(test_whole_rule) {
-        const char *text = RULE(
-                "{\"names\": [\"clone\", \"clone3\"], \"action\": \"SCMP_ACT_ALLOW\", "
-                "\"args\": [{\"index\": 5, \"value\": 18446744073709551615, \"valueTwo\": 2, "
-                "\"op\": \"SCMP_CMP_MASKED_EQ\"}], \"comment\": \"\", "
-                "\"includes\": {\"caps\": [\"CAP_CHOWN\", \"CAP_BPF\"], \"minKernel\": \"4.8\"}, "
-                "\"excludes\": {\"arches\": [\"s390\", \"s390x\"]}}");
+        const char *text = RULE("{\"names\": [\"clone\", \"clone3\"], \"action\": \"SCMP_ACT_ALLOW\", "
+                                "\"args\": [{\"index\": 5, \"value\": 18446744073709551615, \"valueTwo\": 2, "
+                                "\"op\": \"SCMP_CMP_MASKED_EQ\"}], \"comment\": \"\", "
+                                "\"includes\": {\"caps\": [\"CAP_CHOWN\", \"CAP_BPF\"], \"minKernel\": \"4.8\"}, "
+                                "\"excludes\": {\"arches\": [\"s390\", \"s390x\"]}}");
         g_autoptr(SeccompProfile) profile = seccomp_profile_parse(text, strlen(text), NULL);
         ck_assert_ptr_nonnull(profile);
         const SeccompRule *rule = profile->rules->pdata[0];

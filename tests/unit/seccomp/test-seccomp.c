@@ -22,9 +22,9 @@
 #define ETC "/etc/containers/"
 #define USR "/usr/share/containers/"
 
-#define PROFILE(call)                                                          \
- "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": [\"" call \
- "\"], \"action\": \"SCMP_ACT_ALLOW\"}]}"
+#define PROFILE(call)                                                                 \
+        "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": [\"" call \
+        "\"], \"action\": \"SCMP_ACT_ALLOW\"}]}"
 
 #define CAPS G_GUINT64_CONSTANT(0xa80425fb)
 
@@ -32,9 +32,7 @@ static char *root;
 static SeccompCacheKey key;
 static char *cached; /* the file on "/run" */
 
-static const RootFile files[] = { { USR "seccomp.json", PROFILE("getpid") },
-                                  { "/p.json", PROFILE("gettid") },
-                                  {} };
+static const RootFile files[] = { { USR "seccomp.json", PROFILE("getpid") }, { "/p.json", PROFILE("gettid") }, {} };
 
 static void setup(void) {
         SeccompTarget target = seccomp_target_here(CAPS);
@@ -296,8 +294,7 @@ START_TEST(test_broken_profile) {
         expect(NULL, PROFILE("getpid"), true, false);
         root_write(root, USR "seccomp.json", "{");
         ck_assert_ptr_null(seccomp_filter_for(root, NULL, CAPS, &origin, &error));
-        ck_assert(
-                g_str_has_prefix(error->message, "seccomp profile '" USR "seccomp.json': line 1: not JSON"));
+        ck_assert(g_str_has_prefix(error->message, "seccomp profile '" USR "seccomp.json': line 1: not JSON"));
 }
 END_TEST
 

@@ -50,8 +50,7 @@ static void write_storage_conf(StoreBuilder *builder) {
                                                store->path);
                 else
                         g_string_append_printf(text, "%s\"%s\"",
-                                               i == 1 ? "[storage.options]\nadditionalimagestores = [\n" :
-                                                        ",\n",
+                                               i == 1 ? "[storage.options]\nadditionalimagestores = [\n" : ",\n",
                                                store->path);
         }
         g_string_append(text, builder->stores->len > 1 ? "]\n" : "");
@@ -135,8 +134,8 @@ static void write_layer(StoreBuilder *builder, const char *store, const char *id
 }
 
 /* Makes the layers and returns the list of their digests as JSON. */
-static char *write_layers(StoreBuilder *builder, unsigned store, const char *seed, unsigned n,
-                          unsigned layer_store, BuiltImage *image) {
+static char *write_layers(StoreBuilder *builder, unsigned store, const char *seed, unsigned n, unsigned layer_store,
+                          BuiltImage *image) {
         g_autoptr(GString) diff_ids = g_string_new(NULL);
         g_autofree char *below = NULL;
 
@@ -149,16 +148,14 @@ static char *write_layers(StoreBuilder *builder, unsigned store, const char *see
                 g_autofree char *both = i > 0 ? g_strconcat(image->layers[i - 1], "+", diff_id, NULL) : NULL;
 
                 image->layers[i] = both ? sha256(both) : g_strdup(diff_id);
-                image->directories[i] = g_strconcat(builder->root, where->path, "/overlay/",
-                                                    image->layers[i], NULL);
+                image->directories[i] = g_strconcat(builder->root, where->path, "/overlay/", image->layers[i], NULL);
                 write_layer(builder, where->path, image->layers[i], &below);
                 g_string_append_printf(diff_ids, "%s\"sha256:%s\"", i > 0 ? "," : "", diff_id);
         }
         return g_string_free(g_steal_pointer(&diff_ids), FALSE);
 }
 
-static void write_manifest(StoreBuilder *builder, const char *store, BuiltImage *image,
-                           const char *manifest) {
+static void write_manifest(StoreBuilder *builder, const char *store, BuiltImage *image, const char *manifest) {
         g_autofree char *digits = sha256(manifest);
         g_autofree char *key = g_strconcat("manifest-sha256:", digits, NULL);
 
@@ -177,8 +174,8 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
                 "{\"architecture\": \"amd64\", \"os\": \"linux\", \"config\": {\"Cmd\": [\"%s\"]}, "
                 "\"history\": [",
                 seed);
-        g_autofree char *after = g_strdup_printf(
-                "], \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}", diff_ids);
+        g_autofree char *after = g_strdup_printf("], \"rootfs\": {\"type\": \"layers\", \"diff_ids\": [%s]}}",
+                                                 diff_ids);
         g_autofree char *config = g_strconcat(before, "{\"created_by\": \"COPY x /\"}, {}", after, NULL);
         image->config = g_strconcat(before, after, NULL);
         image->id = sha256(config);
@@ -197,12 +194,10 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
         return g_steal_pointer(&image);
 }
 
-BuiltImage *store_builder_add_list(StoreBuilder *builder, unsigned i, const char *names,
-                                   const char *manifests) {
+BuiltImage *store_builder_add_list(StoreBuilder *builder, unsigned i, const char *names, const char *manifests) {
         const BuilderStore *store = builder->stores->pdata[i];
         g_autoptr(BuiltImage) image = g_new0(BuiltImage, 1);
-        g_autofree char *manifest = g_strdup_printf("{\"schemaVersion\": 2, \"manifests\": [%s]}",
-                                                    manifests);
+        g_autofree char *manifest = g_strdup_printf("{\"schemaVersion\": 2, \"manifests\": [%s]}", manifests);
 
         image->id = sha256(names);
         write_manifest(builder, store->path, image, manifest);

@@ -12,8 +12,8 @@ typedef struct StoreBuilder {
 /* What was made of an image, for tests to expect or to damage. */
 typedef struct BuiltImage {
         char *id;
-        char *digest; /* of the manifest */
-        char *config; /* without the elements of its history */
+        char *digest;       /* of the manifest */
+        char *config;       /* without the elements of its history */
         char **layers;      /* ids, lowermost first */
         char **directories; /* STORE/overlay/ID, lowermost first, with root */
 } BuiltImage;
@@ -33,8 +33,7 @@ BuiltImage *store_builder_add(StoreBuilder *builder, unsigned i, const char *nam
                               unsigned n_layers, unsigned layer_store);
 
 /* Puts a manifest list into a store, as an image of its own that has no layers. */
-BuiltImage *store_builder_add_list(StoreBuilder *builder, unsigned i, const char *names,
-                                   const char *manifests);
+BuiltImage *store_builder_add_list(StoreBuilder *builder, unsigned i, const char *names, const char *manifests);
 
 /* One more image record, as JSON, in a store's images.json. */
 void store_builder_add_record(StoreBuilder *builder, unsigned i, const char *record);

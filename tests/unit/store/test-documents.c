@@ -44,8 +44,7 @@ static const struct {
         { "{}", NULL, false, KT_ERROR_FAILED, "neither a manifest" },
         { "[]", NULL, false, KT_ERROR_FAILED, "neither a manifest" },
         { "null", NULL, false, KT_ERROR_FAILED, "neither a manifest" },
-        { "{\"config\": {\"digest\": \"sha256:../../x\"}}", NULL, false, KT_ERROR_FAILED,
-          "not a SHA-256 digest" },
+        { "{\"config\": {\"digest\": \"sha256:../../x\"}}", NULL, false, KT_ERROR_FAILED, "not a SHA-256 digest" },
         { "{\"config\": {\"digest\": \"sha512:" ID_A ID_B "\"}}", NULL, false, KT_ERROR_FAILED,
           "not a SHA-256 digest" },
         { "{\"config\": {\"digest\": \"a\\u0000b\"}}", NULL, false, KT_ERROR_FAILED, "NUL" },
@@ -96,15 +95,13 @@ static const struct {
 } configs[] = {
         { "{\"rootfs\": {\"type\": \"layers\", \"diff_ids\": [\"" DIGEST_A "\", \"" DIGEST_B "\"]}}",
           DIGEST_A " " DIGEST_B },
-        { "{\"config\": {\"Labels\": {\"rootfs\": \"diff_ids\"}}, \"rootfs\": {\"diff_ids\": [\"" DIGEST_A
-          "\"]}}",
+        { "{\"config\": {\"Labels\": {\"rootfs\": \"diff_ids\"}}, \"rootfs\": {\"diff_ids\": [\"" DIGEST_A "\"]}}",
           DIGEST_A },
         /* a key is no path */
         { "{\"rootfs.diff_ids\": [\"" DIGEST_B "\"], \"rootfs\": {\"diff_ids\": [\"" DIGEST_A
           "\"], \"diff_ids[]\": \"" DIGEST_B "\", \"diff_ids\\u0000\": [\"" DIGEST_B "\"]}}",
           DIGEST_A },
-        { "{\"rootfs\": {\"type\": \"layers\", \"diff_ids\": []}}", NULL, KT_ERROR_UNSUPPORTED,
-          "no layers" },
+        { "{\"rootfs\": {\"type\": \"layers\", \"diff_ids\": []}}", NULL, KT_ERROR_UNSUPPORTED, "no layers" },
         { "{}", NULL, KT_ERROR_UNSUPPORTED, "no layers" },
         { "{\"rootfs\": {\"type\": \"tar\"}}", NULL, KT_ERROR_UNSUPPORTED, "'tar'" },
         { "{\"rootfs\": {\"diff_ids\": [\"sha256:A\"]}}", NULL, KT_ERROR_FAILED, "'sha256:A'" },
@@ -182,8 +179,7 @@ START_TEST(test_digests) {
         ck_assert(digest_is_valid(digest));
         ck_assert(!digest_is_valid(ID_A));
         ck_assert(!digest_is_valid("sha256:" ID_A "a"));
-        ck_assert(
-                !digest_is_valid("sha256:Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
+        ck_assert(!digest_is_valid("sha256:Aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
         ck_assert(id_is_valid(ID_A));
         ck_assert(!id_is_valid("a"));
         ck_assert(!id_is_valid(""));
@@ -195,8 +191,8 @@ START_TEST(test_image_list) {
                 "[{\"id\": \"one\", \"names\": [\"quay.io/a/b:1\", \"quay.io/a/b@" DIGEST_A "\"], "
                 "\"names-history\": [\"old.example/x:1\"], \"layer\": \"top\", \"digest\": \"" DIGEST_A "\","
                 "\"metadata\": \"{\\\"id\\\": 1}\", \"big-data-sizes\": {\"manifest\": 5},"
-                "\"big-data-digests\": {\"manifest\": \"" DIGEST_A "\", \"manifest-" DIGEST_B
-                "\": \"" DIGEST_B "\", \"signature-x\": \"s\"}}, {\"id\": \"two\", \"names\": null}, {}]";
+                "\"big-data-digests\": {\"manifest\": \"" DIGEST_A "\", \"manifest-" DIGEST_B "\": \"" DIGEST_B
+                "\", \"signature-x\": \"s\"}}, {\"id\": \"two\", \"names\": null}, {}]";
         g_autoptr(ImageList) list = image_list_parse(text, strlen(text), NULL);
 
         ck_assert_ptr_nonnull(list);
@@ -222,12 +218,7 @@ START_TEST(test_image_list) {
 END_TEST
 
 static const char *const broken_lists[] = {
-        "[",
-        "[{\"id\": \"one\"",
-        "[{\"id\": \"one\"}",
-        "[{\"id\": \"one\"}]]",
-        "[{\"id\": \"\xff\"}]",
-        "[{id: 1}]",
+        "[", "[{\"id\": \"one\"", "[{\"id\": \"one\"}", "[{\"id\": \"one\"}]]", "[{\"id\": \"\xff\"}]", "[{id: 1}]",
         " ",
 };
 

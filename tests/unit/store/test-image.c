@@ -28,8 +28,8 @@ static void teardown(void) {
 }
 
 /* Is the image of a reference the one that was built, with all that belongs to it? */
-static void expect_image(const char *reference, const BuiltImage *expected, const char *name,
-                         const char *store, bool writable) {
+static void expect_image(const char *reference, const BuiltImage *expected, const char *name, const char *store,
+                         bool writable) {
         g_autoptr(GError) error = NULL;
         g_autoptr(StoreImage) image = store_image_find(builder->root, reference, &error);
 
@@ -60,10 +60,8 @@ static void expect_error(const char *reference, int code, const char *message) {
 
 START_TEST(test_references) {
         g_autoptr(BuiltImage)
-                image = store_builder_add(builder, 0, "\"quay.io/a/b:1\", \"localhost/own:latest\"", "b", 4,
-                                          0);
-        g_autoptr(BuiltImage)
-                nginx = store_builder_add(builder, 0, "\"docker.io/library/nginx:1\"", "n", 1, 0);
+                image = store_builder_add(builder, 0, "\"quay.io/a/b:1\", \"localhost/own:latest\"", "b", 4, 0);
+        g_autoptr(BuiltImage) nginx = store_builder_add(builder, 0, "\"docker.io/library/nginx:1\"", "n", 1, 0);
         g_autofree char *by_digest = g_strconcat("quay.io/a/b@", image->digest, NULL);
         g_autofree char *tag_and_digest = g_strconcat("quay.io/a/b:other@", image->digest, NULL);
         g_autofree char *wrong_repository = g_strconcat("quay.io/a/c@", image->digest, NULL);
@@ -83,8 +81,7 @@ START_TEST(test_references) {
 
         expect_error("quay.io/a/b", KT_ERROR_NOT_FOUND, "looked for 'quay.io/a/b:latest' in '");
         expect_error("quay.io/a/b:1x", KT_ERROR_NOT_FOUND, "podman pull");
-        expect_error("nginx", KT_ERROR_NOT_FOUND,
-                     "'localhost/nginx:latest', 'docker.io/library/nginx:latest'");
+        expect_error("nginx", KT_ERROR_NOT_FOUND, "'localhost/nginx:latest', 'docker.io/library/nginx:latest'");
         expect_error(wrong_repository, KT_ERROR_NOT_FOUND, "looked for 'quay.io/a/c@sha256:");
         expect_error("ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", KT_ERROR_NOT_FOUND,
                      "looked for 'ffffffff");
@@ -93,10 +90,8 @@ START_TEST(test_references) {
 END_TEST
 
 START_TEST(test_short_names) {
-        g_autoptr(BuiltImage)
-                alias = store_builder_add(builder, 0, "\"chosen.example/x:latest\"", "a", 1, 0);
-        g_autoptr(BuiltImage)
-                docker = store_builder_add(builder, 0, "\"docker.io/library/x:latest\"", "d", 1, 0);
+        g_autoptr(BuiltImage) alias = store_builder_add(builder, 0, "\"chosen.example/x:latest\"", "a", 1, 0);
+        g_autoptr(BuiltImage) docker = store_builder_add(builder, 0, "\"docker.io/library/x:latest\"", "d", 1, 0);
         g_autoptr(BuiltImage) other = store_builder_add(builder, 0, "\"one.example/y:latest\"", "o", 1, 0);
 
         expect_image("x", docker, "docker.io/library/x:latest", "/store", true);
@@ -113,25 +108,20 @@ START_TEST(test_short_names) {
 END_TEST
 
 START_TEST(test_ambiguous_id) {
-        store_builder_add_record(
-                builder, 0,
-                "{\"id\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}");
-        store_builder_add_record(
-                builder, 1,
-                "{\"id\": \"aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"}");
+        store_builder_add_record(builder, 0,
+                                 "{\"id\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}");
+        store_builder_add_record(builder, 1,
+                                 "{\"id\": \"aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"}");
 
-        expect_error("aaaaaaaaaaaa", KT_ERROR_USAGE,
-                     "several images have an id that begins with 'aaaaaaaaaaaa'");
+        expect_error("aaaaaaaaaaaa", KT_ERROR_USAGE, "several images have an id that begins with 'aaaaaaaaaaaa'");
         expect_error("aaaaaaaaaaaaaaaab", KT_ERROR_FAILED, "its file '");
 }
 END_TEST
 
 START_TEST(test_stores) {
         g_autoptr(BuiltImage) primary = store_builder_add(builder, 0, "\"quay.io/x:1\"", "p", 1, 0);
-        g_autoptr(BuiltImage)
-                extra = store_builder_add(builder, 1, "\"quay.io/x:1\", \"quay.io/e:1\"", "e", 3, 1);
-        g_autoptr(BuiltImage)
-                more = store_builder_add(builder, 2, "\"quay.io/e:1\", \"quay.io/m:1\"", "m", 2, 2);
+        g_autoptr(BuiltImage) extra = store_builder_add(builder, 1, "\"quay.io/x:1\", \"quay.io/e:1\"", "e", 3, 1);
+        g_autoptr(BuiltImage) more = store_builder_add(builder, 2, "\"quay.io/e:1\", \"quay.io/m:1\"", "m", 2, 2);
 
         expect_image("quay.io/x:1", primary, "quay.io/x:1", "/store", true);
         expect_image("quay.io/e:1", extra, "quay.io/e:1", "/usr/extra", false);
@@ -142,8 +132,7 @@ END_TEST
 
 /* A name that was taken from an image of a read-only store: podman keeps the rest in its own store. */
 START_TEST(test_removed_name) {
-        g_autoptr(BuiltImage)
-                image = store_builder_add(builder, 1, "\"quay.io/x:1\", \"quay.io/x:2\"", "x", 1, 1);
+        g_autoptr(BuiltImage) image = store_builder_add(builder, 1, "\"quay.io/x:1\", \"quay.io/x:2\"", "x", 1, 1);
 
         expect_image("quay.io/x:1", image, "quay.io/x:1", "/usr/extra", false);
         g_clear_pointer(&image, built_image_free);
@@ -169,8 +158,8 @@ END_TEST
 START_TEST(test_manifest_list) {
         g_autoptr(BuiltImage) image = store_builder_add(builder, 1, "\"quay.io/instance:1\"", "x", 2, 1);
         g_autofree char *entry = g_strdup_printf(
-                "{\"digest\": \"%s\", \"platform\": {\"os\": \"linux\", \"architecture\": \"%s\"}}",
-                image->digest, manifest_architecture());
+                "{\"digest\": \"%s\", \"platform\": {\"os\": \"linux\", \"architecture\": \"%s\"}}", image->digest,
+                manifest_architecture());
 
         built_image_free(store_builder_add_list(builder, 0, "\"quay.io/list:1\"", entry));
         expect_image("quay.io/list:1", image, "quay.io/list:1", "/usr/extra", false);
@@ -180,10 +169,9 @@ START_TEST(test_manifest_list) {
                 "{\"digest\": \"x\", \"platform\": {\"os\": \"linux\", \"architecture\": \"pdp11\"}}"));
         expect_error("quay.io/foreign:1", KT_ERROR_NOT_FOUND, "only for: linux/pdp11");
 
-        g_autofree char *absent = g_strdup_printf(
-                "{\"digest\": \"sha256:%s\", \"platform\": {\"os\": \"linux\", "
-                "\"architecture\": \"%s\"}}",
-                image->id, manifest_architecture());
+        g_autofree char *absent = g_strdup_printf("{\"digest\": \"sha256:%s\", \"platform\": {\"os\": \"linux\", "
+                                                  "\"architecture\": \"%s\"}}",
+                                                  image->id, manifest_architecture());
         built_image_free(store_builder_add_list(builder, 0, "\"quay.io/absent:1\"", absent));
         expect_error("quay.io/absent:1", KT_ERROR_NOT_FOUND, "the one for this machine");
 }
@@ -240,8 +228,7 @@ static void make_images_json_a_fifo(const BuiltImage *image) {
 }
 
 static void lead_id_astray(const BuiltImage *image) {
-        write_in_store("overlay-images/images.json",
-                       "[{\"id\": \"../../../etc\", \"names\": [\"quay.io/x:1\"]}]");
+        write_in_store("overlay-images/images.json", "[{\"id\": \"../../../etc\", \"names\": [\"quay.io/x:1\"]}]");
 }
 
 static void lead_layer_astray(const BuiltImage *image) {
@@ -293,13 +280,13 @@ static void shorten_lower(const BuiltImage *image) {
 }
 
 static void swap_lower(const BuiltImage *image) {
-        run("awk -F: '{print $2\":\"$1\":\"$3}' overlay/%s/lower > x && mv x overlay/%s/lower",
-            image->layers[3], image->layers[3]);
+        run("awk -F: '{print $2\":\"$1\":\"$3}' overlay/%s/lower > x && mv x overlay/%s/lower", image->layers[3],
+            image->layers[3]);
 }
 
 static void repeat_lower(const BuiltImage *image) {
-        run("awk -F: '{print $1\":\"$1\":\"$3}' overlay/%s/lower > x && mv x overlay/%s/lower",
-            image->layers[3], image->layers[3]);
+        run("awk -F: '{print $1\":\"$1\":\"$3}' overlay/%s/lower > x && mv x overlay/%s/lower", image->layers[3],
+            image->layers[3]);
 }
 
 static void loop_lower(const BuiltImage *image) {
@@ -455,8 +442,7 @@ START_TEST(test_many_layers) {
 
         expect_image("quay.io/most:1", most, "quay.io/most:1", "/store", true);
         built_image_free(store_builder_add(builder, 0, "\"quay.io/toomany:1\"", "m", 501, 0));
-        expect_error("quay.io/toomany:1", KT_ERROR_UNSUPPORTED,
-                     "it has 501 layers, and overlayfs can only have 500");
+        expect_error("quay.io/toomany:1", KT_ERROR_UNSUPPORTED, "it has 501 layers, and overlayfs can only have 500");
 }
 END_TEST
 

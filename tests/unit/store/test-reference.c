@@ -27,8 +27,7 @@ static const struct {
           "alias.example/n:latest localhost/nginx:latest first.example/nginx:latest "
           "docker.io/library/nginx:latest docker.io/library/nginx:latest",
           NULL },
-        { "a/b:v2",
-          "alias.example/n:v2 localhost/a/b:v2 first.example/a/b:v2 docker.io/a/b:v2 docker.io/a/b:v2",
+        { "a/b:v2", "alias.example/n:v2 localhost/a/b:v2 first.example/a/b:v2 docker.io/a/b:v2 docker.io/a/b:v2",
           NULL },
         { "a__b-c--d.e",
           "alias.example/n:latest localhost/a__b-c--d.e:latest first.example/a__b-c--d.e:latest "
@@ -50,8 +49,7 @@ static char *names_of(const Reference *reference) {
 
         if (!reference->repository)
                 return g_strdup("");
-        g_auto(GStrv) repositories = reference_repositories(reference, "alias.example/n",
-                                                            (char *const *) registries);
+        g_auto(GStrv) repositories = reference_repositories(reference, "alias.example/n", (char *const *) registries);
         for (char **repository = repositories; *repository; repository++) {
                 g_autofree char *name = reference_name(reference, *repository);
                 g_string_append_printf(names, "%s%s", names->len > 0 ? " " : "", name);
@@ -123,8 +121,7 @@ START_TEST(test_limits) {
         g_autofree char *tag = g_strnfill(128, 't');
         g_autofree char *tagged = g_strconcat("a:", tag, NULL);
         g_autofree char *tagged_too_long = g_strconcat("a:", tag, "t", NULL);
-        const char *const texts[] = { longest,         too_long,       tagged,
-                                      tagged_too_long, docker_longest, docker_too_long };
+        const char *const texts[] = { longest, too_long, tagged, tagged_too_long, docker_longest, docker_too_long };
         const bool expected[] = { true, false, true, false, true, false };
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {

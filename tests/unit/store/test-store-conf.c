@@ -18,8 +18,8 @@ static const struct {
         const char *message;
 } files[] = {
         { "", "/var/lib/containers/storage", 1 },
-        { "[storage]\ndriver = \"overlay\"\nrunroot = \"/run/x\"\ngraphroot = \"/srv//images/\"\n",
-          "/srv/images", 1 },
+        { "[storage]\ndriver = \"overlay\"\nrunroot = \"/run/x\"\ngraphroot = \"/srv//images/\"\n", "/srv/images",
+          1 },
         { "[storage]\ngraphroot = \"\"\ndriver = \"\"\n", "/var/lib/containers/storage", 1 },
         { "[storage]\ndriver = \"overlay2\"\n", "/var/lib/containers/storage", 1 },
         { "[storage]\ngraphroot = '/g'\n[storage.options]\n"
@@ -40,22 +40,18 @@ static const struct {
           "/var/lib/containers/storage", 1 },
         { "[other]\ngraphroot = \"/no\"\n", "/var/lib/containers/storage", 1 },
 
-        { "[storage]\ndriver = \"vfs\"\n", NULL, 0, KT_ERROR_UNSUPPORTED,
-          "F:2: 'driver' of [storage] is 'vfs'" },
+        { "[storage]\ndriver = \"vfs\"\n", NULL, 0, KT_ERROR_UNSUPPORTED, "F:2: 'driver' of [storage] is 'vfs'" },
         { "[storage]\ngraphroot = \"rel\"\n", NULL, 0, KT_ERROR_FAILED,
           "F:2: 'graphroot' of [storage]: 'rel' is not an absolute path" },
-        { "[storage]\ngraphroot = \"$HOME/x\"\n", NULL, 0, KT_ERROR_UNSUPPORTED,
-          "variables are not expanded" },
-        { "[storage]\ngraphroot = 1\n", NULL, 0, KT_ERROR_FAILED,
-          "F:2: 'graphroot' of [storage] must be a string" },
+        { "[storage]\ngraphroot = \"$HOME/x\"\n", NULL, 0, KT_ERROR_UNSUPPORTED, "variables are not expanded" },
+        { "[storage]\ngraphroot = 1\n", NULL, 0, KT_ERROR_FAILED, "F:2: 'graphroot' of [storage] must be a string" },
         { "storage = 1\n", NULL, 0, KT_ERROR_FAILED, "F:1: 'storage' must be a table" },
-        { "[storage.options]\nadditionalimagestores = \"/a\"\n", NULL, 0, KT_ERROR_FAILED,
-          "must be an array" },
+        { "[storage.options]\nadditionalimagestores = \"/a\"\n", NULL, 0, KT_ERROR_FAILED, "must be an array" },
         { "[storage.options]\nadditionalimagestores = [1]\n", NULL, 0, KT_ERROR_FAILED, "must be a string" },
         { "[storage.options]\nadditionallayerstores = [\"/a:ref\"]\n", NULL, 0, KT_ERROR_UNSUPPORTED,
           "F:2: 'additionallayerstores' of [storage.options] is set" },
-        { "[storage.options.overlay]\nmount_program = \"/usr/bin/fuse-overlayfs\"\n", NULL, 0,
-          KT_ERROR_UNSUPPORTED, "F:2: 'mount_program' of [storage.options.overlay] is set" },
+        { "[storage.options.overlay]\nmount_program = \"/usr/bin/fuse-overlayfs\"\n", NULL, 0, KT_ERROR_UNSUPPORTED,
+          "F:2: 'mount_program' of [storage.options.overlay] is set" },
         { "[storage.options]\nmount_program = \"/usr/bin/fuse-overlayfs\"\n", NULL, 0, KT_ERROR_UNSUPPORTED,
           "is set" },
         { "[storage.options.overlay]\n\nforce_mask = \"shared\"\n", NULL, 0, KT_ERROR_UNSUPPORTED, "F:3:" },
@@ -63,8 +59,7 @@ static const struct {
           "F:3: 'graphroot' is already defined on line 2" },
         { "[storage\n", NULL, 0, KT_ERROR_FAILED, "F:1: expected ']'" },
         { "[storage]\ngraphroot = /a\n", NULL, 0, KT_ERROR_FAILED, "F:2: expected a value" },
-        { "[storage]\ngraphroot = \"/a\n", NULL, 0, KT_ERROR_FAILED,
-          "F:2: the string is not closed on its line" },
+        { "[storage]\ngraphroot = \"/a\n", NULL, 0, KT_ERROR_FAILED, "F:2: the string is not closed on its line" },
         { "\xff", NULL, 0, KT_ERROR_FAILED, "not UTF-8" },
 };
 
@@ -190,16 +185,15 @@ START_TEST(test_bad_file) {
 
         store_builder_write(builder, "etc/containers/storage.conf.d/50-bad.conf", "[storage]\n\n=\n");
         ck_assert_ptr_null(store_conf_load(builder->root, &error));
-        ck_assert_msg(strstr(error->message, "/etc/containers/storage.conf.d/50-bad.conf:3: expected a key"),
-                      "%s", error->message);
+        ck_assert_msg(strstr(error->message, "/etc/containers/storage.conf.d/50-bad.conf:3: expected a key"), "%s",
+                      error->message);
         g_clear_error(&error);
 
         remove_file("/etc/containers/storage.conf");
         g_autofree char *directory = g_strconcat(builder->root, "/etc/containers/storage.conf", NULL);
         ck_assert_int_eq(g_mkdir_with_parents(directory, 0755), 0);
         ck_assert_ptr_null(store_conf_load(builder->root, &error));
-        ck_assert_msg(g_str_has_suffix(error->message,
-                                       "/etc/containers/storage.conf: It is not a regular file"),
+        ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf: It is not a regular file"),
                       "%s", error->message);
 }
 END_TEST
@@ -207,12 +201,11 @@ END_TEST
 START_TEST(test_short_names) {
         g_autoptr(GError) error = NULL;
 
-        store_builder_write(
-                builder, "etc/containers/registries.conf",
-                "unqualified-search-registries = [\"one.example\", \"two.example\"]\n"
-                "short-name-mode=\"enforcing\"\n[[registry]]\nlocation = \"x\"\n[[registry.mirror]]\n"
-                "location = \"y\"\n[[registry]]\nlocation = \"z\"\ninsecure = true\n"
-                "[aliases]\n\"nginx\" = \"one.example/nginx\"\n\"a/b\" = \"one.example/b\"\n");
+        store_builder_write(builder, "etc/containers/registries.conf",
+                            "unqualified-search-registries = [\"one.example\", \"two.example\"]\n"
+                            "short-name-mode=\"enforcing\"\n[[registry]]\nlocation = \"x\"\n[[registry.mirror]]\n"
+                            "location = \"y\"\n[[registry]]\nlocation = \"z\"\ninsecure = true\n"
+                            "[aliases]\n\"nginx\" = \"one.example/nginx\"\n\"a/b\" = \"one.example/b\"\n");
         store_builder_write(builder, "etc/containers/registries.conf.d/10.conf",
                             "[aliases]\nredis = \"one.example/redis\"\n\"a/b\" = \"\"\n");
         store_builder_write(builder, "var/cache/containers/short-name-aliases.conf",
@@ -232,10 +225,8 @@ static const struct {
         const char *text;
         const char *message;
 } bad_registries[] = {
-        { "unqualified-search-registries = \"x\"\n",
-          "registries.conf:1: 'unqualified-search-registries' must be" },
-        { "\nunqualified-search-registries = [\n1]\n",
-          "registries.conf:3: 'unqualified-search-registries' must be" },
+        { "unqualified-search-registries = \"x\"\n", "registries.conf:1: 'unqualified-search-registries' must be" },
+        { "\nunqualified-search-registries = [\n1]\n", "registries.conf:3: 'unqualified-search-registries' must be" },
         { "aliases = 1\n", "registries.conf:1: 'aliases' must be a table" },
         { "[aliases]\na = [\"b\"]\n", "registries.conf:2: an alias must be a string" },
         { "[aliases\n", "registries.conf:1: expected ']'" },
