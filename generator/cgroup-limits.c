@@ -2,7 +2,7 @@
 #include "generator/cgroup-limits.h"
 #include "generator/handlers.h"
 #include "libstart/base/error.h"
-#include "libstart/base/size.h"
+#include "libstart/option/size.h"
 
 /* Podman's, where a file says nothing. */
 #define PIDS_LIMIT "2048"

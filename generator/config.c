@@ -6,9 +6,9 @@
 #include "generator/dropins.h"
 #include "generator/unit-file.h"
 #include "keyturn-config.h"
-#include "libstart/base/check-value.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/option/check-value.h"
 
 /* First wins. There is none below /run, where keyturn has the containers' state instead. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };

@@ -16,7 +16,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 
 typedef enum Setting {
         SETTING_NETWORK,      /* "host" or "none" */
-        SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/base/storage-option.h */
+        SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/option/storage-option.h */
         SETTING_LAYER_INODES, /* a number */
         N_SETTINGS,
 } Setting;

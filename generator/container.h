@@ -8,7 +8,7 @@
 #include "generator/load.h"
 #include "generator/service.h"
 #include "generator/unit-names.h"
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 
 /* A .container file on its way to a service. */
 typedef struct Container {

@@ -2,7 +2,7 @@
 #include "generator/devices.h"
 #include "generator/handlers.h"
 #include "generator/words.h"
-#include "libstart/base/device-request.h"
+#include "libstart/option/device-request.h"
 
 bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value->text, error);

@@ -13,11 +13,11 @@
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
-#include "libstart/base/env-list.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
-#include "libstart/base/seccomp-request.h"
+#include "libstart/option/env-list.h"
+#include "libstart/option/seccomp-request.h"
 
 static bool arg_dry_run = false;
 static const char *arg_root = NULL;

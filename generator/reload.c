@@ -3,7 +3,7 @@
 #include "generator/handlers.h"
 #include "generator/words.h"
 #include "libstart/base/error.h"
-#include "libstart/base/signal-name.h"
+#include "libstart/option/signal-name.h"
 
 /* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent, and
  * is where systemd is: kill(1) may not be installed. */

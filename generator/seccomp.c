@@ -4,11 +4,11 @@
 
 #include "generator/seccomp.h"
 #include "keyturn-config.h"
-#include "libstart/base/bounding-set.h"
-#include "libstart/base/capability.h"
 #include "libstart/base/log.h"
-#include "libstart/base/seccomp-request.h"
-#include "libstart/base/security-option.h"
+#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/seccomp-request.h"
+#include "libstart/option/security-option.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 

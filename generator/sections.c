@@ -10,8 +10,8 @@
 #include "generator/source-path.h"
 #include "generator/values.h"
 #include "generator/words.h"
-#include "libstart/base/security-option.h"
-#include "libstart/base/signal-name.h"
+#include "libstart/option/security-option.h"
+#include "libstart/option/signal-name.h"
 
 /*
  * [Unit]

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "generator/unit-file.h"
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 
 /* The unit that is being made: the user's file with lines added to it. */
 typedef struct Service {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/storage.h"
 #include "generator/handlers.h"
-#include "libstart/base/storage-option.h"
+#include "libstart/option/storage-option.h"
 
 /* A value has no specifiers: "10%" is a percentage, here and in keyturn.conf, and systemd is to leave it one. */
 static void add_option(Container *container, const char *name, const char *value) {

@@ -3,8 +3,8 @@
 
 #include "generator/source-path.h"
 #include "generator/untrusted-paths.h"
-#include "libstart/base/mount-request.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/mount-request.h"
 
 /* What is not known here stays unknown to libstart: volumes whose path is a variable, or begins with an unknown
  * specifier, and those that are given to `podman run` by hand. */

@@ -5,9 +5,9 @@
 
 #include "keyturn-config.h"
 #include "libstart/base/exit-codes.h"
-#include "libstart/base/launch-args.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/option/launch-args.h"
 #include "libstart/run/start.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "keyturn-config.h"
-#include "libstart/base/capability.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
-#include "libstart/base/seccomp-request.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/seccomp-request.h"
 #include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/profile-file.h"
 #include "seccomp-precompile/bpf-disassemble.h"

@@ -7,7 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/base/seccomp-request.h"
+#include "libstart/option/seccomp-request.h"
 #include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
 #include "seccomp-precompile/precompile.h"

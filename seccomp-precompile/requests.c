@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "seccomp-precompile/requests.h"
 #include "libstart/base/error.h"
-#include "libstart/base/seccomp-request.h"
+#include "libstart/option/seccomp-request.h"
 
 /* Beside Podman keyturn-generator writes into the early directory, else into the normal one. */
 static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator" };

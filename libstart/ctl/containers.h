@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 
 /* A container, as its generated unit and systemd know it. */
 typedef struct Container {

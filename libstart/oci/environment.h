@@ -3,10 +3,10 @@
 
 #include <glib.h>
 
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
+#include "libstart/option/launch-args.h"
 
 typedef struct EnvironmentInput {
         const LaunchArgs *args;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/host-facts.h"
+#include "libstart/option/launch-args.h"
 
 /* Where the payload finds its socket: podman's place. */
 #define NOTIFY_SOCKET_INSIDE "/run/notify/notify.sock"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/image-config.h"
+#include "libstart/option/launch-args.h"
 
 /* The payload's argv, by podman's rules: --entrypoint replaces the image's entrypoint and takes away the
  * image's command; words after the image replace the image's command. Fails with KT_ERROR_NOT_FOUND if

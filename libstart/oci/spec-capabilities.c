@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/bounding-set.h"
-#include "libstart/base/capability.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
 
 #define LABEL "io.containers.capabilities"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/sysctl.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/sysctl.h"
 
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
 

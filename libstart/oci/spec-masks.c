@@ -2,8 +2,8 @@
 #include <fnmatch.h>
 
 #include "libstart/base/path-value.h"
-#include "libstart/base/security-option.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/security-option.h"
 
 /* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what it
  * masks itself. */

@@ -2,14 +2,14 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "libstart/base/device-request.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "libstart/base/mount-request.h"
 #include "libstart/base/path-value.h"
-#include "libstart/base/size.h"
 #include "libstart/oci/notify.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/device-request.h"
+#include "libstart/option/mount-request.h"
+#include "libstart/option/size.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/base/error.h"
-#include "libstart/base/security-option.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/security-option.h"
 
 static runtime_spec_schema_config_schema_process_user *make_user(const UserIdentity *identity) {
         runtime_spec_schema_config_schema_process_user *user = g_new0(typeof(*user), 1);

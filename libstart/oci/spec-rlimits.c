@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/base/error.h"
-#include "libstart/base/ulimit.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/ulimit.h"
 
 #define DEFAULT_LIMIT 1048576 /* Podman's, for open files and for processes */
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libstart/base/annotation.h"
 #include "libstart/base/error.h"
-#include "libstart/base/signal-name.h"
 #include "libstart/oci/hostname.h"
 #include "libstart/oci/spec-parts.h"
+#include "libstart/option/annotation.h"
+#include "libstart/option/signal-name.h"
 
 #define OCI_VERSION "1.2.0" /* of the runtime spec, as Podman 5.4 writes it */
 

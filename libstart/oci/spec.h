@@ -4,11 +4,11 @@
 #include <glib.h>
 #include <ocispec/runtime_spec_schema_config_schema.h>
 
-#include "libstart/base/launch-args.h"
-#include "libstart/base/mount-request.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
+#include "libstart/option/launch-args.h"
+#include "libstart/option/mount-request.h"
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_spec_schema_config_schema)
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/user-spec.h"
 #include "libstart/oci/user.h"
+#include "libstart/option/user-spec.h"
 
 /* Fields of a line in passwd(5) and group(5). */
 enum {

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libstart/base/device-request.h"
 #include "libstart/base/error.h"
+#include "libstart/option/device-request.h"
 #include "libstart/run/device-node.h"
 
 /* As systemd names the unit of a path: systemd.unit(5), STRING ESCAPING. Transfer full. */

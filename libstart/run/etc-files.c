@@ -7,8 +7,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/host-entry.h"
-#include "libstart/base/mount-request.h"
+#include "libstart/option/host-entry.h"
+#include "libstart/option/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/mounts.h"

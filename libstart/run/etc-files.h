@@ -5,7 +5,7 @@
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 
 /* The files that Podman generates for a container: /etc/hosts, /etc/resolv.conf, /etc/hostname, /etc/mtab and
  * /run/.containerenv; /etc/localtime with a time zone. `hostname` is the container's. */

@@ -2,8 +2,8 @@
 #include "libstart/run/filter.h"
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
-#include "libstart/base/security-option.h"
 #include "libstart/oci/spec.h"
+#include "libstart/option/security-option.h"
 #include "libstart/seccomp/seccomp.h"
 
 /* The container has its filter, and somebody should know what it cost. */

@@ -4,9 +4,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/oci/image-config.h"
+#include "libstart/option/launch-args.h"
 
 /* The container's seccomp filter, raw BPF. *ret is NULL only where args say "seccomp=unconfined"; a filter that
  * cannot be had is an error. */

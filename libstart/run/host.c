@@ -7,8 +7,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "libstart/base/bounding-set.h"
 #include "libstart/base/error.h"
+#include "libstart/option/bounding-set.h"
 #include "libstart/run/device-node.h"
 #include "libstart/run/host.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/log/notify-socket.h"
+#include "libstart/relay/notify-socket.h"
 #include "libstart/run/notify.h"
 
 #define NOTIFY_MARK "X_KEYTURN_MARK=1"

@@ -10,7 +10,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/log/relay-client.h"
+#include "libstart/relay/relay-client.h"
 #include "libstart/run/output-copier.h"
 
 #define BUFFER_SIZE 65536

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 
 /* Put the payload's standard input in place of ours.
  *

@@ -6,9 +6,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/log-option.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/option/log-option.h"
 #include "libstart/run/payload-log.h"
 
 /* Kept apart from the low numbers, which are systemd's activated sockets. */

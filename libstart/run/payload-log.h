@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "libstart/base/launch-args.h"
-#include "libstart/log/relay-client.h"
 #include "libstart/oci/user.h"
+#include "libstart/option/launch-args.h"
+#include "libstart/relay/relay-client.h"
 #include "libstart/run/output-copier.h"
 
 /* Where the payload's standard output and error go (--log-driver).

@@ -13,9 +13,9 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
-#include "libstart/log/notify-filter.h"
-#include "libstart/log/notify-record.h"
-#include "libstart/log/relay-client.h"
+#include "libstart/relay/notify-filter.h"
+#include "libstart/relay/notify-record.h"
+#include "libstart/relay/relay-client.h"
 #include "libstart/run/hand-over.h"
 #include "libstart/run/payload-notify.h"
 

@@ -8,7 +8,7 @@
 #include "libstart/run/notify.h"
 
 /* The socket that a payload with --sdnotify=container notifies. It is the container's own, never systemd's: the relay
- * reads it, and tells systemd what a payload may say (libstart/log/notify-filter.c). It is bound before the payload
+ * reads it, and tells systemd what a payload may say (libstart/relay/notify-filter.c). It is bound before the payload
  * runs, so a message finds it, and waits in its queue until the relay knows of it. */
 typedef struct PayloadNotify {
         int socket; /* -1: the payload has none */

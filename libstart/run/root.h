@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/image-config.h"
+#include "libstart/option/launch-args.h"
 #include "libstart/run/overlay.h"
 
 /* What becomes the container's "/". */

@@ -6,19 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libstart/base/env-list.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
-#include "libstart/base/notify-mode.h"
 #include "libstart/base/paths.h"
-#include "libstart/base/signal-name.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/hostname.h"
 #include "libstart/oci/notify.h"
 #include "libstart/oci/spec.h"
+#include "libstart/option/env-list.h"
+#include "libstart/option/notify-mode.h"
+#include "libstart/option/signal-name.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/filter.h"

@@ -7,7 +7,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/storage-option.h"
+#include "libstart/option/storage-option.h"
 #include "libstart/run/writable-layer.h"
 
 /* The threat: a payload that writes as much as it can, or as many files, or as deep a tree. On /run, where the machine's

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/toml.h"
+#include "libstart/config/toml.h"
 #include "libstart/seccomp/profile-path.h"
 
 #define CONF_VENDOR "/usr/share/containers/containers.conf"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libstart/base/capability.h"
 #include "libstart/base/error.h"
+#include "libstart/option/capability.h"
 #include "libstart/seccomp/json.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile.h"

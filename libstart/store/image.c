@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/store/file.h"
+#include "libstart/config/small-file.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/image.h"
 #include "libstart/store/layers.h"

@@ -8,7 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/store/file.h"
+#include "libstart/config/small-file.h"
 #include "libstart/store/layers.h"
 #include "libstart/store/manifest.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/store/short-names.h"
 #include "libstart/base/error.h"
-#include "libstart/base/toml.h"
-#include "libstart/store/conf-files.h"
-#include "libstart/store/file.h"
+#include "libstart/config/conf-files.h"
+#include "libstart/config/small-file.h"
+#include "libstart/config/toml.h"
 
 /* Written by podman when root has chosen a registry; stronger than registries.conf. */
 #define PATH_CHOSEN_ALIASES "/var/cache/containers/short-name-aliases.conf"

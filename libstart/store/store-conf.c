@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/store/store-conf.h"
-#include "libstart/store/conf-files.h"
+#include "libstart/config/conf-files.h"
 #include "libstart/store/store-settings.h"
 
 static const ConfFiles storage_conf = { .name = "storage", .environment = "CONTAINERS_STORAGE_CONF" };

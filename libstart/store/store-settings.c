@@ -3,7 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
-#include "libstart/base/toml.h"
+#include "libstart/config/toml.h"
 #include "libstart/store/store-settings.h"
 
 typedef struct Setting {

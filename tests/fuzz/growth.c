@@ -8,10 +8,10 @@
 
 #include "generator/unit-file.h"
 #include "generator/words.h"
-#include "libstart/base/toml.h"
-#include "libstart/log/record.h"
+#include "libstart/config/toml.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
+#include "libstart/relay/record.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/manifest.h"

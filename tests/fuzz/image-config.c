@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/capability.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec.h"
+#include "libstart/option/capability.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_config(const ImageConfig *image) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/base/launch-args.h"
+#include "libstart/option/launch-args.h"
 #include "tests/fuzz/fuzz.h"
 
 /* parse(build(x)) == x. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/log/level-prefix.h"
+#include "libstart/relay/level-prefix.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_emergency(const GString *text, gsize at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <unistd.h>
 
-#include "libstart/log/fd-store.h"
+#include "libstart/relay/fd-store.h"
 #include "tests/fuzz/fuzz.h"
 
 /* LISTEN_FDS and LISTEN_FDNAMES, as systemd sets them. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libstart/base/toml.h"
+#include "libstart/config/toml.h"
 #include "tests/fuzz/fuzz.h"
 
 static guint n_lines(const uint8_t *data, size_t size) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/base/check-value.h"
-#include "libstart/base/device-request.h"
-#include "libstart/base/host-entry.h"
-#include "libstart/base/signal-name.h"
-#include "libstart/base/size.h"
-#include "libstart/base/sysctl.h"
-#include "libstart/base/ulimit.h"
-#include "libstart/base/user-spec.h"
+#include "libstart/option/check-value.h"
+#include "libstart/option/device-request.h"
+#include "libstart/option/host-entry.h"
+#include "libstart/option/signal-name.h"
+#include "libstart/option/size.h"
+#include "libstart/option/sysctl.h"
+#include "libstart/option/ulimit.h"
+#include "libstart/option/user-spec.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Values that are checked here alone and become a part of something else. */

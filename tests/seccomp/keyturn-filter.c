@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libstart/base/capability.h"
+#include "libstart/option/capability.h"
 #include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/profile-file.h"
 

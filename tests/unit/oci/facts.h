@@ -3,10 +3,10 @@
 
 #include <check.h>
 
-#include "libstart/base/capability.h"
-#include "libstart/base/launch-args.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/host-facts.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/launch-args.h"
 #include "tests/unit/base/expect-error.h"
 
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/conf-files.h"
+#include "libstart/config/small-file.h"
+
+/* From the vendor's to the administrator's. */
+static const char *const directories[] = { "/usr/share/containers", "/etc/containers" };
+
+typedef struct Reading {
+        ConfFileHandler handler;
+        void *data;
+} Reading;
+
+static bool read_one(const Reading *reading, const char *path, bool *ret_exists, GError **error) {
+        g_autofree char *text = NULL;
+        size_t length = 0;
+
+        if (!file_read(path, &text, &length, NULL, error))
+                return false;
+        *ret_exists = text != NULL;
+        return !text || reading->handler(path, text, length, reading->data, error);
+}
+
+/* A file that the environment names must exist. */
+static bool read_from_environment(const Reading *reading, const char *variable, bool *ret_set, GError **error) {
+        const char *path = g_getenv(variable);
+        bool exists;
+
+        *ret_set = path && *path;
+        if (!*ret_set)
+                return true;
+        if (!read_one(reading, path, &exists, error))
+                return false;
+        return exists || error_set(error, KT_ERROR_NOT_FOUND, "$%s is '%s', which does not exist", variable, path);
+}
+
+static bool read_main_file(const Reading *reading, const ConfFiles *files, const char *root, GError **error) {
+        bool exists = false;
+
+        for (size_t i = G_N_ELEMENTS(directories); i > 0 && !exists; i--) {
+                g_autofree char *path = g_strconcat(root, directories[i - 1], "/", files->name, ".conf", NULL);
+
+                if (!read_one(reading, path, &exists, error))
+                        return false;
+        }
+        return true;
+}
+
+/* Podman's rule, which leaves out links. */
+static bool is_drop_in(const char *directory, const struct dirent *entry) {
+        struct stat st;
+
+        if (!g_str_has_suffix(entry->d_name, ".conf"))
+                return false;
+        if (entry->d_type != DT_UNKNOWN)
+                return entry->d_type == DT_REG;
+        g_autofree char *path = g_build_filename(directory, entry->d_name, NULL);
+        return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* paths: char* name -> char* path */
+static bool collect_drop_ins(const char *directory, GHashTable *paths, GError **error) {
+        DIR *stream = opendir(directory);
+        const struct dirent *entry;
+
+        if (!stream && (errno == ENOENT || errno == ENOTDIR))
+                return true;
+        if (!stream)
+                return error_set_errno(error, errno, "Cannot open '%s'", directory);
+        while ((entry = readdir(stream)))
+                if (is_drop_in(directory, entry))
+                        g_hash_table_replace(paths, g_strdup(entry->d_name),
+                                             g_build_filename(directory, entry->d_name, NULL));
+        closedir(stream);
+        return true;
+}
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static bool read_sorted(const Reading *reading, GHashTable *paths, GError **error) {
+        unsigned n;
+        g_autofree gpointer *names = g_hash_table_get_keys_as_array(paths, &n);
+        bool exists;
+
+        if (n > 1)
+                qsort(names, n, sizeof(*names), compare_names);
+        for (unsigned i = 0; i < n; i++)
+                if (!read_one(reading, g_hash_table_lookup(paths, names[i]), &exists, error))
+                        return false;
+        return true;
+}
+
+static bool read_drop_ins(const Reading *reading, const ConfFiles *files, const char *root, GError **error) {
+        static const char *const suffixes[] = { ".conf.d", ".rootful.conf.d" };
+        g_autoptr(GHashTable) paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                for (size_t j = 0; j < G_N_ELEMENTS(suffixes); j++) {
+                        g_autofree char *directory = g_strconcat(root, directories[i], "/", files->name, suffixes[j],
+                                                                 NULL);
+
+                        if (!collect_drop_ins(directory, paths, error))
+                                return false;
+                }
+        return read_sorted(reading, paths, error);
+}
+
+bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data, GError **error) {
+        Reading reading = { .handler = handler, .data = data };
+        g_autofree char *last = g_strconcat(files->environment, "_OVERRIDE", NULL);
+        bool is_set;
+
+        if (!read_from_environment(&reading, files->environment, &is_set, error))
+                return false;
+        if (!is_set &&
+            (!read_main_file(&reading, files, root, error) || !read_drop_ins(&reading, files, root, error)))
+                return false;
+        return read_from_environment(&reading, last, &is_set, error);
+}

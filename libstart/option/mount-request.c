@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
+#include "libstart/option/mount-request.h"
+
+enum {
+        ON_BIND = 1 << 0,
+        ON_TMPFS = 1 << 1,
+        ON_BOTH = ON_BIND | ON_TMPFS,
+};
+
+/* Of one subject, one option can be given. */
+typedef enum Subject {
+        SUBJECT_WRITE,
+        SUBJECT_EXEC,
+        SUBJECT_SUID,
+        SUBJECT_DEV,
+        SUBJECT_PROPAGATION,
+        SUBJECT_BIND,
+        SUBJECT_LABEL,
+        SUBJECT_COPY,
+        SUBJECT_COPY_UP,
+        SUBJECT_SIZE,
+        SUBJECT_MODE,
+        SUBJECT_SWAP,
+        SUBJECT_ATIME,
+        SUBJECT_CACHE,
+} Subject;
+
+typedef struct MountOption {
+        const char *name;
+        int where;
+        Subject subject;
+        bool silent; /* shapes the request, or means nothing on Linux; not for the OCI runtime */
+        bool (*check)(const char *value, GError **error);
+} MountOption;
+
+static bool check_tmpfs_size(const char *value, GError **error) {
+        size_t digits = strspn(value, "0123456789");
+        const char *unit = value + digits;
+
+        if (digits == 0 || (*unit && (!strchr("kKmMgGtTpPeE%", *unit) || unit[1])))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no size of a tmpfs: write bytes, or a number with k, m, g or %%", value);
+        return true;
+}
+
+static bool check_tmpfs_mode(const char *value, GError **error) {
+        if (!*value || strlen(value) > 5 || value[strspn(value, "01234567")])
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no octal mode such as 1777", value);
+        return true;
+}
+
+static const MountOption mount_options[] = {
+        { "ro", ON_BOTH, SUBJECT_WRITE },
+        { "rw", ON_BOTH, SUBJECT_WRITE },
+        { "exec", ON_BOTH, SUBJECT_EXEC },
+        { "noexec", ON_BOTH, SUBJECT_EXEC },
+        { "suid", ON_BOTH, SUBJECT_SUID },
+        { "nosuid", ON_BOTH, SUBJECT_SUID },
+        { "dev", ON_BOTH, SUBJECT_DEV },
+        { "nodev", ON_BOTH, SUBJECT_DEV },
+        { "private", ON_BOTH, SUBJECT_PROPAGATION },
+        { "rprivate", ON_BOTH, SUBJECT_PROPAGATION },
+        { "slave", ON_BOTH, SUBJECT_PROPAGATION },
+        { "rslave", ON_BOTH, SUBJECT_PROPAGATION },
+        { "shared", ON_BOTH, SUBJECT_PROPAGATION },
+        { "rshared", ON_BOTH, SUBJECT_PROPAGATION },
+        { "unbindable", ON_BOTH, SUBJECT_PROPAGATION },
+        { "runbindable", ON_BOTH, SUBJECT_PROPAGATION },
+        { "bind", ON_BIND, SUBJECT_BIND },
+        { "rbind", ON_BIND, SUBJECT_BIND },
+        { "z", ON_BIND, SUBJECT_LABEL, .silent = true },
+        { "Z", ON_BIND, SUBJECT_LABEL, .silent = true },
+        { "nocopy", ON_BIND, SUBJECT_COPY, .silent = true },     /* nothing is ever copied into a host directory */
+        { "cached", ON_BIND, SUBJECT_CACHE, .silent = true },    /* Docker on macOS; podman accepts and drops it */
+        { "delegated", ON_BIND, SUBJECT_CACHE, .silent = true }, /* likewise */
+        { "tmpcopyup", ON_TMPFS, SUBJECT_COPY_UP },
+        { "notmpcopyup", ON_TMPFS, SUBJECT_COPY_UP, .silent = true },
+        { "size", ON_TMPFS, SUBJECT_SIZE, .check = check_tmpfs_size },
+        { "mode", ON_TMPFS, SUBJECT_MODE, .check = check_tmpfs_mode },
+        { "noswap", ON_TMPFS, SUBJECT_SWAP },
+        { "noatime", ON_TMPFS, SUBJECT_ATIME },
+};
+
+/* What podman has beyond that, and what to do without it. */
+static const struct {
+        const char *name, *advice;
+} refused[] = {
+        { "O", "overlay volumes are not supported; mount the directory with 'ro', or copy it first" },
+        { "U", "keyturn never changes the owner of files; set it once, with chown or tmpfiles.d(5)" },
+        { "copy", "nothing is copied into a host directory; fill it beforehand, e.g. with tmpfiles.d(5)" },
+        { "copy-symlink", "mount the directory that the link points to" },
+        { "idmap", "mapped mounts are not supported; give the files the owner that they need" },
+        { "no-dereference", "mount the file that the link points to" },
+        { "subpath", "append it to the source instead" },
+        { "upperdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
+        { "workdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
+};
+
+void mount_request_free(MountRequest *request) {
+        if (!request)
+                return;
+        g_free(request->source);
+        g_free(request->destination);
+        g_ptr_array_unref(request->options);
+        g_free(request);
+}
+
+MountRequest *mount_request_new(MountType type) {
+        MountRequest *request = g_new0(MountRequest, 1);
+
+        request->type = type;
+        request->options = g_ptr_array_new_with_free_func(g_free);
+        return request;
+}
+
+bool mount_request_set_source(MountRequest *request, const char *path, GError **error) {
+        if (!path_value_check(path, error)) {
+                g_prefix_error(error, "source: ");
+                return false;
+        }
+        g_free(request->source);
+        request->source = path_value_clean(path);
+        return true;
+}
+
+bool mount_request_set_destination(MountRequest *request, const char *path, GError **error) {
+        if (!path_value_check(path, error)) {
+                g_prefix_error(error, "destination: ");
+                return false;
+        }
+
+        g_autofree char *clean = path_value_clean(path);
+        if (g_str_equal(clean, "/"))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "destination: nothing can be mounted on '/'; use Rootfs= for another root");
+        g_free(request->destination);
+        request->destination = g_steal_pointer(&clean);
+        return true;
+}
+
+static const MountOption *find_option(const char *name, size_t length) {
+        for (size_t i = 0; i < G_N_ELEMENTS(mount_options); i++)
+                if (strlen(mount_options[i].name) == length && strncmp(mount_options[i].name, name, length) == 0)
+                        return &mount_options[i];
+        return NULL;
+}
+
+static bool refuse_option(const char *option, size_t length, GError **error) {
+        for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
+                if (strlen(refused[i].name) == length && strncmp(refused[i].name, option, length) == 0)
+                        return error_set(error, KT_ERROR_UNSUPPORTED, "mount option '%s' is not supported: %s",
+                                         option, refused[i].advice);
+        return error_set(error, KT_ERROR_USAGE, "unknown mount option '%s'", option);
+}
+
+/* Silent options are among the request's too, until mount_request_complete() drops them. */
+static const MountOption *find_subject(const MountRequest *request, Subject subject) {
+        for (guint i = 0; i < request->options->len; i++) {
+                const char *given = request->options->pdata[i];
+                const MountOption *option = find_option(given, strcspn(given, "="));
+
+                if (option && option->subject == subject)
+                        return option;
+        }
+        return NULL;
+}
+
+bool mount_request_add_option(MountRequest *request, const char *text, GError **error) {
+        size_t length = strcspn(text, "=");
+        const char *value = text[length] ? text + length + 1 : NULL;
+        const MountOption *option = find_option(text, length);
+
+        if (!option)
+                return refuse_option(text, length, error);
+        if (!(option->where & (request->type == MOUNT_BIND ? ON_BIND : ON_TMPFS)))
+                return error_set(error, KT_ERROR_USAGE, "mount option '%s' is not for a %s", option->name,
+                                 request->type == MOUNT_BIND ? "bind mount" : "tmpfs");
+        if (!option->check != !value)
+                return error_set(error, KT_ERROR_USAGE, "mount option '%s' %s", option->name,
+                                 value ? "takes no value" : "needs a value");
+        if (option->check && !option->check(value, error))
+                return false;
+
+        const MountOption *earlier = find_subject(request, option->subject);
+        if (earlier)
+                return error_set(error, KT_ERROR_USAGE, "mount options '%s' and '%s' exclude each other",
+                                 earlier->name, option->name);
+        g_ptr_array_add(request->options, g_strdup(text));
+        return true;
+}
+
+bool mount_request_add_options(MountRequest *request, const char *comma_separated, GError **error) {
+        g_auto(GStrv) options = g_strsplit(comma_separated, ",", -1);
+
+        if (!options[0])
+                return error_set(error, KT_ERROR_USAGE, "the options after the last ':' are missing");
+        for (size_t i = 0; options[i]; i++)
+                if (!mount_request_add_option(request, options[i], error))
+                        return false;
+        return true;
+}
+
+static void add_default(MountRequest *request, Subject subject, const char *option) {
+        if (!find_subject(request, subject))
+                g_ptr_array_add(request->options, g_strdup(option));
+}
+
+static void drop_silent(MountRequest *request) {
+        for (guint i = request->options->len; i-- > 0;) {
+                const char *given = request->options->pdata[i];
+                const MountOption *option = find_option(given, strcspn(given, "="));
+
+                if (option && option->silent)
+                        g_ptr_array_remove_index(request->options, i);
+        }
+}
+
+void mount_request_complete(MountRequest *request) {
+        request->relabel = find_subject(request, SUBJECT_LABEL);
+        add_default(request, SUBJECT_WRITE, "rw");
+        add_default(request, SUBJECT_PROPAGATION, mount_request_has_option(request, "bind") ? "private" : "rprivate");
+        if (request->type == MOUNT_BIND) {
+                add_default(request, SUBJECT_BIND, "rbind");
+        } else {
+                add_default(request, SUBJECT_SUID, "nosuid");
+                add_default(request, SUBJECT_DEV, "nodev");
+                add_default(request, SUBJECT_COPY_UP, "tmpcopyup");
+        }
+        drop_silent(request);
+}
+
+bool mount_request_has_option(const MountRequest *request, const char *option) {
+        return g_ptr_array_find_with_equal_func(request->options, option, g_str_equal, NULL);
+}

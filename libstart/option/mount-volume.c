@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/base/error.h"
+#include "libstart/option/mount-request.h"
+
+static bool check_source(const char *source, GError **error) {
+        if (source[0] == '\0')
+                return error_set(error, KT_ERROR_USAGE, "the source before the first ':' is missing");
+        if (source[0] == '.')
+                return error_set(error, KT_ERROR_USAGE, "source '%s' is relative: write an absolute path", source);
+        if (source[0] != '/')
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s' is a named volume, which needs Podman's storage: name a directory of the "
+                                 "host instead, e.g. /var/lib/%s",
+                                 source, source);
+        return true;
+}
+
+MountRequest *mount_request_parse_volume(const char *value, GError **error) {
+        g_auto(GStrv) parts = g_strsplit(value, ":", -1);
+        guint n = g_strv_length(parts);
+        g_autoptr(MountRequest) request = mount_request_new(MOUNT_BIND);
+        bool ok;
+
+        if (n == 0 || n > 3)
+                ok = error_set(error, KT_ERROR_USAGE, "the form is SOURCE:DESTINATION[:OPTIONS]");
+        else if (n == 1)
+                ok = error_set(error, KT_ERROR_UNSUPPORTED,
+                               "an anonymous volume needs Podman's storage: name a directory of the host "
+                               "(SOURCE:DESTINATION), or use Tmpfs=%s for data that may be lost",
+                               value);
+        else
+                ok = check_source(parts[0], error) && mount_request_set_source(request, parts[0], error) &&
+                     mount_request_set_destination(request, parts[1], error) &&
+                     (n == 2 || mount_request_add_options(request, parts[2], error));
+        if (!ok) {
+                g_prefix_error(error, "volume '%s': ", value);
+                return NULL;
+        }
+        mount_request_complete(request);
+        return g_steal_pointer(&request);
+}

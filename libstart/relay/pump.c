@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/relay/journal.h"
+#include "libstart/relay/pump.h"
+
+/* Everything in a payload's pipe is the payload's: it may open the pipe again through /proc/self/fd, read from it, give it
+ * another size, put packets or pages into it that it changes later, at any moment, between any two of our calls. What is
+ * protected: that this thread goes on for the others, and that nobody's bytes get into another's lines. So nothing here
+ * waits for bytes or for room (the reading ends are non-blocking), nothing is repeated for as long as a payload likes, and
+ * the scratch pipe, which all share, is another one as soon as it did not give back what was put into it.
+ *
+ * Not protected: tee(2), read(2) and ioctl(2) take the kernel's lock of the pipe, which a writer has while it copies from
+ * its memory. No call asks for it without waiting. A payload that makes that copy slow stops this thread meanwhile. */
+
+static bool open_scratch(Pump *pump, GError **error) {
+        int fds[2];
+
+        if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+                return error_set_errno(error, errno, "Cannot make a pipe");
+        pump->scratch_read = fds[0];
+        pump->scratch_write = fds[1];
+        return true;
+}
+
+static void close_scratch(Pump *pump) {
+        fd_closep(&pump->scratch_read);
+        fd_closep(&pump->scratch_write);
+        pump->scratch_read = pump->scratch_write = -1;
+}
+
+bool pump_open(Pump *pump, GError **error) {
+        g_auto(Pump) opened = PUMP_NULL;
+
+        if (!open_scratch(&opened, error))
+                return false;
+        opened.buffer = g_malloc(JOURNAL_BATCH_MAX);
+        *pump = opened;
+        opened = (Pump) PUMP_NULL;
+        return true;
+}
+
+void pump_clear(Pump *pump) {
+        close_scratch(pump);
+        g_free(pump->buffer);
+        *pump = (Pump) PUMP_NULL;
+}
+
+/* The whole of what tee(2) copied. Only packets come one by one, and there are not more of them than the scratch pipe
+ * has slots. */
+static ssize_t read_scratch(const Pump *pump, ssize_t size) {
+        ssize_t n;
+
+        for (ssize_t got = 0; got < size; got += n) {
+                do
+                        n = read(pump->scratch_read, pump->buffer + got, JOURNAL_BATCH_MAX - (size_t) got);
+                while (n < 0 && errno == EINTR);
+                if (n <= 0)
+                        return n < 0 && errno != EAGAIN ? -errno : -EIO;
+        }
+        return size;
+}
+
+/* Is there nothing left of an earlier call? A pipe can hold slots without a byte in them, which no read asked for. */
+static bool is_scratch_empty(const Pump *pump) {
+        struct pollfd readable = { .fd = pump->scratch_read, .events = POLLIN };
+
+        return poll(&readable, 1, 0) == 0;
+}
+
+/* What could not be read of a page (it was cut off its file meanwhile) would be in front for ever. */
+static ssize_t replace_scratch(Pump *pump, ssize_t result) {
+        close_scratch(pump);
+        return open_scratch(pump, NULL) ? result : -EMFILE;
+}
+
+/* Copy what is in front of the pipe into the buffer. Returns the number of bytes, 0 at its end, or a
+ * negative errno. */
+static ssize_t peek(Pump *pump, int pipe) {
+        ssize_t size, n;
+
+        if (pump->scratch_read < 0 && !open_scratch(pump, NULL))
+                return -EMFILE;
+        do
+                size = tee(pipe, pump->scratch_write, JOURNAL_BATCH_MAX, SPLICE_F_NONBLOCK);
+        while (size < 0 && errno == EINTR);
+        if (size <= 0) {
+                int errnum = size < 0 ? errno : 0;
+
+                return is_scratch_empty(pump) ? -errnum : replace_scratch(pump, -EIO);
+        }
+        n = read_scratch(pump, size);
+        return n == size ? n : replace_scratch(pump, n);
+}
+
+/* What was looked at is not in more pieces than the scratch pipe has slots, unless it was exchanged meanwhile. */
+#define READS_MAX 32
+
+/* By read(2), whose copy is wasted, because splice(2) to /dev/null can be killed within a line. Where the payload was
+ * faster there is less; what it then wrote instead may be lost to it. */
+static void take(const Pump *pump, int pipe, size_t size) {
+        for (int i = 0; i < READS_MAX && size > 0; i++) {
+                ssize_t n = read(pipe, pump->buffer, size);
+
+                if (n > 0)
+                        size -= (size_t) n;
+                else if (n == 0 || errno != EINTR)
+                        return;
+        }
+}
+
+/* Would a writer have to wait? Only a writing end can be asked, and a pipe may be full with few bytes in
+ * it: its slots count (and the payload may change their number). */
+static bool is_full(int pipe) {
+        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
+        struct pollfd writable = { .events = POLLOUT };
+        _cleanup_close_ int writer = -1;
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", pipe);
+        writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (writer < 0)
+                return true; /* better a part of a line than a payload that waits for ever */
+        writable.fd = writer;
+        return poll(&writable, 1, 0) == 0;
+}
+
+static size_t whole_lines(const Pump *pump, ssize_t size) {
+        const char *newline = size > 0 ? memrchr(pump->buffer, '\n', (size_t) size) : NULL;
+
+        return newline ? (size_t) (newline - pump->buffer) + 1 : 0;
+}
+
+/* There is the begin of a line and nothing else. Must its end be waited for? That there is more in the
+ * pipe than the scratch pipe has slots for, or that the pipe is full, tells nothing if it was seen after
+ * we looked into the pipe: the writer may have gone on meanwhile. So look again afterwards. */
+static ssize_t peek_stuck(Pump *pump, int pipe, size_t *ret_batch) {
+        bool stuck = is_full(pipe);
+        int waiting = 0;
+        ssize_t size;
+
+        if (ioctl(pipe, FIONREAD, &waiting) < 0)
+                return -errno;
+        size = peek(pump, pipe);
+        *ret_batch = whole_lines(pump, size);
+        if (*ret_batch == 0 && size > 0 && (stuck || waiting > size || size == JOURNAL_BATCH_MAX))
+                *ret_batch = (size_t) size;
+        return size;
+}
+
+static PumpResult failed(int errnum) {
+        errno = errnum;
+        return PUMP_FAILED;
+}
+
+PumpResult pump_move(Pump *pump, int pipe, bool hung_up, PumpSend send, void *context) {
+        ssize_t size = peek(pump, pipe), sent;
+        size_t batch = whole_lines(pump, size);
+
+        if (size > 0 && batch == 0) {
+                if (hung_up || size == JOURNAL_BATCH_MAX)
+                        batch = (size_t) size;
+                else
+                        size = peek_stuck(pump, pipe, &batch);
+        }
+        if (size == 0)
+                return PUMP_ENDED;
+        if (size == -EMFILE)
+                return failed(EMFILE);
+        /* Or it holds what cannot be read: the payload has done that, and it stays so until the payload's next move. */
+        if (size < 0)
+                return PUMP_IDLE;
+        if (batch == 0)
+                return PUMP_WAITING;
+        sent = send(pump->buffer, batch, context);
+        if (sent == -EAGAIN)
+                return PUMP_BLOCKED;
+        if (sent < 0)
+                return failed((int) -sent);
+        take(pump, pipe, (size_t) sent);
+        return PUMP_MORE;
+}

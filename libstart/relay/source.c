@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/relay/journal.h"
+#include "libstart/relay/source.h"
+
+#define RECORD_MAX 4096
+
+static void close_fd(int *fd) {
+        fd_closep(fd);
+        *fd = -1;
+}
+
+static guint64 inode_of(int fd) {
+        struct stat st;
+
+        return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static bool has_type(int fd, mode_t type) {
+        struct stat st;
+
+        return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type;
+}
+
+/* A payload's; output may go to a named one, too. */
+static bool is_reading_end(int fd) {
+        return has_type(fd, S_IFIFO) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
+static bool signal_0(int pidfd) {
+        return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
+}
+
+/* Signal 0 is answered even if we might not send another. */
+static bool is_pidfd(int fd) {
+        return fd >= 0 && (signal_0(fd) || errno == ESRCH || errno == EPERM);
+}
+
+static bool save_record(RelaySource *source, GError **error) {
+        g_autofree char *text = relay_record_format(&source->record, error);
+
+        if (!text)
+                return false;
+        /* One write within a page: a kill finds the old text or the new one. */
+        if (pwrite(source->memory, text, strlen(text), 0) != (ssize_t) strlen(text))
+                return error_set_errno(error, errno, "Cannot write to memory");
+        return true;
+}
+
+static void watch_payload(RelaySource *source) {
+        source->payload = (int) syscall(SYS_pidfd_open, source->record.payload, 0);
+        source->ended = source->reaped = source->payload < 0;
+}
+
+static RelaySource *source_alloc(void) {
+        RelaySource *source = g_new0(RelaySource, 1);
+
+        source->memory = source->payload = -1;
+        for (guint i = 0; i < SOURCE_STREAMS; i++)
+                source->streams[i] = (RelayStream) {
+                        .source = source,
+                        .is_stderr = i == SOURCE_STDERR,
+                        .pipe = -1,
+                        .journal = -1,
+                        .file = -1,
+                        .left = G_MAXSIZE,
+                };
+        return source;
+}
+
+static int sink_of(const RelayStream *stream) {
+        return stream->file >= 0 ? stream->file : stream->journal;
+}
+
+static void take_sink(RelayStream *stream, int *fd) {
+        int *place = has_type(*fd, S_IFSOCK) ? &stream->journal : &stream->file;
+
+        *place = fd_steal(fd);
+}
+
+/* systemd gives a service one connection for both stdout and stderr, with one priority. stderr gets one
+ * of its own. */
+static void tell_apart(RelaySource *source) {
+        guint64 *inodes = source->record.inodes;
+
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                inodes[RELAY_STDOUT_PIPE + i] = is_reading_end(source->streams[i].pipe) ?
+                                                        inode_of(source->streams[i].pipe) :
+                                                        0;
+                inodes[RELAY_STDOUT_STREAM + i] = inode_of(sink_of(&source->streams[i]));
+        }
+        if (source->streams[SOURCE_STDERR].journal >= 0 && source->streams[SOURCE_STDOUT].journal >= 0 &&
+            inodes[RELAY_STDERR_STREAM] == inodes[RELAY_STDOUT_STREAM] && inodes[RELAY_STDOUT_PIPE] != 0) {
+                close_fd(&source->streams[SOURCE_STDERR].journal);
+                inodes[RELAY_STDERR_STREAM] = 0;
+        }
+}
+
+/* Non-blocking: the payload, which opens the pipe anew, has a description of its own, and cannot change that. */
+static bool check_pipes(const RelaySource *source, GError **error) {
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                int pipe = source->streams[i].pipe;
+
+                if (pipe < 0)
+                        continue;
+                if (source->record.inodes[RELAY_STDOUT_PIPE + i] == 0)
+                        return error_set(error, KT_ERROR_FAILED, "descriptor %u is no pipe", i);
+                if (fcntl(pipe, F_SETFL, O_NONBLOCK) < 0)
+                        return error_set_errno(error, errno, "cannot make a pipe non-blocking");
+        }
+        if (relay_source_ended(source))
+                return error_set(error, KT_ERROR_FAILED, "there is no pipe");
+        return true;
+}
+
+static void name_source(RelaySource *source) {
+        const guint64 *inodes = source->record.inodes;
+        RelayRole first = inodes[RELAY_STDOUT_PIPE] != 0 ? RELAY_STDOUT_PIPE : RELAY_STDERR_PIPE;
+
+        source->name = g_strdup_printf("%" G_GUINT64_FORMAT, inodes[first]);
+}
+
+RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
+        g_autoptr(RelaySource) source = source_alloc();
+
+        source->record = *record;
+        *record = (RelayRecord) { 0 };
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                source->streams[i].pipe = fd_steal(&fds[RELAY_STDOUT_PIPE + i]);
+                if (fds[RELAY_STDOUT_STREAM + i] >= 0)
+                        take_sink(&source->streams[i], &fds[RELAY_STDOUT_STREAM + i]);
+        }
+        tell_apart(source);
+        if (!check_pipes(source, error))
+                return NULL;
+        name_source(source);
+        source->memory = memfd_create("keyturn-relay", MFD_CLOEXEC);
+        if (source->memory < 0) {
+                error_set_errno(error, errno, "Cannot make a memory file");
+                return NULL;
+        }
+        if (!save_record(source, error))
+                return NULL;
+        watch_payload(source);
+        return g_steal_pointer(&source);
+}
+
+static bool load_record(RelaySource *source, GError **error) {
+        char text[RECORD_MAX];
+        ssize_t n = pread(source->memory, text, sizeof text - 1, 0);
+
+        if (n < 0)
+                return error_set_errno(error, errno, "Cannot read from memory");
+        text[n] = '\0';
+        return relay_record_parse(text, &source->record, error);
+}
+
+static bool is_connected(int journal) {
+        struct pollfd state = { .fd = journal };
+
+        return poll(&state, 1, 0) >= 0 && !(state.revents & POLLHUP);
+}
+
+/* A connection that is not in the record is an old one, which journald had closed; so is one that has
+ * hung up. */
+static bool adopt_sink(const RelaySource *source, guint i, RelayStream *stream, int *fd) {
+        if (inode_of(*fd) != source->record.inodes[RELAY_STDOUT_STREAM + i] || sink_of(stream) >= 0 ||
+            (has_type(*fd, S_IFSOCK) && !is_connected(*fd)))
+                return false;
+        take_sink(stream, fd);
+        return true;
+}
+
+static void adopt(RelaySource *source, int *fd) {
+        bool reading_end = is_reading_end(*fd);
+
+        if (source->payload < 0 && is_pidfd(*fd)) {
+                source->payload = fd_steal(fd);
+                return;
+        }
+        for (guint i = 0; i < SOURCE_STREAMS && *fd >= 0; i++) {
+                RelayStream *stream = &source->streams[i];
+
+                if (!reading_end)
+                        (void) adopt_sink(source, i, stream, fd);
+                else if (inode_of(*fd) == source->record.inodes[RELAY_STDOUT_PIPE + i] && stream->pipe < 0)
+                        stream->pipe = fd_steal(fd);
+        }
+}
+
+RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds, GError **error) {
+        g_autoptr(RelaySource) source = source_alloc();
+        g_autofree int *left = g_memdup2(fds, n_fds * sizeof *fds);
+        bool usable = true;
+
+        source->name = g_strdup(name);
+        for (gsize i = 0; i < n_fds; i++)
+                if (source->memory < 0 && has_type(left[i], S_IFREG)) /* the first is ours, others are files */
+                        source->memory = fd_steal(&left[i]);
+        if (source->memory < 0)
+                usable = error_set(error, KT_ERROR_FAILED, "the record is missing");
+        else
+                usable = load_record(source, error);
+        for (gsize i = 0; i < n_fds; i++) {
+                if (usable)
+                        adopt(source, &left[i]);
+                close_fd(&left[i]);
+        }
+        if (!usable || !check_pipes(source, error))
+                return NULL;
+        for (guint i = 0; i < SOURCE_STREAMS; i++)
+                source->streams[i].prefix = LEVEL_PREFIX_UNKNOWN;
+        if (source->payload < 0)
+                watch_payload(source);
+        return g_steal_pointer(&source);
+}
+
+void relay_source_free(RelaySource *source) {
+        if (!source)
+                return;
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                fd_closep(&source->streams[i].pipe);
+                fd_closep(&source->streams[i].journal);
+                fd_closep(&source->streams[i].file);
+        }
+        fd_closep(&source->memory);
+        fd_closep(&source->payload);
+        late_pid_close(&source->late);
+        relay_record_clear(&source->record);
+        g_free(source->name);
+        g_free(source);
+}
+
+bool relay_source_store(RelaySource *source, FdStore *store, GError **error) {
+        int fds[FD_STORE_GROUP_MAX];
+        gsize n_fds = 0;
+
+        fds[n_fds++] = source->memory;
+        if (source->payload >= 0)
+                fds[n_fds++] = source->payload;
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                if (source->streams[i].pipe >= 0)
+                        fds[n_fds++] = source->streams[i].pipe;
+                if (sink_of(&source->streams[i]) >= 0)
+                        fds[n_fds++] = sink_of(&source->streams[i]);
+        }
+        return fd_store_add(store, source->name, fds, n_fds, error);
+}
+
+bool relay_source_ended(const RelaySource *source) {
+        return source->streams[SOURCE_STDOUT].pipe < 0 && source->streams[SOURCE_STDERR].pipe < 0;
+}
+
+bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
+        RelaySource *source = stream->source;
+        const RelayRecord *record = &source->record;
+        /* The facility is the one that systemd gives by default. */
+        int priority = LOG_DAEMON | (stream->is_stderr ? LOG_ERR : LOG_INFO);
+        g_autofree char *header = journal_header(record->tag, record->unit, priority, record->level_prefix);
+        RelayRole role = stream->is_stderr ? RELAY_STDERR_STREAM : RELAY_STDOUT_STREAM;
+
+        close_fd(&stream->journal);
+        stream->journal = journal_connect(record->journal, header, error);
+        if (stream->journal < 0)
+                return false;
+        source->record.inodes[role] = inode_of(stream->journal);
+        /* Our next incarnation would make another one, if this does not fit. */
+        (void) fd_store_add(store, source->name, &stream->journal, 1, NULL);
+        return save_record(source, error);
+}
+
+/* As the registration says. (It is also the owner of the pipe, but that is a thing which root in a container can
+ * change, to write in another's name; only of a payload whose libstart did not say it, that has to do.) */
+static void find_owner(RelaySource *source, const RelayStream *stream) {
+        const RelayRecord *record = &source->record;
+        struct stat st = { .st_uid = record->uid, .st_gid = record->gid };
+
+        if (source->owner.pid != 0 || (!record->has_user && fstat(stream->pipe, &st) < 0))
+                return;
+        source->owner = (struct ucred) { .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
+}
+
+/* Has it been reaped? (A zombie's id is still its own.) */
+static bool is_gone(RelaySource *source) {
+        if (!source->reaped && !signal_0(source->payload) && errno == ESRCH)
+                source->reaped = true;
+        return source->reaped;
+}
+
+static int use_late_pid(RelaySource *source) {
+        int r = source->late.pid > 0 ? 0 : late_pid_open(&source->late, source->record.payload);
+
+        if (r == 0)
+                source->owner.pid = source->late.pid;
+        return r;
+}
+
+bool relay_stream_may_move(RelayStream *stream) {
+        int waiting = 0;
+
+        if (stream->source->ended && stream->left == G_MAXSIZE)
+                stream->left = ioctl(stream->pipe, FIONREAD, &waiting) == 0 ? (gsize) waiting : 0;
+        return stream->left > 0;
+}
+
+static ssize_t send_as_payload(RelayStream *stream, const char *data, size_t size) {
+        RelaySource *source = stream->source;
+        ssize_t n;
+        int r;
+
+        find_owner(source, stream);
+        if (is_gone(source)) {
+                r = use_late_pid(source);
+                if (r < 0)
+                        return r;
+        }
+        n = journal_send(stream->journal, data, size, &source->owner);
+        if (n != -ESRCH)
+                return n;
+        /* It was reaped just now. */
+        r = use_late_pid(source);
+        return r < 0 ? r : journal_send(stream->journal, data, size, &source->owner);
+}
+
+ssize_t relay_stream_send(char *data, size_t size, void *context) {
+        RelayStream *stream = context;
+        ssize_t n;
+
+        if (stream->journal < 0)
+                return -ENOTCONN;
+        size = MIN(size, stream->left);
+        if (stream->source->record.level_prefix)
+                level_prefix_lower(&stream->prefix, data, size);
+        n = send_as_payload(stream, data, size);
+        if (n <= 0)
+                return n;
+        level_prefix_sent(&stream->prefix, data, (gsize) n);
+        stream->moved += (gsize) n;
+        if (stream->left != G_MAXSIZE)
+                stream->left -= (gsize) n;
+        return n;
+}

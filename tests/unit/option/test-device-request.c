@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "libstart/option/device-request.h"
+#include "tests/unit/base/expect-error.h"
+
+static const struct {
+        const char *value, *source, *destination, *access;
+        bool optional;
+} good[] = {
+        { "/dev/video0", "/dev/video0", NULL, "rwm" },
+        { "-/dev/video0", "/dev/video0", NULL, "rwm", true },
+        { "/dev/video0:r", "/dev/video0", NULL, "r" },
+        { "/dev/video0:mw", "/dev/video0", NULL, "mw" },
+        { "/dev/video0:/dev/camera", "/dev/video0", "/dev/camera", "rwm" },
+        { "-/dev/video0:/camera:rw", "/dev/video0", "/camera", "rw", true },
+        { "//dev/./v4l/../video0/:/dev//x/", "/dev/video0", "/dev/x", "rwm" },
+        { "/dev/a%i$b\"'\\x20", "/dev/a%i$b\"'\\x20", NULL, "rwm" },
+        { "/dev/snd/controlC0", "/dev/snd/controlC0", NULL, "rwm" },
+};
+
+START_TEST(test_good) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(DeviceRequest) request = device_request_parse(good[_i].value, &error);
+
+        ck_assert_msg(request, "%s", error ? error->message : "");
+        ck_assert_str_eq(request->source, good[_i].source);
+        ck_assert_pstr_eq(request->destination, good[_i].destination);
+        ck_assert_str_eq(request->access, good[_i].access);
+        ck_assert_int_eq(request->optional, good[_i].optional);
+}
+END_TEST
+
+/* Bad with specifiers and without. */
+static const struct {
+        const char *value;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { "", KT_ERROR_USAGE, "the form is" },
+        { "-", KT_ERROR_USAGE, "the form is" },
+        { "/dev/a:/b:r:w", KT_ERROR_USAGE, "device '/dev/a:/b:r:w': the form is" },
+        { ":/b", KT_ERROR_USAGE, "empty" },
+        { "video0", KT_ERROR_USAGE, "'video0' is not an absolute path" },
+        { "--/dev/a", KT_ERROR_USAGE, "'-/dev/a' is not an absolute path" },
+        { "/srv/node", KT_ERROR_USAGE, "'/srv/node' is not below /dev" },
+        { "/dev", KT_ERROR_USAGE, "not below /dev" },
+        { "/dev/../etc/x", KT_ERROR_USAGE, "not below /dev" },
+        { "/dev/a b", KT_ERROR_UNSUPPORTED, "blanks" },
+        { "/dev/a\tb", KT_ERROR_UNSUPPORTED, "blanks" },
+        { "/dev/snd", KT_ERROR_UNSUPPORTED, "'/dev/snd' is a directory" },
+        { "-/dev/dri/:r", KT_ERROR_UNSUPPORTED, "one by one" },
+        { "/dev/a:", KT_ERROR_USAGE, "''" },
+        { "/dev/a:x", KT_ERROR_USAGE, "'x' is neither" },
+        { "/dev/a:rr", KT_ERROR_USAGE, "'rr' is neither" },
+        { "/dev/a:rwmr", KT_ERROR_USAGE, "'rwmr' is neither" },
+        { "/dev/a:camera", KT_ERROR_USAGE, "'camera' is neither" },
+        { "/dev/a:r:w", KT_ERROR_USAGE, "'r' is not an absolute path" },
+        { "/dev/a:/", KT_ERROR_USAGE, "cannot be '/'" },
+        { "/dev/a:/b:", KT_ERROR_USAGE, "'' are no permissions" },
+        { "/dev/a:/b:rx", KT_ERROR_USAGE, "'rx' are no permissions" },
+        { "/dev/a:/b:ro", KT_ERROR_USAGE, "'ro' are no permissions" },
+        { "nvidia.com/gpu=0", KT_ERROR_UNSUPPORTED, "'nvidia.com/gpu=0' is a name of CDI" },
+        { "-vendor.com/class=all", KT_ERROR_UNSUPPORTED, "CDI" },
+};
+
+START_TEST(test_bad) {
+        g_autoptr(GError) error = NULL, unexpanded = NULL;
+
+        ck_assert_ptr_null(device_request_parse(bad[_i].value, &error));
+        expect_error(error, bad[_i].code, bad[_i].message);
+        ck_assert_ptr_null(device_request_parse_unexpanded(bad[_i].value, &unexpanded));
+        expect_error(unexpanded, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+START_TEST(test_unexpanded) {
+        static const struct {
+                const char *value, *source, *destination;
+        } rows[] = {
+                { "/dev//video0:/dev//x", "/dev/video0", "/dev/x" },
+                { "-/dev/%i/../x:/dev/./%i:r", "/dev/%i/../x", "/dev/./%i" },
+                { "%f:/dev/camera:w", "%f", "/dev/camera" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(rows[i].value, NULL);
+
+                ck_assert_ptr_nonnull(request);
+                ck_assert_str_eq(request->source, rows[i].source);
+                ck_assert_pstr_eq(request->destination, rows[i].destination);
+        }
+}
+END_TEST
+
+START_TEST(test_unexpanded_bad) {
+        static const struct {
+                const char *value;
+                ErrorCode code;
+                const char *message;
+        } rows[] = {
+                { "${CAMERA}", KT_ERROR_UNSUPPORTED, "device '${CAMERA}': systemd replaces no variables" },
+                { "/dev/video0:${WHERE}", KT_ERROR_UNSUPPORTED, "no variables" },
+                { "%i", KT_ERROR_USAGE, "not an absolute path" },
+                { "/dev/a:%i", KT_ERROR_USAGE, "'%i' is neither" },
+                { "/dev/a:/b:%i", KT_ERROR_USAGE, "'%i' are no permissions" },
+                { "%t/x", KT_ERROR_USAGE, "not an absolute path" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autoptr(GError) error = NULL;
+
+                ck_assert_ptr_null(device_request_parse_unexpanded(rows[i].value, &error));
+                expect_error(error, rows[i].code, rows[i].message);
+        }
+        ck_assert_ptr_null(device_request_parse("%f", NULL));
+}
+END_TEST
+
+TEST_MAIN("device-request", {
+        tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_test(tcase, test_unexpanded);
+        tcase_add_test(tcase, test_unexpanded_bad);
+})

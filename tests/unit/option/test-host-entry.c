@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "libstart/option/host-entry.h"
+#include "tests/unit/base/expect-error.h"
+
+static const struct {
+        const char *value, *lines;
+} good[] = {
+        { "hub:10.0.0.1", "10.0.0.1\thub\n" },
+        { "hub;hub.car;h_1:10.0.0.1", "10.0.0.1\thub hub.car h_1\n" },
+        { "hub:::1", "::1\thub\n" },
+        { "hub:fe80::1:2", "fe80::1:2\thub\n" },
+        { "a:1.2.3.4,b;c:::2", "1.2.3.4\ta\n::2\tb c\n" },
+};
+
+START_TEST(test_good) {
+        g_autoptr(GString) lines = g_string_new(NULL);
+        g_autoptr(GError) error = NULL;
+
+        ck_assert(host_entry_append(NULL, good[_i].value, NULL));
+        ck_assert_msg(host_entry_append(lines, good[_i].value, &error), "%s", error ? error->message : "");
+        ck_assert_str_eq(lines->str, good[_i].lines);
+}
+END_TEST
+
+static const struct {
+        const char *value;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { "", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
+        { "hub", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
+        { ":10.0.0.1", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
+        { "hub:", KT_ERROR_USAGE, "'' is no address" },
+        { "hub:10.0.0", KT_ERROR_USAGE, "'10.0.0' is no address" },
+        { "hub:[::1]", KT_ERROR_USAGE, "'[::1]' is no address" },
+        { "hub:10.0.0.1,", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
+        { "hub;:10.0.0.1", KT_ERROR_USAGE, "'' is no name" },
+        { "hub\n1.1.1.1 bank:10.0.0.1", KT_ERROR_USAGE, "no name" },
+        { "hub #:10.0.0.1", KT_ERROR_USAGE, "'hub #' is no name" },
+        { "hub:host-gateway", KT_ERROR_UNSUPPORTED, "127.0.0.1" },
+};
+
+START_TEST(test_bad) {
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_msg(!host_entry_append(NULL, bad[_i].value, &error), "%s", bad[_i].value);
+        expect_error(error, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+TEST_MAIN("host-entry", {
+        tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+})

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+
+#include "libstart/option/mount-request.h"
+#include "tests/unit/base/expect-error.h"
+
+/* "TYPE SOURCE DESTINATION OPTIONS[ relabel]", so that a table can hold it. */
+static char *describe(const MountRequest *request) {
+        GString *text = g_string_new(request->type == MOUNT_BIND ? "bind" : "tmpfs");
+
+        g_string_append_printf(text, " %s %s ", request->source ?: "-", request->destination);
+        for (guint i = 0; i < request->options->len; i++)
+                g_string_append_printf(text, "%s%s", i ? "," : "", (char *) request->options->pdata[i]);
+        g_string_append(text, request->relabel ? " relabel" : "");
+        return g_string_free(text, FALSE);
+}
+
+typedef MountRequest *(*Parse)(const char *value, GError **error);
+
+/* The options are those that Podman 5.4.2 writes for the same value, in its order. */
+static const struct {
+        Parse parse;
+        const char *value, *expected;
+} good[] = {
+        { mount_request_parse_volume, "/src:/dst", "bind /src /dst rw,rprivate,rbind" },
+        { mount_request_parse_volume, "/src:/dst:ro", "bind /src /dst ro,rprivate,rbind" },
+        { mount_request_parse_volume, "/src:/dst:ro,nocopy,bind", "bind /src /dst ro,bind,private" },
+        { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind relabel" },
+        { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind relabel" },
+        { mount_request_parse_volume, "/src:/dst:cached", "bind /src /dst rw,rprivate,rbind" },
+        { mount_request_parse_volume, "/s:/d:rshared,nodev,noexec,nosuid,rw,rbind",
+          "bind /s /d rshared,nodev,noexec,nosuid,rw,rbind" },
+        { mount_request_parse_volume, "//src/./a/../b/:/x//y/..", "bind /src/b /x rw,rprivate,rbind" },
+        { mount_request_parse_volume, "/a b:/c d", "bind /a b /c d rw,rprivate,rbind" },
+        { mount_request_parse_volume, "/:/host:ro,rslave", "bind / /host ro,rslave,rbind" },
+        { mount_request_parse_tmpfs, "/t", "tmpfs - /t rw,rprivate,nosuid,nodev,tmpcopyup" },
+        { mount_request_parse_tmpfs, "/t:size=1k,noexec",
+          "tmpfs - /t size=1k,noexec,rw,rprivate,nosuid,nodev,tmpcopyup" },
+        { mount_request_parse_tmpfs, "/t:suid,dev,exec", "tmpfs - /t suid,dev,exec,rw,rprivate,tmpcopyup" },
+        { mount_request_parse_tmpfs, "/t:ro", "tmpfs - /t ro,rprivate,nosuid,nodev,tmpcopyup" },
+        { mount_request_parse_tmpfs, "/t:notmpcopyup,mode=1777,size=50%",
+          "tmpfs - /t mode=1777,size=50%,rw,rprivate,nosuid,nodev" },
+        { mount_request_parse_mount, "type=bind,src=/s,dst=/d,ro,bind-propagation=rslave",
+          "bind /s /d ro,rslave,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,destination=/d,rw=false,nosuid",
+          "bind /s /d ro,nosuid,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,target=/d,readonly=TRUE", "bind /s /d ro,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,target=/d,ro=false", "bind /s /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,target=/d,rw", "bind /s /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,target=/d,rw=true", "bind /s /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,source=/s,target=/d,readonly=false", "bind /s /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "dst=/d,type=bind", "bind /d /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,src=/s,dst=/d,bind-nonrecursive,relabel=shared",
+          "bind /s /d bind,rw,private relabel" },
+        { mount_request_parse_mount, "type=bind,\"src=/a,b\",dst=/d", "bind /a,b /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,\"src=/a\"\"b\",dst=/d", "bind /a\"b /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=bind,src=/s=t,dst=/d,U=false,consistency=cached",
+          "bind /s=t /d rw,rprivate,rbind" },
+        { mount_request_parse_mount, "type=tmpfs,dst=/t,tmpfs-size=1m,tmpfs-mode=1777,notmpcopyup",
+          "tmpfs - /t size=1m,mode=1777,rw,rprivate,nosuid,nodev" },
+        { mount_request_parse_mount, "type=tmpfs,dst=/t,noswap",
+          "tmpfs - /t noswap,rw,rprivate,nosuid,nodev,tmpcopyup" },
+};
+
+START_TEST(test_good) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(MountRequest) request = good[_i].parse(good[_i].value, &error);
+
+        ck_assert_msg(request, "%s: %s", good[_i].value, error ? error->message : "");
+
+        g_autofree char *text = describe(request);
+        ck_assert_str_eq(text, good[_i].expected);
+}
+END_TEST
+
+static const struct {
+        Parse parse;
+        const char *value;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { mount_request_parse_volume, "", KT_ERROR_USAGE, "SOURCE:DESTINATION" },
+        { mount_request_parse_volume, "/a", KT_ERROR_UNSUPPORTED, "anonymous volume" },
+        { mount_request_parse_volume, "data:/a", KT_ERROR_UNSUPPORTED, "/var/lib/data" },
+        { mount_request_parse_volume, "./data:/a", KT_ERROR_USAGE, "'./data' is relative" },
+        { mount_request_parse_volume, ":/a", KT_ERROR_USAGE, "source" },
+        { mount_request_parse_volume, "/a:", KT_ERROR_USAGE, "destination: the path is empty" },
+        { mount_request_parse_volume, "/a:b", KT_ERROR_USAGE, "'b' is not an absolute path" },
+        { mount_request_parse_volume, "/a:/", KT_ERROR_USAGE, "'/'" },
+        { mount_request_parse_volume, "/a:/b/..", KT_ERROR_USAGE, "'/'" },
+        { mount_request_parse_volume, "/a:/b:ro:rw", KT_ERROR_USAGE, "SOURCE:DESTINATION" },
+        { mount_request_parse_volume, "/a:/b:", KT_ERROR_USAGE, "missing" },
+        { mount_request_parse_volume, "/a:/b:ro,", KT_ERROR_USAGE, "unknown mount option ''" },
+        { mount_request_parse_volume, "/a:/b:ro,rw", KT_ERROR_USAGE, "'ro' and 'rw' exclude each other" },
+        { mount_request_parse_volume, "/a:/b:ro,ro", KT_ERROR_USAGE, "'ro' and 'ro' exclude each other" },
+        { mount_request_parse_volume, "/a:/b:z,Z", KT_ERROR_USAGE, "'z' and 'Z' exclude each other" },
+        { mount_request_parse_volume, "/a:/b:bogus", KT_ERROR_USAGE, "unknown mount option 'bogus'" },
+        { mount_request_parse_volume, "/a:/b:ro=1", KT_ERROR_USAGE, "takes no value" },
+        { mount_request_parse_volume, "/a:/b:size=1k", KT_ERROR_USAGE, "'size' is not for a bind mount" },
+        { mount_request_parse_volume, "/a:/b:U", KT_ERROR_UNSUPPORTED, "chown" },
+        { mount_request_parse_volume, "/a:/b:O", KT_ERROR_UNSUPPORTED, "overlay" },
+        { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10", KT_ERROR_UNSUPPORTED, "idmap" },
+        { mount_request_parse_volume, "/a:/b:copy", KT_ERROR_UNSUPPORTED, "tmpfiles.d" },
+        { mount_request_parse_volume, "/a:/b:upperdir=/x", KT_ERROR_UNSUPPORTED, ".mount unit" },
+        { mount_request_parse_tmpfs, "t", KT_ERROR_USAGE, "'t' is not an absolute path" },
+        { mount_request_parse_tmpfs, "", KT_ERROR_USAGE, "DESTINATION" },
+        { mount_request_parse_tmpfs, "/t:ro:rw", KT_ERROR_USAGE, "DESTINATION" },
+        { mount_request_parse_tmpfs, "/t:rbind", KT_ERROR_USAGE, "'rbind' is not for a tmpfs" },
+        { mount_request_parse_tmpfs, "/t:size", KT_ERROR_USAGE, "'size' needs a value" },
+        { mount_request_parse_tmpfs, "/t:size=", KT_ERROR_USAGE, "no size" },
+        { mount_request_parse_tmpfs, "/t:size=1kb", KT_ERROR_USAGE, "'1kb'" },
+        { mount_request_parse_tmpfs, "/t:size=k", KT_ERROR_USAGE, "'k'" },
+        { mount_request_parse_tmpfs, "/t:mode=789", KT_ERROR_USAGE, "'789'" },
+        { mount_request_parse_tmpfs, "/t:mode=", KT_ERROR_USAGE, "octal" },
+        { mount_request_parse_tmpfs, "/t:mode=177777", KT_ERROR_USAGE, "octal" },
+        { mount_request_parse_tmpfs, "/t:U", KT_ERROR_UNSUPPORTED, "'U'" },
+        { mount_request_parse_tmpfs, "/t:tmpcopyup,notmpcopyup", KT_ERROR_USAGE, "exclude each other" },
+        { mount_request_parse_mount, "source=/a,dst=/b", KT_ERROR_UNSUPPORTED, "type=bind" },
+        { mount_request_parse_mount, "type=volume,dst=/b", KT_ERROR_UNSUPPORTED, "'volume'" },
+        { mount_request_parse_mount, "type=image,dst=/b", KT_ERROR_UNSUPPORTED, "'image'" },
+        { mount_request_parse_mount, "type=bind,type=bind,dst=/b", KT_ERROR_USAGE, "twice" },
+        { mount_request_parse_mount, "type=bind,src=/a", KT_ERROR_USAGE, "'destination='" },
+        { mount_request_parse_mount, "type=bind,src=/a,source=/a,dst=/b", KT_ERROR_USAGE, "source is given twice" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,target=/b", KT_ERROR_USAGE,
+          "destination is given twice" },
+        { mount_request_parse_mount, "type=bind,src,dst=/b", KT_ERROR_USAGE, "'src' needs a value" },
+        { mount_request_parse_mount, "type=bind,src=,dst=/b", KT_ERROR_USAGE, "source: the path is empty" },
+        { mount_request_parse_mount, "type=bind,src=a,dst=/b", KT_ERROR_USAGE,
+          "source: 'a' is not an absolute path" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,ro=maybe", KT_ERROR_USAGE, "'ro=maybe'" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,ro,rw", KT_ERROR_USAGE, "exclude" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,bind-propagation=up", KT_ERROR_USAGE,
+          "'bind-propagation=up'" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,tmpfs-size=1", KT_ERROR_USAGE, "not for a bind mount" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,relabel=me", KT_ERROR_USAGE, "'relabel=me'" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,U=true", KT_ERROR_UNSUPPORTED, "'U'" },
+        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,bind-nonrecursive=false", KT_ERROR_USAGE,
+          "only be true" },
+        { mount_request_parse_mount, "type=tmpfs,src=/a,dst=/b", KT_ERROR_USAGE, "a tmpfs has no 'src'" },
+        { mount_request_parse_mount, "type=tmpfs,dst=/b,size=1", KT_ERROR_USAGE, "'tmpfs-size='" },
+        { mount_request_parse_mount, "type=tmpfs,dst=/b,bind-propagation=private", KT_ERROR_USAGE,
+          "not for a tmpfs" },
+        { mount_request_parse_mount, "type=tmpfs,dst=/b,", KT_ERROR_USAGE, "unknown mount option ''" },
+        { mount_request_parse_mount, "type=bind,\"src=/a", KT_ERROR_USAGE, "does not end in a quote" },
+        { mount_request_parse_mount, "\"", KT_ERROR_USAGE, "does not end in a quote" },
+        { mount_request_parse_mount, "\"a\"\"", KT_ERROR_USAGE, "does not end in a quote" },
+        { mount_request_parse_mount, "\"a\"b", KT_ERROR_USAGE, "does not end in a quote" },
+        { mount_request_parse_mount, "type=bind,src=/a\"b,dst=/c", KT_ERROR_USAGE, "in the middle of a field" },
+};
+
+START_TEST(test_bad) {
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_ptr_null(bad[_i].parse(bad[_i].value, &error));
+        expect_error(error, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+TEST_MAIN("mount-request", {
+        tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+})

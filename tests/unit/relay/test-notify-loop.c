@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/relay/notify-record.h"
+#include "libstart/relay/relay-client.h"
+#include "libstart/relay/relay-loop.h"
+
+/* The relay between a payload and a systemd that are played here. */
+
+static char *directory, *systemd_path, *payload_path;
+static int systemd;  /* what it is told */
+static int queue[2]; /* registrations: ours, the relay's */
+static pid_t payload;
+
+static int bind_at(const char *path, struct sockaddr_un *ret) {
+        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
+        g_strlcpy(ret->sun_path, path, sizeof ret->sun_path);
+        ck_assert_int_eq(bind(fd, (struct sockaddr *) ret, sizeof *ret), 0);
+        return fd;
+}
+
+static void setup(void) {
+        struct sockaddr_un name;
+        int on = 1;
+
+        directory = g_dir_make_tmp(NULL, NULL);
+        systemd_path = g_strconcat(directory, "/systemd", NULL);
+        payload_path = g_strconcat(directory, "/payload", NULL);
+        systemd = bind_at(systemd_path, &name);
+        ck_assert_int_eq(setsockopt(systemd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, queue), 0);
+        payload = fork();
+        if (payload == 0)
+                for (;;)
+                        pause();
+}
+
+static void teardown(void) {
+        kill(payload, SIGKILL);
+        waitpid(payload, NULL, 0);
+        unlink(systemd_path);
+        unlink(payload_path);
+        rmdir(directory);
+}
+
+/* As libstart does. Returns a socket that the payload could have. */
+static int start_container(void) {
+        NotifyRecord record = { .address = systemd_path, .payload = payload, .unit = (char *) "cam.service" };
+        g_autofree char *text = notify_record_format(&record, NULL);
+        struct sockaddr_un name;
+        int reader = bind_at(payload_path, &name), pidfd = (int) syscall(SYS_pidfd_open, payload, 0),
+            writer = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+        ck_assert_int_ge(pidfd, 0);
+        ck_assert(relay_send(queue[0], text, (const int[]) { reader, pidfd }, 2, NULL));
+        ck_assert_int_eq(connect(writer, (struct sockaddr *) &name, sizeof name), 0);
+        close(reader);
+        close(pidfd);
+        return writer;
+}
+
+static Relay *open_relay(FdStore *store) {
+        Relay *relay = relay_new(dup(queue[1]), store, systemd_path, NULL);
+
+        ck_assert_ptr_nonnull(relay);
+        return relay;
+}
+
+static void steps(Relay *relay, int n) {
+        while (n-- > 0)
+                ck_assert(relay_step(relay, 0, NULL));
+}
+
+static void say(int fd, const char *text) {
+        ck_assert_int_eq(send(fd, text, strlen(text), 0), (ssize_t) strlen(text));
+}
+
+static void say_with_fd(int fd, const char *text, int passed) {
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(int))];
+        } control = { 0 };
+        struct iovec data = { (char *) text, strlen(text) };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
+
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(&control.header), &passed, sizeof passed);
+        ck_assert_int_eq(sendmsg(fd, &message, 0), (ssize_t) strlen(text));
+}
+
+/* The next message, in the payload's name, and in no user's that systemd would believe more than it; NULL: there is
+ * none. */
+static char *hear(void) {
+        static char text[4097];
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4 * sizeof(int))];
+        } control;
+        struct iovec data = { text, sizeof text - 1 };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
+        struct ucred sender;
+        ssize_t n = recvmsg(systemd, &message, MSG_CMSG_CLOEXEC);
+
+        if (n < 0)
+                return NULL;
+        text[n] = '\0';
+        if (g_str_has_prefix(text, "FDSTORE=1"))
+                return hear();
+        ck_assert_int_eq(message.msg_flags & (MSG_CTRUNC | MSG_TRUNC), 0);
+        ck_assert_int_eq(CMSG_FIRSTHDR(&message)->cmsg_type, SCM_CREDENTIALS);
+        ck_assert_ptr_null(CMSG_NXTHDR(&message, CMSG_FIRSTHDR(&message)));
+        memcpy(&sender, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof sender);
+        ck_assert_int_eq(sender.pid, payload);
+        ck_assert_uint_eq(sender.uid, 65534);
+        return text;
+}
+
+static void count(const char *name, const int *fds, gsize n_fds, void *data) {
+        *(guint *) data += (guint) n_fds;
+        for (gsize i = 0; i < n_fds; i++)
+                close(fds[i]);
+}
+
+static guint n_stored(FdStore *store) {
+        guint n = 0;
+
+        ck_assert(fd_store_read(store, count, &n, NULL));
+        return n;
+}
+
+START_TEST(test_life) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int writer = start_container();
+
+        say(writer, "STATUS=before anybody knew\nMAINPID=1");
+        steps(relay, 3);
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+        ck_assert_uint_eq(n_stored(store), 2);
+        ck_assert_str_eq(hear(), "STATUS=before anybody knew");
+        say(writer, "MAINPID=1");
+        say(writer, "");
+        say(writer, "READY=1");
+        steps(relay, 4);
+        ck_assert_str_eq(hear(), "READY=1");
+        ck_assert_ptr_null(hear());
+
+        /* The last words of a process that nobody has reaped yet. */
+        kill(payload, SIGKILL);
+        ck_assert_int_eq(waitid(P_PID, (id_t) payload, NULL, WEXITED | WNOWAIT), 0);
+        say(writer, "STATUS=killed");
+        steps(relay, 4);
+        ck_assert_str_eq(hear(), "STATUS=killed");
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        ck_assert_int_lt(send(writer, "x", 1, MSG_NOSIGNAL), 0);
+}
+END_TEST
+
+START_TEST(test_reaped) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int writer = start_container();
+
+        steps(relay, 2);
+        say(writer, "STATUS=too late");
+        kill(payload, SIGKILL);
+        waitpid(payload, NULL, 0);
+        steps(relay, 4);
+        ck_assert_ptr_null(hear());
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+}
+END_TEST
+
+START_TEST(test_systemd_does_not_read) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int writer = start_container(), sent = 0, heard = 0, barrier[2];
+        char text[32];
+
+        ck_assert_int_eq(pipe2(barrier, O_CLOEXEC | O_NONBLOCK), 0);
+        for (; sent < 30; sent++) {
+                snprintf(text, sizeof text, "STATUS=%d", sent);
+                if (send(writer, text, strlen(text), 0) < 0)
+                        break; /* its queue is full, and so is systemd's */
+                steps(relay, 2);
+        }
+        ck_assert_int_gt(sent, 5);
+        for (int idle = 0; idle < 20; idle++) {
+                const char *word = hear();
+
+                steps(relay, 2);
+                if (!word)
+                        continue;
+                idle = 0;
+                snprintf(text, sizeof text, "STATUS=%d", heard++);
+                ck_assert_str_eq(word, text);
+        }
+        ck_assert_int_eq(heard, sent);
+
+        /* A barrier is closed when systemd has read what came before it. */
+        say(writer, "STATUS=first");
+        say_with_fd(writer, "BARRIER=1", barrier[1]);
+        say(writer, "STATUS=second");
+        close(barrier[1]);
+        steps(relay, 20);
+        ck_assert_int_lt(read(barrier[0], text, 1), 0);
+        ck_assert_str_eq(hear(), "STATUS=first");
+        ck_assert_ptr_null(hear());
+        for (int i = 0; i < 100 && read(barrier[0], text, 1) != 0; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_int_eq(read(barrier[0], text, 1), 0);
+        for (int i = 0; i < 10; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_str_eq(hear(), "STATUS=second");
+}
+END_TEST
+
+static guint n_descriptors(void) {
+        g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, NULL);
+        guint n = 0;
+
+        while (g_dir_read_name(dir))
+                n++;
+        return n;
+}
+
+START_TEST(test_descriptors) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int writer = start_container();
+        guint before;
+
+        steps(relay, 2);
+        before = n_descriptors();
+        say_with_fd(writer, "FDSTORE=1\nSTATUS=one", 0);
+        say_with_fd(writer, "FDSTORE=1", 0);
+        say_with_fd(writer, "", 0);
+        say(writer, "STATUS=two");
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 20, NULL));
+        ck_assert_str_eq(hear(), "STATUS=one");
+        ck_assert_str_eq(hear(), "STATUS=two");
+        ck_assert_uint_eq(n_descriptors(), before);
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG | __WCLONE), -1); /* no child of the relay's is left */
+}
+END_TEST
+
+/* Much at once, then little; the rest waits. */
+START_TEST(test_flood) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int writer = start_container(), heard = 0;
+        gint64 began = g_get_monotonic_time();
+
+        for (int i = 0; i < 2000; i++) {
+                (void) send(writer, "STATUS=flood", strlen("STATUS=flood"), 0);
+                steps(relay, 1);
+                heard += hear() != NULL;
+        }
+        ck_assert_int_ge(heard, 64);
+        ck_assert_int_le(heard, 65 + (int) ((g_get_monotonic_time() - began) / 20000));
+        while (hear())
+                ;
+        heard = 0;
+        for (int i = 0; i < 100 && heard == 0; i++) {
+                ck_assert(relay_step(relay, 20, NULL));
+                heard += hear() != NULL;
+        }
+        ck_assert_int_eq(heard, 1);
+}
+END_TEST
+
+START_TEST(test_bad_registrations) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autofree char *text = g_strdup_printf("NOTIFY=%s\nPID=%d\nUNIT=a.service\n", systemd_path, (int) payload);
+
+        say(queue[0], "NOTIFY=");
+        say(queue[0], "NOTIFY=/x\nPID=1\n");
+        say(queue[0], "NOTIFY=/x\nPID=0\n");
+        say(queue[0], text);
+        ck_assert(relay_send(queue[0], text, (const int[]) { systemd }, 1, NULL));
+        ck_assert(relay_send(queue[0], "NOTIFY=/run/other\nPID=1\nUNIT=a.service\n", (const int[]) { systemd, 0 }, 2,
+                             NULL));
+        steps(relay, 8);
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+}
+END_TEST
+
+/*
+ * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it to the next.
+ */
+
+#define MESSAGES 300
+
+static void receive_ends(int *ends) {
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        } control;
+        char text[256];
+        struct iovec data = { text, sizeof text };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
+
+        ck_assert_int_gt(recvmsg(systemd, &message, MSG_CMSG_CLOEXEC), 0);
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+                if (c->cmsg_type == SCM_RIGHTS)
+                        memcpy(ends, CMSG_DATA(c), 2 * sizeof(int));
+}
+
+static pid_t fork_relay(const int *ends) {
+        pid_t pid = fork();
+        Relay *relay;
+
+        if (pid != 0)
+                return pid;
+        relay = open_relay(fd_store_reopen(ends));
+        ck_assert(relay_restore(relay, NULL));
+        while (relay_step(relay, -1, NULL))
+                ;
+        _exit(1);
+}
+
+START_TEST(test_killed_at_any_moment) {
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
+        g_autoptr(GRand) random = g_rand_new_with_seed(4711);
+        int ends[2] = { -1, -1 }, writer, said = 0, heard = 0, kills = 0;
+        char text[32];
+        pid_t relay;
+
+        receive_ends(ends);
+        writer = start_container();
+        relay = fork_relay(ends);
+        while (heard < MESSAGES) {
+                const char *word;
+                int number;
+
+                snprintf(text, sizeof text, "STATUS=%d", said);
+                if (said < MESSAGES && send(writer, text, strlen(text), 0) > 0)
+                        said++;
+                else
+                        usleep(1000);
+                while ((word = hear())) {
+                        ck_assert_int_eq(sscanf(word, "STATUS=%d", &number), 1);
+                        /* A kill may repeat one. */
+                        ck_assert_int_le(number, heard);
+                        ck_assert_int_ge(number, heard - 1);
+                        heard = MAX(heard, number + 1);
+                }
+                if (g_rand_int_range(random, 0, 8) == 0) {
+                        kill(relay, SIGKILL);
+                        ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
+                        relay = fork_relay(ends);
+                        kills++;
+                }
+        }
+        kill(relay, SIGKILL);
+        waitpid(relay, NULL, 0);
+        ck_assert_int_gt(kills, 20);
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("relay/notify-loop");
+        TCase *tcase = tcase_create("notify-loop");
+        SRunner *runner;
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, test_life);
+        tcase_add_test(tcase, test_reaped);
+        tcase_add_test(tcase, test_systemd_does_not_read);
+        tcase_add_test(tcase, test_descriptors);
+        tcase_add_test(tcase, test_flood);
+        tcase_add_test(tcase, test_bad_registrations);
+        tcase_add_test(tcase, test_killed_at_any_moment);
+        suite_add_tcase(suite, tcase);
+        runner = srunner_create(suite);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return 0;
+}

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/relay/journal.h"
+#include "libstart/relay/relay-client.h"
+#include "libstart/relay/relay-loop.h"
+
+/* The relay between a journal and a systemd that are played here. */
+
+static char *directory, *journal_path, *notify_path;
+static int journal;      /* listens; streams are accepted from it */
+static int notify;       /* what the relay tells systemd */
+static int queue[2];     /* registrations: ours, the relay's */
+static int systemd_ours; /* "the connection that systemd made": our end */
+static int systemd_unit; /* the unit's end, its descriptors 1 and 2 */
+
+static int bind_at(const char *path, int type) {
+        struct sockaddr_un name = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+
+        g_strlcpy(name.sun_path, path, sizeof name.sun_path);
+        ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+        ck_assert_int_eq(bind(fd, (struct sockaddr *) &name, sizeof name), 0);
+        return fd;
+}
+
+static void setup(void) {
+        int pair[2], on = 1;
+
+        directory = g_dir_make_tmp(NULL, NULL);
+        journal_path = g_strconcat(directory, "/journal", NULL);
+        notify_path = g_strconcat(directory, "/notify", NULL);
+        journal = bind_at(journal_path, SOCK_STREAM);
+        ck_assert_int_eq(listen(journal, 10), 0);
+        notify = bind_at(notify_path, SOCK_DGRAM);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, queue), 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+        systemd_ours = pair[0];
+        systemd_unit = pair[1];
+        ck_assert_int_eq(setsockopt(systemd_ours, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+        ck_assert_int_eq(fcntl(systemd_ours, F_SETFL, O_NONBLOCK), 0);
+}
+
+static void teardown(void) {
+        unlink(journal_path);
+        unlink(notify_path);
+        rmdir(directory);
+}
+
+/* As libstart does. Returns the ends of the payload. */
+static void start_container(pid_t pid, int *ret_out, int *ret_err) {
+        RelayPayload payload = {
+                .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235, .level_prefix = true
+        };
+        g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
+        int out[2], err[2];
+
+        ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+        ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
+        pipes.stdout_read = out[0];
+        pipes.stderr_read = err[0];
+        pipes.socket = dup(queue[0]);
+        pipes.journal = g_strdup(journal_path);
+        ck_assert(relay_register(&pipes, systemd_unit, systemd_unit, &payload, NULL));
+        *ret_out = out[1];
+        *ret_err = err[1];
+}
+
+static void say(int fd, const char *text) {
+        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+}
+
+/* Append what is there to be read; *ret_sender is the last sender. Returns false at the end of the
+ * stream. */
+static bool hear(int fd, GString *text, struct ucred *ret_sender) {
+        char buffer[4096];
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(sizeof(struct ucred))];
+        } control;
+        struct iovec data = { buffer, sizeof buffer };
+
+        for (;;) {
+                struct msghdr message = {
+                        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+                };
+                ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
+
+                if (n <= 0)
+                        return n != 0;
+                g_string_append_len(text, buffer, n);
+                if (ret_sender && CMSG_FIRSTHDR(&message))
+                        memcpy(ret_sender, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof *ret_sender);
+        }
+}
+
+static void steps(Relay *relay, int n) {
+        while (n-- > 0)
+                ck_assert(relay_step(relay, 0, NULL));
+}
+
+static Relay *open_relay(FdStore *store) {
+        Relay *relay = relay_new(dup(queue[1]), store, notify_path, NULL);
+
+        ck_assert_ptr_nonnull(relay);
+        return relay;
+}
+
+static void count(const char *name, const int *fds, gsize n_fds, void *data) {
+        *(guint *) data += (guint) n_fds;
+        for (gsize i = 0; i < n_fds; i++)
+                close(fds[i]);
+}
+
+static guint n_stored(FdStore *store) {
+        guint n = 0;
+
+        ck_assert(fd_store_read(store, count, &n, NULL));
+        return n;
+}
+
+START_TEST(test_two_streams) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) out_text = g_string_new(NULL), err_text = g_string_new(NULL);
+        struct ucred sender = { 0 };
+        int out, err, stream;
+
+        start_container(getpid(), &out, &err);
+        say(out, "to out\n");
+        steps(relay, 5);
+        ck_assert_uint_eq(n_stored(store), 5); /* the record, the process, two pipes, a connection */
+        ck_assert(hear(systemd_ours, out_text, &sender));
+        ck_assert_str_eq(out_text->str, "to out\n");
+        ck_assert_int_eq(sender.pid, getpid());
+        ck_assert_uint_eq(sender.uid, 1234);
+        ck_assert_int_eq(accept(journal, NULL, NULL), -1);
+
+        say(err, "to err\n<7>debug\n");
+        steps(relay, 5);
+        stream = accept(journal, NULL, NULL);
+        ck_assert_int_ge(stream, 0);
+        ck_assert(hear(stream, err_text, &sender));
+        ck_assert_str_eq(err_text->str, "cam\ncam.service\n27\n1\n0\n0\n0\nto err\n<7>debug\n");
+        ck_assert_int_eq(sender.pid, getpid());
+
+        close(out);
+        steps(relay, 5);
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+        say(err, "last");
+        close(err);
+        steps(relay, 5);
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        ck_assert(!hear(stream, err_text, NULL));
+        ck_assert(g_str_has_suffix(err_text->str, "\nlast"));
+}
+END_TEST
+
+/* The payload is gone, but somebody else has got its pipe and goes on: what was in there at its end is all there is, or
+ * each container that ends could leave a pipe, a process id and a place in the store behind. */
+START_TEST(test_pipe_outlives_payload) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        int out, err;
+        pid_t pid = fork();
+
+        if (pid == 0)
+                for (;;)
+                        pause();
+        signal(SIGPIPE, SIG_IGN);
+        start_container(pid, &out, &err);
+        steps(relay, 3);
+        say(out, "alive\n");
+        steps(relay, 3);
+        ck_assert(hear(systemd_ours, text, NULL));
+        ck_assert_str_eq(text->str, "alive\n");
+
+        say(out, "last words\nand mo");
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        /* However much is written from now on. */
+        for (int i = 0; i < 5; i++) {
+                (void) !write(out, "of another\n", 11);
+                steps(relay, 1);
+        }
+        steps(relay, 10);
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        ck_assert_int_eq(write(out, "x", 1), -1);
+        ck_assert_int_eq(errno, EPIPE);
+        (void) hear(systemd_ours, text, NULL);
+        ck_assert_msg(strstr(text->str, "last words\n"), "'%s'", text->str);
+        ck_assert_uint_le(text->len, strlen("alive\nlast words\nand mo") + 2 * strlen("of another\n"));
+}
+END_TEST
+
+/* It is root in its container, and gives its pipe to another user. */
+START_TEST(test_payload_changes_the_pipes_owner) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        struct ucred sender = { 0 };
+        int out, err;
+
+        start_container(getpid(), &out, &err);
+        steps(relay, 3);
+        ck_assert_int_eq(fchown(out, 4321, 4321), 0);
+        say(out, "who am I\n");
+        steps(relay, 5);
+        ck_assert(hear(systemd_ours, text, &sender));
+        ck_assert_uint_eq(sender.uid, 1234);
+        ck_assert_uint_eq(sender.gid, 1235);
+}
+END_TEST
+
+#define LARGE_WRITES 50
+
+/* Lines, and one whose end comes with the rest of one write(2), larger than the pipe. The writer waits for room and goes
+ * on when there is some: from then on nothing tells of it until all is written. */
+START_TEST(test_large_writes) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *large = g_strnfill(200000, 'x');
+        int out, err;
+        pid_t pid;
+
+        large[999] = large[50000] = large[199999] = '\n';
+        start_container(getpid(), &out, &err);
+        pid = fork();
+        if (pid == 0) {
+                for (int i = 0; i < LARGE_WRITES; i++)
+                        say(out, large);
+                _exit(0);
+        }
+        for (int idle = 0; text->len < LARGE_WRITES * 200000 && idle < 50;) {
+                gsize before = text->len;
+
+                ck_assert(relay_step(relay, 100, NULL));
+                ck_assert(hear(systemd_ours, text, NULL));
+                idle = text->len == before ? idle + 1 : 0;
+        }
+        ck_assert_uint_eq(text->len, LARGE_WRITES * 200000);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
+static void start_with_files(int out_file, int err_file, int *ret_out, int *ret_err) {
+        RelayPayload payload = { .pid = getpid(), .unit = "cam.service", .tag = "cam", .level_prefix = true };
+        g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
+        int out[2], err[2];
+
+        ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+        ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
+        pipes.stdout_read = out[0];
+        pipes.stderr_read = err[0];
+        pipes.socket = dup(queue[0]);
+        pipes.journal = g_strdup(journal_path);
+        ck_assert(relay_register(&pipes, out_file, err_file, &payload, NULL));
+        *ret_out = out[1];
+        *ret_err = err[1];
+}
+
+static char *content_of(int file) {
+        char *content = g_malloc0(65536);
+
+        ck_assert_int_ge(pread(file, content, 65535, 0), 0);
+        return content;
+}
+
+static void steps_until(Relay *relay, int file, const char *expected) {
+        for (int i = 0; i < 500; i++) {
+                g_autofree char *content = content_of(file);
+
+                if (g_str_equal(content, expected))
+                        return;
+                ck_assert(relay_step(relay, 10, NULL));
+        }
+        ck_abort_msg("the file never became '%s'", expected);
+}
+
+/* One file is a FIFO that nobody reads, and keeps its writer waiting; the other one goes on. */
+START_TEST(test_files) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autofree char *path = g_build_filename(directory, "fifo", NULL), *full = g_strnfill(60000, 'x');
+        FILE *file = tmpfile();
+        int out, err, fifo;
+
+        ck_assert_int_eq(mkfifo(path, 0600), 0);
+        fifo = open(path, O_RDWR | O_CLOEXEC);
+        ck_assert_int_eq(unlink(path), 0);
+        start_with_files(fifo, fileno(file), &out, &err);
+        steps(relay, 3);
+        for (int i = 0; i < 2; i++) {
+                say(out, full);
+                for (int j = 0; j < 5; j++)
+                        ck_assert(relay_step(relay, 10, NULL));
+        }
+        say(err, "<0>no line, ");
+        steps_until(relay, fileno(file), "<0>no line, ");
+        ck_assert_uint_eq(n_stored(store), 6);
+        say(err, "a line\n");
+        steps_until(relay, fileno(file), "<0>no line, a line\n");
+        close(err);
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+        close(out);
+        for (gsize left = 120000; left > 0;) {
+                ssize_t n = read(fifo, full, MIN(left, 60000));
+
+                ck_assert_int_gt(n, 0);
+                left -= (gsize) n;
+        }
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+}
+END_TEST
+
+/* What a full disk does not take is dropped, and said once; the payload is not stopped. */
+START_TEST(test_file_is_full) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autofree char *text = g_strnfill(60000, 'x');
+        int out, err, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+        start_with_files(full, full, &out, &err);
+        for (int i = 0; i < 20; i++) {
+                say(out, text);
+                for (int j = 0; j < 3; j++)
+                        ck_assert(relay_step(relay, 10, NULL));
+        }
+        close(out);
+        close(err);
+        for (int i = 0; i < 20; i++)
+                ck_assert(relay_step(relay, 10, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+}
+END_TEST
+
+/* The next relay finds pipe and file again. */
+START_TEST(test_files_restored) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        FILE *file = tmpfile(), *other = tmpfile();
+        Relay *relay = open_relay(store);
+        int out, err;
+
+        start_with_files(fileno(file), fileno(other), &out, &err);
+        say(out, "one\n");
+        steps_until(relay, fileno(file), "one\n");
+        relay_free(relay);
+        say(out, "two\n");
+        say(err, "three\n");
+        relay = open_relay(store);
+        ck_assert(relay_restore(relay, NULL));
+        steps_until(relay, fileno(file), "one\ntwo\n");
+        steps_until(relay, fileno(other), "three\n");
+        relay_free(relay);
+}
+END_TEST
+
+/* Killed between storing a registration and taking it from the queue, the next relay finds it in both. */
+START_TEST(test_registered_twice) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        char datagram[4096], control[1024];
+        struct iovec data = { datagram, sizeof datagram };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control
+        };
+        int out, err;
+
+        start_container(getpid(), &out, &err);
+        data.iov_len = (size_t) recvmsg(queue[1], &message, 0);
+        ck_assert_int_gt(sendmsg(queue[0], &message, 0), 0);
+        ck_assert_int_gt(sendmsg(queue[0], &message, 0), 0);
+        say(out, "once\n");
+        steps(relay, 5);
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+        ck_assert(hear(systemd_ours, text, NULL));
+        ck_assert_str_eq(text->str, "once\n");
+}
+END_TEST
+
+START_TEST(test_bad_registrations) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int out, err;
+
+        say(queue[0], "nonsense");
+        say(queue[0], "UNIT=a.service\nTAG=a\nJOURNAL=/j\nPID=1\n");
+        say(queue[0], "UNIT=a.service\nTAG=a\nJOURNAL=/j\nPID=1\nROLES=15\n");
+        ck_assert_int_eq(send(queue[0], "", 0, 0), 0);
+        start_container(getpid(), &out, &err);
+        steps(relay, 5);
+        ck_assert_uint_eq(relay_n_sources(relay), 1);
+}
+END_TEST
+
+/* One container's journal connection is full; the others go on, and so does that one once it is read. */
+START_TEST(test_one_blocks) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL), other = g_string_new(NULL);
+        g_autofree char *line = g_strnfill(999, 'x');
+        int out, err, stream;
+        gsize written = 0;
+
+        line[998] = '\n';
+        start_container(getpid(), &out, &err);
+        ck_assert_int_eq(fcntl(out, F_SETFL, O_NONBLOCK), 0);
+        for (int idle = 0; idle < 10;) {
+                ssize_t n = write(out, line, 999);
+
+                idle = n < 0 ? idle + 1 : 0;
+                written += n < 0 ? 0 : (gsize) n;
+                steps(relay, 1);
+        }
+        say(err, "free\n");
+        steps(relay, 5);
+        stream = accept(journal, NULL, NULL);
+        ck_assert(hear(stream, other, NULL));
+        ck_assert(g_str_has_suffix(other->str, "\nfree\n"));
+
+        close(out);
+        while (hear(systemd_ours, text, NULL) && text->len < written)
+                steps(relay, 3);
+        ck_assert_uint_eq(text->len, written);
+}
+END_TEST
+
+/* journald closes a connection: the relay makes another, says again whose lines follow, and repeats what
+ * was not taken. */
+START_TEST(test_journal_hangs_up) {
+        g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        g_autoptr(GString) text = g_string_new(NULL);
+        int out, err, stream = -1;
+
+        start_container(getpid(), &out, &err);
+        steps(relay, 5);
+        close(systemd_ours);
+        unlink(journal_path);
+        close(journal);
+        say(out, "kept\n");
+        for (int i = 0; i < 5; i++)
+                ck_assert(relay_step(relay, 50, NULL));
+        journal = bind_at(journal_path, SOCK_STREAM);
+        ck_assert_int_eq(listen(journal, 10), 0);
+        for (int i = 0; i < 50 && stream < 0; i++) {
+                ck_assert(relay_step(relay, 50, NULL));
+                stream = accept(journal, NULL, NULL);
+        }
+        ck_assert_int_ge(stream, 0);
+        steps(relay, 5);
+        ck_assert(hear(stream, text, NULL));
+        ck_assert_str_eq(text->str, "cam\ncam.service\n30\n1\n0\n0\n0\nkept\n");
+}
+END_TEST
+
+/*
+ * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it
+ * to the next.
+ */
+
+#define LINES 200000
+#define KILLS 100
+
+/* The ends of the store, as systemd has them once the first relay has begun. */
+static void receive_ends(int *ends) {
+        union {
+                struct cmsghdr header;
+                char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+        } control;
+        char text[256];
+        struct iovec data = { text, sizeof text };
+        struct msghdr message = {
+                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+        };
+
+        ck_assert_int_gt(recvmsg(notify, &message, MSG_CMSG_CLOEXEC), 0);
+        ends[0] = ends[1] = -1;
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+                if (c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+                        memcpy(ends, CMSG_DATA(c), 2 * sizeof(int));
+        ck_assert_int_ge(ends[1], 0);
+}
+
+static pid_t fork_relay(const int *ends) {
+        pid_t pid = fork();
+        Relay *relay;
+
+        if (pid != 0)
+                return pid;
+        relay = open_relay(fd_store_reopen(ends));
+        ck_assert(relay_restore(relay, NULL));
+        while (relay_step(relay, -1, NULL))
+                ;
+        _exit(1);
+}
+
+static pid_t fork_payload(int out) {
+        pid_t pid = fork();
+        FILE *file;
+
+        if (pid != 0)
+                return pid;
+        file = fdopen(out, "w"); /* blocks of 4 KiB, which end within a line */
+        for (int i = 0; i < LINES; i++)
+                fprintf(file, "line %d of the payload\n", i);
+        fclose(file);
+        _exit(0);
+}
+
+/* Every line is there, and each is whole, whatever is repeated. */
+static void check_lines(char *text) {
+        g_autofree bool *seen = g_new0(bool, LINES);
+        char *rest = text;
+
+        for (char *line = strsep(&rest, "\n"); line && rest; line = strsep(&rest, "\n")) {
+                int number = -1, end = 0;
+
+                ck_assert_msg(sscanf(line, "line %d of the payload%n", &number, &end) == 1 && line[end] == '\0' &&
+                                      number >= 0 && number < LINES,
+                              "garbled: '%s'", line);
+                seen[number] = true;
+        }
+        for (int i = 0; i < LINES; i++)
+                ck_assert_msg(seen[i], "line %d is lost", i);
+}
+
+START_TEST(test_killed_at_any_moment) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GRand) random = g_rand_new_with_seed(4711);
+        int out, err, ends[2], kills = 0, kills_in_time = 0;
+        siginfo_t info = { 0 };
+        pid_t relay, payload;
+
+        receive_ends(ends);
+        start_container(getpid(), &out, &err);
+        payload = fork_payload(out);
+        relay = fork_relay(ends);
+        close(out);
+        close(err);
+        close(systemd_unit);
+        for (int idle = 0; idle < 50;) {
+                gsize before = text->len;
+
+                usleep((useconds_t) g_rand_int_range(random, 0, 3000));
+                if (kills < KILLS) {
+                        kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                                         info.si_pid == 0;
+                        kill(relay, SIGKILL);
+                        ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
+                        relay = fork_relay(ends);
+                        kills++;
+                }
+                hear(systemd_ours, text, NULL);
+                idle = text->len == before && kills == KILLS ? idle + 1 : 0;
+        }
+        ck_assert_int_eq(waitpid(payload, NULL, 0), payload);
+        kill(relay, SIGKILL);
+        waitpid(relay, NULL, 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        ck_assert_int_gt(kills_in_time, 20); /* else this tested nothing */
+        check_lines(text->str);
+}
+END_TEST
+
+/* What the store gives back cannot be used: the relay says so, and drops it. */
+START_TEST(test_restore_nonsense) {
+        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(Relay) relay = open_relay(store);
+        int ends[2];
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        ck_assert(fd_store_add(store, "17", ends, 2, NULL));
+        ck_assert(relay_restore(relay, NULL));
+        ck_assert_uint_eq(relay_n_sources(relay), 0);
+        ck_assert_uint_eq(n_stored(store), 0);
+        close(ends[1]);
+        ck_assert_int_eq(read(ends[0], ends, 1), 0); /* nobody has a copy of the other end */
+}
+END_TEST
+
+int main(void) {
+        Suite *suite = suite_create("relay/relay");
+        TCase *tcase = tcase_create("relay");
+        SRunner *runner;
+
+        tcase_set_timeout(tcase, 60);
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, test_two_streams);
+        tcase_add_test(tcase, test_pipe_outlives_payload);
+        tcase_add_test(tcase, test_payload_changes_the_pipes_owner);
+        tcase_add_test(tcase, test_large_writes);
+        tcase_add_test(tcase, test_files);
+        tcase_add_test(tcase, test_file_is_full);
+        tcase_add_test(tcase, test_files_restored);
+        tcase_add_test(tcase, test_registered_twice);
+        tcase_add_test(tcase, test_bad_registrations);
+        tcase_add_test(tcase, test_one_blocks);
+        tcase_add_test(tcase, test_journal_hangs_up);
+        tcase_add_test(tcase, test_killed_at_any_moment);
+        tcase_add_test(tcase, test_restore_nonsense);
+        suite_add_tcase(suite, tcase);
+        runner = srunner_create(suite);
+        srunner_set_tap(runner, "-");
+        srunner_run_all(runner, CK_SILENT);
+        srunner_free(runner);
+        return 0;
+}
