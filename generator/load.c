@@ -16,7 +16,7 @@ static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/s
                                         NULL };
 
 typedef struct Scan {
-        const Root *root;
+        const Tree *tree;
         Sources *sources;
         GHashTable *names;   /* of the files that count so far */
         GHashTable *visited; /* directories, as "device:inode" */
@@ -101,7 +101,7 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t
         file->name = g_strdup(entry->name);
         file->path = g_strconcat(directory, "/", entry->name, NULL);
         file->readers = readers;
-        file->is_masked = entry->type != DT_REG && root_is_null_link(directory_fd, entry->name);
+        file->is_masked = entry->type != DT_REG && tree_is_null_link(directory_fd, entry->name);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
         pipeline_put(scan->pipeline, file);
@@ -120,7 +120,7 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
 /* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
  * */
 static void scan_directory(Scan *scan, const char *path, mode_t readers) {
-        _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
+        _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;
         DIR *stream;
 
@@ -151,8 +151,8 @@ static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         }
 }
 
-static bool read_text(const Root *root, SourceFile *file, GError **error) {
-        _cleanup_close_ int fd = root_open_path(root, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+static bool read_text(const Tree *tree, SourceFile *file, GError **error) {
+        _cleanup_close_ int fd = tree_open_path(tree, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
         if (fd < 0 && errno == ENOENT)
                 return error_set(error, KT_ERROR_NOT_FOUND,
@@ -161,7 +161,7 @@ static bool read_text(const Root *root, SourceFile *file, GError **error) {
                                  file->path);
         if (fd < 0)
                 return error_set_errno(error, errno, "%s: cannot be opened", file->path);
-        if (!root_read(fd, &file->text, &file->length, &file->readers, error)) {
+        if (!tree_read(fd, &file->text, &file->length, &file->readers, error)) {
                 g_prefix_error(error, "%s: ", file->path);
                 return false;
         }
@@ -204,13 +204,13 @@ static int compare_files(gconstpointer a, gconstpointer b) {
         return strcmp((*left)->name, (*right)->name);
 }
 
-Sources *load_sources(const Root *root, GPtrArray *search_path) {
-        g_autoptr(Dropins) dropins = dropins_new(root);
+Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
+        g_autoptr(Dropins) dropins = dropins_new(tree);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(GHashTable) visited = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         Sources *sources = g_new0(Sources, 1);
-        Pipeline *pipeline = pipeline_new("reader", read_file, parse_file, (void *) root);
-        Scan scan = { root, sources, names, visited, dropins, pipeline };
+        Pipeline *pipeline = pipeline_new("reader", read_file, parse_file, (void *) tree);
+        Scan scan = { tree, sources, names, visited, dropins, pipeline };
 
         sources->files = g_ptr_array_new_with_free_func(source_file_free);
         sources->problems = g_ptr_array_new_with_free_func(g_free);

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/root.h"
+#include "generator/tree.h"
 #include "generator/unit-file.h"
 
 /* A Quadlet file as the search path has it: it alone counts under its name. */
@@ -33,4 +33,4 @@ GPtrArray *load_search_path(const char *unit_dirs);
 
 /* Load everything in the directories and all below them. An earlier one hides later files of the same name.
  * Transfer full. */
-Sources *load_sources(const Root *root, GPtrArray *search_path);
+Sources *load_sources(const Tree *tree, GPtrArray *search_path);

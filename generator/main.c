@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "generator/beside-podman.h"
+#include "generator/filters-needed.h"
 #include "generator/install.h"
 #include "generator/prefetch.h"
-#include "generator/seccomp.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
@@ -25,9 +25,9 @@ static const char *arg_normal = NULL, *arg_early = NULL;
 
 /* What one run knows. */
 typedef struct Run {
-        const Root *root;
-        Config *config;
-        SeccompFilters *filters;
+        const Tree *tree;
+        KeyturnConf *conf;
+        FiltersNeeded *filters;
         UntrustedPaths *untrusted;
         const UnitNames *names;
         bool beside_podman;
@@ -87,7 +87,7 @@ static bool is_left(Run *run, const Container *container) {
                 log_info("left to Podman: %s", reason);
                 return true;
         }
-        override = beside_podman_override(run->root, container->service->name);
+        override = beside_podman_override(run->tree, container->service->name);
         if (override)
                 log_info("%s: %s is there, which counts instead", container->source->path, override);
         return override;
@@ -138,7 +138,7 @@ static void put_untrusted_list(Run *run, const Container *container) {
 }
 
 static void convert(Run *run, const SourceFile *source, const char *service) {
-        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->config);
+        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->conf);
         g_autoptr(GPtrArray) links = install_links(container, run->names);
         g_autoptr(GString) text = NULL;
 
@@ -147,11 +147,11 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
         if (container->problems->len == 0)
-                seccomp_filters_check(run->filters, container);
+                filters_needed_check(run->filters, container);
         report(run, container);
         if (container->problems->len > 0)
                 return;
-        seccomp_filters_add(run->filters, container);
+        filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
         service_exec_start(container->service, container->args);
@@ -208,7 +208,7 @@ static void take_file(Run *run, const SourceFile *source) {
 
 /* `source` is any: these files are made of all of them. */
 static void put_filters(Run *run, const SourceFile *source) {
-        GString *text = seccomp_filters_print(run->filters);
+        GString *text = filters_needed_print(run->filters);
 
         if (text && arg_dry_run) {
                 print("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
@@ -248,25 +248,25 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = container_new(files->pdata[i], g_strdup(service), run->names, run->config);
+                container = container_new(files->pdata[i], g_strdup(service), run->names, run->conf);
                 untrusted_paths_add(run->untrusted, container);
         }
 }
 
-static bool run_generator(const Root *root) {
+static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
-        g_autoptr(Sources) sources = load_sources(root, search_path);
+        g_autoptr(Sources) sources = load_sources(tree, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
-        g_autoptr(Config) config = config_new(root);
+        g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(GPtrArray) unwritten = NULL;
-        g_autoptr(SeccompFilters) filters = seccomp_filters_new(root, arg_root);
+        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
-        Run run = { .root = root, .config = config, .names = names, .filters = filters, .untrusted = untrusted };
+        Run run = { .tree = tree, .conf = conf, .names = names, .filters = filters, .untrusted = untrusted };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         if (sources->files->len > 0)
-                run.beside_podman = beside_podman_is_active(root);
+                run.beside_podman = beside_podman_is_active(tree);
         run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
@@ -355,7 +355,7 @@ int main(int argc, char *argv[]) {
         int r = parse_argv(argc, argv);
         g_autoptr(GError) error = NULL;
         LogTargets targets;
-        Root root;
+        Tree tree;
 
         if (r >= 0)
                 return r;
@@ -364,11 +364,11 @@ int main(int argc, char *argv[]) {
         targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
-        if (!root_open(&root, arg_root, &error)) {
+        if (!tree_open(&tree, arg_root, &error)) {
                 log_error("%s", error->message);
                 return EXIT_FAILURE;
         }
-        r = run_generator(&root) ? EXIT_SUCCESS : EXIT_FAILURE;
-        root_close(&root);
+        r = run_generator(&tree) ? EXIT_SUCCESS : EXIT_FAILURE;
+        tree_close(&tree);
         return r;
 }

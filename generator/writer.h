@@ -15,7 +15,7 @@ typedef struct Writer Writer;
 Writer *writer_new(const char *directory);
 
 /* Takes ownership of text and links (of Link). `source` is the file that is named in problems; it must
- * outlive the Writer. readers: who but root may read what is written (root.h). */
+ * outlive the Writer. readers: who but root may read what is written (tree.h). */
 void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text,
                      GPtrArray *links);
 
