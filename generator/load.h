@@ -12,9 +12,6 @@ typedef struct SourceFile {
         char *name;     /* "foo.container" */
         char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
         bool is_masked; /* empty, or a link to /dev/null */
-        char *text;     /* until it is parsed; length bytes */
-        size_t length;
-        mode_t readers; /* who may read it; with drop-ins: unit->readers */
         UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
         GError *error;  /* begins with the file's path; such a file still hides those of its name */
 } SourceFile;

@@ -15,7 +15,6 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "libstart/base/printable.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
@@ -44,28 +43,6 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
         va_end(ap);
         log_error("%s", message);
         run->failed = true;
-}
-
-/* For --dry-run. In a pipe or a file the text is exact. */
-static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
-        g_autofree char *text = NULL, *shown = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        text = g_strdup_vprintf(format, ap);
-        va_end(ap);
-        shown = isatty(STDOUT_FILENO) ? printable_lines(text) : g_strdup(text);
-        fputs(shown, stdout);
-}
-
-static void print_unit(const Container *container, const GString *text, const GPtrArray *links) {
-        print("---%s---\n%s", container->service->name, text->str);
-        for (guint i = 0; i < links->len; i++) {
-                const Link *link = links->pdata[i];
-
-                print("# link %s -> %s\n", link->path, link->target);
-        }
-        putchar('\n');
 }
 
 static void report(Run *run, const Container *container) {
@@ -118,17 +95,15 @@ static void put_environment(Run *run, const Container *container) {
         g_autofree char *stem = g_strndup(container->service->name,
                                           strlen(container->service->name) - strlen(".service"));
         g_autofree char *name = g_strconcat(stem, ".env", NULL);
-        GString *list;
+        g_autoptr(GString) list = NULL;
 
         if (args->env->len <= words_max(readers))
                 return;
         list = env_list_take(args->env);
         args->env_list = g_build_filename(directory, name, NULL);
-        if (arg_dry_run) {
-                print("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
-                g_string_free(list, TRUE);
-        } else
-                writer_put_file(run->writer, container->source, name, readers, list);
+        if (arg_dry_run)
+                g_string_printf(list, "%" G_GSIZE_FORMAT " bytes of variables\n", list->len);
+        writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
 static void put_untrusted_list(Run *run, const Container *container) {
@@ -139,9 +114,9 @@ static void put_untrusted_list(Run *run, const Container *container) {
 
 static void convert(Run *run, const SourceFile *source, const char *service) {
         g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->conf);
-        g_autoptr(GPtrArray) links = install_links(container, run->names);
         g_autoptr(GString) text = NULL;
 
+        install_links(container, run->names);
         untrusted_paths_add(run->untrusted, container);
         if (is_left(run, container))
                 return;
@@ -157,11 +132,7 @@ static void convert(Run *run, const SourceFile *source, const char *service) {
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
         run->has_unit = true;
-        if (arg_dry_run)
-                print_unit(container, text, links);
-        else
-                writer_put_unit(run->writer, source, container->service->name, source->unit->readers,
-                                g_steal_pointer(&text), g_steal_pointer(&links));
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -206,25 +177,14 @@ static void take_file(Run *run, const SourceFile *source) {
                 fail(run, "%s", error->message);
 }
 
-/* `source` is any: these files are made of all of them. */
-static void put_filters(Run *run, const SourceFile *source) {
-        GString *text = filters_needed_print(run->filters);
+/* What libstart and seccomp-precompile read, made of all files together; `origin` is the path of any of them. */
+static void put_summaries(Run *run, const char *origin) {
+        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
 
-        if (text && arg_dry_run) {
-                print("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
-                g_string_free(text, TRUE);
-        } else if (text)
-                writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, READERS_ALL, text);
-}
-
-static void put_untrusted_paths(Run *run, const SourceFile *source) {
-        GString *list = untrusted_paths_print(run->untrusted);
-
-        if (list && arg_dry_run) {
-                printf("---" UNTRUSTED_PATHS_FILE "---\n%s\n", list->str);
-                g_string_free(list, TRUE);
-        } else if (list)
-                writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
+        if (filters)
+                writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
+        if (list)
+                writer_put_file(run->writer, origin, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
 }
 
 static const char *find_service(const Run *run, const SourceFile *source) {
@@ -267,14 +227,12 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         if (sources->files->len > 0)
                 run.beside_podman = beside_podman_is_active(tree);
-        run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
+        run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
-        if (sources->files->len > 0) {
-                put_filters(&run, sources->files->pdata[0]);
-                put_untrusted_paths(&run, sources->files->pdata[0]);
-        }
+        if (sources->files->len > 0)
+                put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
         if (run.has_unit && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);

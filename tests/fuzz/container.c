@@ -80,9 +80,9 @@ static void convert(const SourceFile *file, const UnitNames *names, const Tree *
         if (!service)
                 return;
         g_autoptr(Container) container = container_new(file, g_strdup(service), names, conf);
-        g_autoptr(GPtrArray) links = install_links(container, names);
+        install_links(container, names);
         check_problems(container->problems, file->unit);
-        check_links(links);
+        check_links(container->service->links);
         if (container->problems->len == 0)
                 check_unit(container);
 }
