@@ -41,7 +41,7 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
         va_start(ap, format);
         g_autofree char *message = g_strdup_vprintf(format, ap);
         va_end(ap);
-        log_error("%s", message);
+        log_error("error: %s", message);
         run->failed = true;
 }
 
@@ -54,7 +54,7 @@ static void report(Run *run, const Container *container) {
                 if (finding->is_problem)
                         fail(run, "%s", finding->text);
                 else
-                        log_warning("%s", finding->text);
+                        log_warning("warning: %s", finding->text);
         }
 }
 
@@ -299,7 +299,9 @@ static int parse_argv(int argc, char *argv[]) {
                 }
         n = argc - optind;
         if (arg_dry_run ? n != 0 : n != 1 && n != 3) {
-                fprintf(stderr, "keyturn-generator: one or three directories are needed, or --dry-run\n");
+                fprintf(stderr, "keyturn-generator: error: %s\n",
+                        arg_dry_run ? "--dry-run takes no directory or file: it prints what becomes of all files" :
+                                      "one or three directories are needed, or --dry-run");
                 return 2;
         }
         arg_normal = argv[optind];
@@ -327,7 +329,7 @@ int main(int argc, char *argv[]) {
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {
-                log_error("%s", error->message);
+                log_error("error: %s", error->message);
                 return EXIT_FAILURE;
         }
         r = run_generator(&tree) ? EXIT_SUCCESS : EXIT_FAILURE;
