@@ -10,7 +10,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/option/check-value.h"
 
-/* First wins. There is none below /run, where keyturn has the containers' state instead. */
+/* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
 static bool check_layer_size(const char *value, GError **error);

@@ -10,7 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
-/* For users' managers, and exactly these: "users-extra" is a directory like any other. */
+/* These belong to users' managers. The names are exact: "users-extra" is a directory like any other. */
 static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users",
                                         NULL };
 
@@ -150,8 +150,7 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
-/* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
- * */
+/* A search path may name a directory that is missing, or a file: both are skipped silently. */
 static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;

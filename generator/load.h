@@ -24,10 +24,10 @@ typedef struct Sources {
 void sources_free(Sources *sources);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sources, sources_free)
 
-/* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below
- * /run, /etc and /usr/share. Transfer full. */
+/* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below /run,
+ * /etc and /usr/share. Transfer full. */
 GPtrArray *load_search_path(const char *unit_dirs);
 
-/* Load everything in the directories and all below them. An earlier one hides later files of the same name.
- * Transfer full. */
+/* Load everything in the directories and all below them. An earlier one hides later files of the same name. Transfer
+ * full. */
 Sources *load_sources(const Tree *tree, GPtrArray *search_path);

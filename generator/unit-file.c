@@ -121,9 +121,9 @@ static bool is_continued(Slice line) {
         return line.length > 0 && line.start[line.length - 1] == '\\';
 }
 
-/* Collect the lines that continue `line` (trimmed, ends in a backslash) in `joined`. Tells whether systemd
- * would read the same from the lines as they stand: it puts a blank where Podman puts nothing, and ends at
- * an empty line. */
+/* Join `line` (trimmed, ends in a backslash) and the lines that continue it. Returns whether systemd would read
+ * the same from the lines as they are: it joins with a blank, where Podman joins with nothing, and stops at an empty
+ * line. */
 static bool join_lines(Reader *reader, Slice line, GString *joined) {
         bool same = true;
 
@@ -167,7 +167,7 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
                     g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
                         text = keep_slice(reader->file, reader->text);
                 line = trim((Slice) { joined->str, joined->len });
-                /* There is no way to say that to systemd, which would go on with whatever is printed behind it. */
+                /* In a unit it would end in a backslash, too: systemd would join the next line to it. */
                 if (is_continued(line))
                         return fail(reader, number, error, "the last line of the file ends in two backslashes");
                 if (!text)
@@ -215,7 +215,7 @@ static void parse_comment(Reader *reader, Slice line) {
 
         if (!file->current)
                 enter_section(reader, NULL);
-        /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
+        /* A unit must be UTF-8 as a whole: a comment that is not is left out. */
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return;
         add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
