@@ -84,7 +84,7 @@ static char *output_directory(const Run *run) {
 }
 
 /* A container with more variables than this has them in a file of their own. systemd takes about 10 us for each when
- * it starts a unit (5,000 made `systemctl start` 47 ms longer, and 4 in a file); reading a file costs libstart 30 us. */
+ * it starts a unit (5,000 made `systemctl start` 47 ms longer, and 4 in a file); reading one costs libstart 30 us. */
 #define ENV_WORDS_MAX 40
 
 /* Everybody can read the command line while the container starts, and systemd tells it to whoever asks. So where not
