@@ -252,9 +252,10 @@ static void finish_image(Container *container) {
         if (container->image && container->rootfs)
                 container_problem(container, container_line(container, "Container", "Rootfs"),
                                   "Image= is given, too; remove one of the two");
-        else if (!container->image && !container->rootfs)
-                container_problem(container, NULL, "Image= or Rootfs= must be given");
-        else {
+        else if (!container->image && !container->rootfs) {
+                if (container->source->unit->problems->len == 0) /* else it may be in a line that cannot be read */
+                        container_problem(container, NULL, "Image= or Rootfs= must be given");
+        } else {
                 args->rootfs = container->rootfs ? FLAG_TRUE : FLAG_UNSET;
                 args->image = g_strdup(container->rootfs ? container->rootfs : container->image);
         }

@@ -88,7 +88,8 @@ static bool read_main_file(KeyturnConf *conf, const char *directory, bool *ret_f
                 g_prefix_error(error, "%s: ", path);
                 return false;
         }
-        return unit_file_parse(conf->file, path, text, length, error);
+        (void) unit_file_parse(conf->file, path, text, length, NULL);
+        return true;
 }
 
 static bool read_files(KeyturnConf *conf, GError **error) {
@@ -147,7 +148,7 @@ static bool apply_section(KeyturnConf *conf, const UnitSection *section, GError 
 }
 
 static bool load(KeyturnConf *conf, GError **error) {
-        if (!read_files(conf, error))
+        if (!read_files(conf, error) || !unit_file_check(conf->file, error))
                 return false;
         for (guint i = 0; i < conf->file->sections->len; i++)
                 if (!apply_section(conf, conf->file->sections->pdata[i], error))

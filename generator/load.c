@@ -107,7 +107,6 @@ static bool read_text(const Tree *tree, int directory_fd, const char *directory,
 /* Drop-ins are added when all of their directories are known. */
 static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers, const Entry *entry,
                       SourceFile *file) {
-        g_autoptr(UnitFile) unit = NULL;
         g_autofree char *text = NULL;
         size_t length = 0;
 
@@ -121,10 +120,9 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
         file->is_masked = length == 0;
         if (file->is_masked || !g_str_has_suffix(file->name, ".container"))
                 return;
-        unit = unit_file_new();
-        unit->readers = readers;
-        if (unit_file_parse(unit, file->path, text, length, &file->error))
-                file->unit = g_steal_pointer(&unit);
+        file->unit = unit_file_new();
+        file->unit->readers = readers;
+        (void) unit_file_parse(file->unit, file->path, text, length, NULL);
 }
 
 static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers, const Entry *entry) {

@@ -12,8 +12,8 @@ typedef struct SourceFile {
         char *name;     /* "foo.container" */
         char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
         bool is_masked; /* empty, or a link to /dev/null */
-        UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
-        GError *error;  /* begins with the file's path; such a file still hides those of its name */
+        UnitFile *unit; /* with drop-ins; only of .container files that could be read */
+        GError *error;  /* why it could not be read; begins with a path. It still hides those of its name */
 } SourceFile;
 
 typedef struct Sources {

@@ -62,7 +62,7 @@ static void report(Run *run, const Container *container) {
 static bool is_left(Run *run, const Container *container) {
         g_autofree char *reason = NULL, *override = NULL;
 
-        if (!run->beside_podman)
+        if (!run->beside_podman || container->source->unit->problems->len > 0) /* Podman could not read them either */
                 return false;
         if (!beside_podman_is_ours(container->source))
                 reason = beside_podman_reason(container);
