@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <linux/capability.h>
 
 #include "libstart/option/capability.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -7,6 +6,7 @@
 #include "libstart/seccomp/profile-path.h"
 #include "libstart/seccomp/seccomp.h"
 #include "tests/unit/seccomp/miniature-root.h"
+#include "tests/unit/test-main.h"
 
 #define ETC "/etc/containers/"
 #define USR "/usr/share/containers/"
@@ -119,18 +119,8 @@ START_TEST(test_fifo_does_not_hold_up) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp/profile-path");
-        TCase *tcase = tcase_create("profile-path");
-        SRunner *runner;
-
+TEST_MAIN("profile-path", {
         tcase_add_loop_test(tcase, test_default_profile, 0, G_N_ELEMENTS(cases));
         tcase_add_loop_test(tcase, test_unusable_profile, 0, G_N_ELEMENTS(unusable));
         tcase_add_test(tcase, test_fifo_does_not_hold_up);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "libstart/store/image.h"
 #include "libstart/store/manifest.h"
 #include "tests/unit/store/store-builder.h"
+#include "tests/unit/test-main.h"
 
 static StoreBuilder *builder;
 
@@ -501,11 +501,7 @@ START_TEST(test_concurrent_changes) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("image");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("image", {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_references);
@@ -520,9 +516,4 @@ int main(void) {
         tcase_add_test(tcase, test_uncomputable_ids);
         tcase_add_test(tcase, test_many_layers);
         tcase_add_test(tcase, test_concurrent_changes);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

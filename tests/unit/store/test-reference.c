@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
+#include "tests/unit/test-main.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -131,17 +131,8 @@ START_TEST(test_limits) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("reference");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("reference", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_limits);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})
