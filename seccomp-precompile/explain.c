@@ -5,7 +5,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
 #include "libstart/seccomp/profile-path.h"

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
 
 #define LIVED 200 /* exit status: the call went through, whatever came of it */

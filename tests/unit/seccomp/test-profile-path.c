@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "libstart/base/error.h"
+#include "libstart/seccomp/obtain.h"
 #include "libstart/seccomp/profile-path.h"
-#include "libstart/seccomp/seccomp.h"
 #include "tests/unit/seccomp/miniature-root.h"
 
 #define ETC "/etc/containers/"

@@ -6,7 +6,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 
 #define RULE(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [" text "]}"
 #define DEFAULT(text) "{\"defaultAction\": \"SCMP_ACT_ALLOW\", " text "}"
