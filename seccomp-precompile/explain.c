@@ -8,7 +8,6 @@
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
-#include "libstart/seccomp/profile-path.h"
 #include "seccomp-precompile/bpf-simulate.h"
 #include "seccomp-precompile/explain.h"
 

@@ -8,7 +8,6 @@
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/obtain.h"
 #include "libstart/seccomp/profile-file.h"
-#include "libstart/seccomp/profile-path.h"
 #include "libstart/seccomp/sources.h"
 
 void seccomp_build_clear(SeccompBuild *build) {
