@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
 #include "tests/unit/test-main.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
 #include "tests/unit/test-main.h"
 

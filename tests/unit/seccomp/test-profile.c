@@ -5,7 +5,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 #include "tests/unit/test-main.h"
 
 #define RULE(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [" text "]}"

@@ -12,10 +12,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
-#include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
-#include "libstart/seccomp/filter.h"
-#include "libstart/seccomp/seccomp.h"
+#include "libstart/seccomp/compile.h"
+#include "libstart/seccomp/obtain.h"
 #include "tests/unit/seccomp/miniature-root.h"
 #include "tests/unit/test-main.h"
 

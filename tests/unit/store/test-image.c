@@ -365,7 +365,7 @@ static const Damage damages[] = {
         { truncate_images_json, "/store/overlay-images/images.json: it is no valid JSON", KT_ERROR_FAILED },
         { lose_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
         { empty_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
-        { make_images_json_huge, "larger than 64 MiB", KT_ERROR_FAILED },
+        { make_images_json_huge, "is over 64 MiB", KT_ERROR_FAILED },
         { make_images_json_a_fifo, "not a regular file", KT_ERROR_FAILED },
         { lead_id_astray, "no valid id", KT_ERROR_FAILED },
         { lead_layer_astray, "does not say which is its uppermost layer", KT_ERROR_FAILED },

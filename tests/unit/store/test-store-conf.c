@@ -193,8 +193,8 @@ START_TEST(test_bad_file) {
         g_autofree char *directory = g_strconcat(builder->root, "/etc/containers/storage.conf", NULL);
         ck_assert_int_eq(g_mkdir_with_parents(directory, 0755), 0);
         ck_assert_ptr_null(store_conf_load(builder->root, &error));
-        ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf: It is not a regular file"),
-                      "%s", error->message);
+        ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf' is not a regular file"), "%s",
+                      error->message);
 }
 END_TEST
 

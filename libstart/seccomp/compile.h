@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 
 /* The filter of a profile for a container with this bounding set (bit n: capability number n) on this
  * machine: an array of struct sock_filter, as seccomp(2) and libcrun's run.oci.seccomp_bpf_data take it. Its

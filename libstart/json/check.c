@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/json-check.h"
+#include "libstart/json/check.h"
 
 #define ESCAPE_LENGTH 6 /* of "\uXXXX" */
 

@@ -4,7 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/ctl/containers.h"
+#include "libstart/ctl/container-units.h"
 
 #define MANAGER "org.freedesktop.systemd1"
 #define OBJECT "/org/freedesktop/systemd1"
@@ -18,7 +18,7 @@ static const char *const generator_dirs[] = {
         "/run/systemd/generator.late",
 };
 
-void container_free(Container *container) {
+void container_unit_free(ContainerUnit *container) {
         g_free(container->unit);
         launch_args_free(container->args);
         g_free(container->active);
@@ -27,7 +27,7 @@ void container_free(Container *container) {
         g_free(container);
 }
 
-char *container_state_dir(const Container *container) {
+char *container_unit_state_dir(const ContainerUnit *container) {
         g_autofree char *stem = g_strndup(container->unit, strlen(container->unit) - strlen(".service"));
 
         return container->args->state_dir ? g_strdup(container->args->state_dir) :
@@ -129,7 +129,7 @@ static bool runs_libstart(char **words) {
 }
 
 /* Leaves container->args NULL where the unit is no container. */
-static bool read_unit(sd_bus *bus, const char *path, Container *container, GError **error) {
+static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         guint64 begin, end;
 
@@ -151,8 +151,8 @@ static bool read_unit(sd_bus *bus, const char *path, Container *container, GErro
         return true;
 }
 
-static Container *load(sd_bus *bus, const char *unit, GError **error) {
-        g_autoptr(Container) container = g_new0(Container, 1);
+static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
+        g_autoptr(ContainerUnit) container = g_new0(ContainerUnit, 1);
         sd_bus_error bus_error = SD_BUS_ERROR_NULL;
         sd_bus_message *reply = NULL;
         const char *path = NULL;
@@ -207,19 +207,19 @@ static const char *find_unit(const GPtrArray *units, const char *name) {
 }
 
 static bool add(sd_bus *bus, const char *unit, GPtrArray *all, GError **error) {
-        Container *container = load(bus, unit, error);
+        ContainerUnit *container = load(bus, unit, error);
 
         if (!container)
                 return false;
         if (container->args)
                 g_ptr_array_add(all, container);
         else
-                container_free(container);
+                container_unit_free(container);
         return true;
 }
 
-GPtrArray *containers_find(sd_bus *bus, const char *name, GError **error) {
-        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_free);
+GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error) {
+        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_unit_free);
         g_autoptr(GPtrArray) units = list_units(bus, error);
         const char *only = units ? find_unit(units, name) : NULL;
 
@@ -234,9 +234,9 @@ GPtrArray *containers_find(sd_bus *bus, const char *name, GError **error) {
         return g_steal_pointer(&all);
 }
 
-const Container *containers_get(const GPtrArray *all, const char *name, GError **error) {
+const ContainerUnit *container_units_get(const GPtrArray *all, const char *name, GError **error) {
         for (guint i = 0; i < all->len; i++) {
-                const Container *container = all->pdata[i];
+                const ContainerUnit *container = all->pdata[i];
 
                 if (is_unit(container->unit, name) || g_strcmp0(container->args->name, name) == 0)
                         return container;

@@ -4,7 +4,7 @@
 #include <sys/utsname.h>
 
 #include "libstart/seccomp/names.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 
 SeccompTarget seccomp_target_here(guint64 bounding_caps) {
         SeccompTarget target = { .bounding_caps = bounding_caps, .arch = seccomp_arch_native() };

@@ -3,8 +3,8 @@
 #include <yajl/yajl_parse.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/json-check.h"
-#include "libstart/seccomp/json.h"
+#include "libstart/json/check.h"
+#include "libstart/json/walk.h"
 
 /* The tree's parser does not tell where it stopped, so the place of an error takes a second look. */
 static guint find_bad_line(const char *text, gsize length) {

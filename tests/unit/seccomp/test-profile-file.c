@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "libstart/base/error.h"
-#include "libstart/seccomp/profile-path.h"
-#include "libstart/seccomp/seccomp.h"
+#include "libstart/seccomp/obtain.h"
+#include "libstart/seccomp/profile-file.h"
 #include "tests/unit/seccomp/miniature-root.h"
 #include "tests/unit/test-main.h"
 
@@ -82,8 +82,8 @@ static const struct {
         const char *profile;
         const char *message;
 } unusable[] = {
-        { {}, "/p.json", "seccomp profile '/p.json': cannot open it: No such file or directory" },
-        { { { "/p.json/", NULL } }, "/p.json", "seccomp profile '/p.json': not a regular file" },
+        { {}, "/p.json", "Cannot open seccomp profile '/p.json': No such file or directory" },
+        { { { "/p.json/", NULL } }, "/p.json", "seccomp profile '/p.json' is not a regular file" },
         { { { "/p.json", "{}" } },
           "/p.json",
           "seccomp profile '/p.json': neither 'defaultAction' nor 'syscalls' are there; a container "
@@ -115,11 +115,11 @@ START_TEST(test_fifo_does_not_hold_up) {
         ck_assert_int_eq(mkfifo(path, 0600), 0);
         ck_assert_ptr_null(seccomp_filter_for(root, "/p.json", 0, &origin, &error));
         root_remove(root);
-        ck_assert_str_eq(error->message, "seccomp profile '/p.json': not a regular file");
+        ck_assert_str_eq(error->message, "seccomp profile '/p.json' is not a regular file");
 }
 END_TEST
 
-TEST_MAIN("profile-path", {
+TEST_MAIN("profile-file", {
         tcase_add_loop_test(tcase, test_default_profile, 0, G_N_ELEMENTS(cases));
         tcase_add_loop_test(tcase, test_unusable_profile, 0, G_N_ELEMENTS(unusable));
         tcase_add_test(tcase, test_fifo_does_not_hold_up);

@@ -6,8 +6,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/seccomp/compact.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/filter-export.h"
-#include "libstart/seccomp/filter.h"
 #include "libstart/seccomp/names.h"
 
 /* 2: the system call is looked up in a binary tree instead of a list. What that gains is in

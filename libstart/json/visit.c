@@ -3,8 +3,8 @@
 #include <yajl/yajl_parse.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/json-check.h"
-#include "libstart/store/json.h"
+#include "libstart/json/check.h"
+#include "libstart/json/visit.h"
 
 #define DEPTH_MAX 64
 
