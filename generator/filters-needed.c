@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "generator/seccomp.h"
+#include "generator/filters-needed.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
 #include "libstart/option/bounding-set.h"
@@ -12,25 +12,25 @@
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 
-struct SeccompFilters {
+struct FiltersNeeded {
         const char *root_path; /* NULL: this machine's */
         guint64 available;     /* capabilities that there are */
         GHashTable *requests;  /* first word of the line -> GPtrArray of unit names */
         GHashTable *checked;   /* profile -> what is wrong with it, or "" */
 };
 
-SeccompFilters *seccomp_filters_new(const Root *root, const char *root_path) {
-        SeccompFilters *filters = g_new0(SeccompFilters, 1);
+FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path) {
+        FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
 
         filters->root_path = root_path;
-        filters->available = root->is_foreign ? CAPABILITY_ALL : bounding_set_read();
+        filters->available = tree->is_foreign ? CAPABILITY_ALL : bounding_set_read();
         filters->requests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
                                                   (GDestroyNotify) g_ptr_array_unref);
         filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return filters;
 }
 
-void seccomp_filters_free(SeccompFilters *filters) {
+void filters_needed_free(FiltersNeeded *filters) {
         g_hash_table_unref(filters->requests);
         g_hash_table_unref(filters->checked);
         g_free(filters);
@@ -58,7 +58,7 @@ static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
 
 /* The generator knows no JSON. The program that does says what is wrong, in about a millisecond, and only
  * where a file names a profile of its own. */
-static char *ask(const SeccompFilters *filters, const char *profile) {
+static char *ask(const FiltersNeeded *filters, const char *profile) {
         const char *argv[] = { PROGRAM,   "--root", filters->root_path ? filters->root_path : "/",
                                "--check", profile,  NULL };
         g_autofree char *problem = NULL;
@@ -77,7 +77,7 @@ static char *ask(const SeccompFilters *filters, const char *profile) {
         return g_strdup(said ? said : problem[0] ? problem : "the seccomp profile cannot be checked");
 }
 
-static const char *find_problem(SeccompFilters *filters, const char *profile) {
+static const char *find_problem(FiltersNeeded *filters, const char *profile) {
         g_autofree char *path = g_strconcat(filters->root_path ? filters->root_path : "", profile, NULL);
         const char *known = g_hash_table_lookup(filters->checked, profile);
 
@@ -88,7 +88,7 @@ static const char *find_problem(SeccompFilters *filters, const char *profile) {
         return problem;
 }
 
-void seccomp_filters_check(SeccompFilters *filters, Container *container) {
+void filters_needed_check(FiltersNeeded *filters, Container *container) {
         const char *profile, *problem;
 
         if (!find_profile(container->args, &profile) || !profile)
@@ -98,7 +98,7 @@ void seccomp_filters_check(SeccompFilters *filters, Container *container) {
                 container_problem(container, NULL, "%s", problem);
 }
 
-void seccomp_filters_add(SeccompFilters *filters, const Container *container) {
+void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
         guint64 caps;
 
@@ -118,7 +118,7 @@ static int compare(gconstpointer a, gconstpointer b) {
         return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
 }
 
-GString *seccomp_filters_print(const SeccompFilters *filters) {
+GString *filters_needed_print(const FiltersNeeded *filters) {
         g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
         guint n;
         g_autofree const char **words = (const char **) g_hash_table_get_keys_as_array(filters->requests, &n);

@@ -4,15 +4,15 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/root.h"
+#include "generator/tree.h"
 
 /* keyturn.conf(5): one file and its drop-ins, found as systemd finds its own. Read when first asked, so that
  * it costs nothing where no container asks. */
-typedef struct Config Config;
+typedef struct KeyturnConf KeyturnConf;
 
-Config *config_new(const Root *root);
-void config_free(Config *config);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
+KeyturnConf *keyturn_conf_new(const Tree *tree);
+void keyturn_conf_free(KeyturnConf *conf);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyturnConf, keyturn_conf_free)
 
 typedef enum Setting {
         SETTING_NETWORK,      /* "host" or "none" */
@@ -22,6 +22,7 @@ typedef enum Setting {
 } Setting;
 
 /* What holds for a container whose file does not say, and where that was decided ("DefaultNetwork= in FILE:LINE");
- * *ret_value is NULL where nobody has, and libstart does. Strings belong to the Config. Fails where keyturn.conf is broken,
+ * *ret_value is NULL where nobody has, and libstart does. Strings belong to the KeyturnConf. Fails where keyturn.conf is broken,
  * or this setting in it: a typo must not give a container more than was meant. */
-bool config_default(Config *config, Setting setting, const char **ret_value, const char **ret_origin, GError **error);
+bool keyturn_conf_default(KeyturnConf *conf, Setting setting, const char **ret_value, const char **ret_origin,
+                          GError **error);

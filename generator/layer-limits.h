@@ -4,4 +4,4 @@
 #include "generator/container.h"
 
 /* The limits of the writable layer that neither the file's [Keyturn] nor its PodmanArgs= has said, from keyturn.conf. */
-void storage_finish(Container *container, Config *config);
+void layer_limits_finish(Container *container, KeyturnConf *conf);

@@ -5,41 +5,41 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "generator/root.h"
+#include "generator/tree.h"
 #include "libstart/base/error.h"
 #include "libstart/base/resolve.h"
 
-bool root_open(Root *root, const char *directory, GError **error) {
-        root->is_foreign = directory;
-        root->fd = open(directory ? directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return root->fd >= 0 || error_set_errno(error, errno, "'%s'", directory ? directory : "/");
+bool tree_open(Tree *tree, const char *directory, GError **error) {
+        tree->is_foreign = directory;
+        tree->fd = open(directory ? directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return tree->fd >= 0 || error_set_errno(error, errno, "'%s'", directory ? directory : "/");
 }
 
-void root_close(Root *root) {
-        close(root->fd);
-        root->fd = -1;
+void tree_close(Tree *tree) {
+        close(tree->fd);
+        tree->fd = -1;
 }
 
-int root_open_path(const Root *root, const char *path, int flags) {
-        if (!root->is_foreign)
+int tree_open_path(const Tree *tree, const char *path, int flags) {
+        if (!tree->is_foreign)
                 return open(path, flags | O_CLOEXEC);
-        return resolve_open(root->fd, path, flags, 0, RESOLVE_IN_ROOT);
+        return resolve_open(tree->fd, path, flags, 0, RESOLVE_IN_ROOT);
 }
 
-int root_open_at(const Root *root, int directory_fd, const char *directory, const char *name, bool is_link,
+int tree_open_at(const Tree *tree, int directory_fd, const char *directory, const char *name, bool is_link,
                  int flags) {
-        if (!root->is_foreign || !is_link)
+        if (!tree->is_foreign || !is_link)
                 return openat(directory_fd, name, flags | O_CLOEXEC);
 
         g_autofree char *path = g_build_filename(directory, name, NULL);
-        return root_open_path(root, path, flags);
+        return tree_open_path(tree, path, flags);
 }
 
 static bool is_null_device(const struct stat *st) {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-bool root_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
+bool tree_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
         g_autofree char *text = NULL;
         size_t length = 0, size;
         struct stat st;
@@ -74,7 +74,7 @@ bool root_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GEr
         return true;
 }
 
-bool root_is_null_link(int directory_fd, const char *name) {
+bool tree_is_null_link(int directory_fd, const char *name) {
         char target[16];
         ssize_t n = readlinkat(directory_fd, name, target, sizeof target);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/storage.h"
+#include "generator/layer-limits.h"
 #include "generator/handlers.h"
 #include "libstart/option/storage-option.h"
 
@@ -11,7 +11,7 @@ static void add_option(Container *container, const char *name, const char *value
 }
 
 /* WritableLayerSize= and WritableLayerInodes=; key->text says which. */
-bool handle_storage(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_layer_limit(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *option = g_strconcat(key->text, "=", value->text, NULL);
         StorageLimits limits = { 0 };
 
@@ -30,7 +30,7 @@ static bool has_option(const LaunchArgs *args, const char *name) {
         return false;
 }
 
-void storage_finish(Container *container, Config *config) {
+void layer_limits_finish(Container *container, KeyturnConf *conf) {
         static const struct {
                 const char *name, *key;
                 Setting setting;
@@ -45,7 +45,7 @@ void storage_finish(Container *container, Config *config) {
 
                 if (has_option(container->args, limits[i].name))
                         continue;
-                if (!config_default(config, limits[i].setting, &value, &origin, &error)) {
+                if (!keyturn_conf_default(conf, limits[i].setting, &value, &origin, &error)) {
                         if (container->args->network) /* else that is not known either, and it has been said why */
                                 container_problem(container, NULL, "%s= is not known: %s", limits[i].key,
                                                   error->message);
