@@ -22,17 +22,17 @@ static bool is_runnable(int fd) {
         return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_mode & 0111;
 }
 
-bool beside_podman_is_active(const Root *root) {
+bool beside_podman_is_active(const Tree *tree) {
         for (size_t i = 0; i < G_N_ELEMENTS(generator_directories); i++) {
-                _cleanup_close_ int directory_fd = root_open_path(root, generator_directories[i],
+                _cleanup_close_ int directory_fd = tree_open_path(tree, generator_directories[i],
                                                                   O_PATH | O_DIRECTORY);
                 _cleanup_close_ int fd = -1;
 
                 if (directory_fd < 0)
                         continue;
-                if (root_is_null_link(directory_fd, PODMAN_GENERATOR))
+                if (tree_is_null_link(directory_fd, PODMAN_GENERATOR))
                         return false;
-                fd = root_open_at(root, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
+                fd = tree_open_at(tree, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
                 if (fd >= 0)
                         return is_runnable(fd);
         }
@@ -52,12 +52,12 @@ char *beside_podman_reason(const Container *container) {
         return NULL;
 }
 
-char *beside_podman_override(const Root *root, const char *service) {
+char *beside_podman_override(const Tree *tree, const char *service) {
         static const char *const directories[] = { "/etc/systemd/system", "/run/systemd/system" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
                 g_autofree char *path = g_build_filename(directories[i], service, NULL);
-                _cleanup_close_ int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
+                _cleanup_close_ int fd = tree_open_path(tree, path, O_PATH | O_NOFOLLOW);
 
                 if (fd >= 0)
                         return g_steal_pointer(&path);

@@ -2,10 +2,10 @@
 #include "generator/container.h"
 #include "generator/devices.h"
 #include "generator/keys.h"
+#include "generator/layer-limits.h"
 #include "generator/names.h"
 #include "generator/published-ports.h"
 #include "generator/sections.h"
-#include "generator/storage.h"
 #include "libstart/base/error.h"
 
 static char *G_GNUC_PRINTF(3, 0)
@@ -99,14 +99,14 @@ static void finish_extra(Container *container) {
                 (void) launch_args_parse_options(container->args, words, NULL);
 }
 
-static void finish_network(Container *container, Config *config) {
+static void finish_network(Container *container, KeyturnConf *conf) {
         LaunchArgs *args = container->args;
         const char *network, *origin;
         g_autoptr(GError) error = NULL;
 
         if (args->network)
                 container->has_network = true;
-        else if (!config_default(config, SETTING_NETWORK, &network, &origin, &error))
+        else if (!keyturn_conf_default(conf, SETTING_NETWORK, &network, &origin, &error))
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
         else {
                 args->network = g_strdup(network);
@@ -124,7 +124,7 @@ static void finish_names(Container *container) {
         args->state_dir = g_strdup("%t/keyturn/%N");
 }
 
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config) {
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = g_new0(Container, 1);
 
         container->source = source;
@@ -140,8 +140,8 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         finish_image(container);
         finish_user(container);
         finish_extra(container);
-        finish_network(container, config);
-        storage_finish(container, config);
+        finish_network(container, conf);
+        layer_limits_finish(container, conf);
         finish_names(container);
         if (container->problems->len == 0) {
                 sections_unit(container, names);

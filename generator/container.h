@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/config.h"
+#include "generator/keyturn-conf.h"
 #include "generator/load.h"
 #include "generator/service.h"
 #include "generator/unit-names.h"
@@ -36,7 +36,7 @@ typedef struct Container {
 
 /* Convert everything but what needs other files to be known, which `names` has, and the system's settings.
  * Takes ownership of service_name. Never fails: look at problems. */
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, Config *config);
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);
 void container_free(Container *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 

@@ -24,7 +24,7 @@ typedef struct Directory {
 } Directory;
 
 struct Dropins {
-        const Root *root;
+        const Tree *tree;
         GHashTable *directories; /* name -> GPtrArray of Directory, in the order of the search path */
 };
 
@@ -50,10 +50,10 @@ static void list_free(void *data) {
         g_ptr_array_unref(data);
 }
 
-Dropins *dropins_new(const Root *root) {
+Dropins *dropins_new(const Tree *tree) {
         Dropins *dropins = g_new0(Dropins, 1);
 
-        dropins->root = root;
+        dropins->tree = tree;
         dropins->directories = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, list_free);
         return dropins;
 }
@@ -78,7 +78,7 @@ void dropins_add_directory(Dropins *dropins, const char *name, const char *path,
         g_ptr_array_add(list, directory);
 }
 
-static Dropin *read_dropin(const Root *root, int directory_fd, const Directory *directory, const char *name,
+static Dropin *read_dropin(const Tree *tree, int directory_fd, const Directory *directory, const char *name,
                            bool is_link) {
         Dropin *dropin = g_new0(Dropin, 1);
         _cleanup_close_ int fd = -1;
@@ -86,20 +86,20 @@ static Dropin *read_dropin(const Root *root, int directory_fd, const Directory *
         dropin->name = g_strdup(name);
         dropin->path = g_build_filename(directory->path, name, NULL);
         dropin->readers = directory->readers;
-        if (is_link && root_is_null_link(directory_fd, name))
+        if (is_link && tree_is_null_link(directory_fd, name))
                 return dropin;
-        fd = root_open_at(root, directory_fd, directory->path, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        fd = tree_open_at(tree, directory_fd, directory->path, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         if (fd < 0)
                 error_set_errno(&dropin->error, errno, "cannot be read");
         else
-                (void) root_read(fd, &dropin->text, &dropin->length, &dropin->readers, &dropin->error);
+                (void) tree_read(fd, &dropin->text, &dropin->length, &dropin->readers, &dropin->error);
         g_prefix_error(&dropin->error, "%s: ", dropin->path);
         return dropin;
 }
 
-static bool read_directory(const Root *root, Directory *directory, GError **error) {
+static bool read_directory(const Tree *tree, Directory *directory, GError **error) {
         g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(dropin_free);
-        int fd = root_open_path(root, directory->path, O_RDONLY | O_DIRECTORY);
+        int fd = tree_open_path(tree, directory->path, O_RDONLY | O_DIRECTORY);
         struct dirent *entry;
         struct stat st;
         DIR *stream;
@@ -112,7 +112,7 @@ static bool read_directory(const Root *root, Directory *directory, GError **erro
         while ((entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
                         g_ptr_array_add(dropins,
-                                        read_dropin(root, fd, directory, entry->d_name, entry->d_type != DT_REG));
+                                        read_dropin(tree, fd, directory, entry->d_name, entry->d_type != DT_REG));
         closedir(stream);
         directory->dropins = g_steal_pointer(&dropins);
         return true;
@@ -131,7 +131,7 @@ static bool collect(Dropins *dropins, const char *directory_name, GHashTable *fo
         for (guint i = 0; list && i < list->len; i++) {
                 Directory *directory = list->pdata[i];
 
-                if (!directory->dropins && !read_directory(dropins->root, directory, error))
+                if (!directory->dropins && !read_directory(dropins->tree, directory, error))
                         return false;
                 for (guint j = 0; j < directory->dropins->len; j++) {
                         Dropin *dropin = directory->dropins->pdata[j];

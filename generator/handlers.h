@@ -39,7 +39,7 @@ bool handle_reload_cmd(Container *container, const Key *key, const Value *value,
 bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error);
 
 /* storage.c */
-bool handle_storage(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_layer_limit(Container *container, const Key *key, const Value *value, GError **error);
 
 /* handlers-paths.c: values that hold a path of the host, perhaps relative to the file */
 bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error);

@@ -10,29 +10,7 @@ typedef struct Install {
         Container *container;
         const UnitNames *names;
         const char *instance; /* what the links are called: the service, or the default instance of a template */
-        GPtrArray *links;
 } Install;
-
-static void link_free(void *data) {
-        Link *link = data;
-
-        g_free(link->path);
-        g_free(link->target);
-        g_free(link);
-}
-
-/* One ".." for each directory that the link is in. Takes ownership of path. */
-static void add_link(Install *install, char *path) {
-        Link *link = g_new0(Link, 1);
-        GString *target = g_string_new(NULL);
-
-        for (const char *c = strchr(path, '/'); c; c = strchr(c + 1, '/'))
-                g_string_append(target, "../");
-        g_string_append(target, install->container->service->name);
-        link->path = path;
-        link->target = g_string_free(target, FALSE);
-        g_ptr_array_add(install->links, link);
-}
 
 /* Each part a plain name, so that no link is made outside of the output directory. */
 static bool is_below(const char *path) {
@@ -57,14 +35,15 @@ static void add_alias(Install *install, const Value *value, const char *suffix) 
         else if (maker && (maker != install->container->source || value->text[length]))
                 container_problem(install->container, value->line, "'%s' is the service of %s", first, maker->path);
         else if (!maker)
-                add_link(install, g_strdup(value->text));
+                service_link(install->container->service, g_strdup(value->text));
 }
 
 static void add_wanted(Install *install, const Value *value, const char *suffix) {
         if (!name_is_unit(value->text))
                 container_problem(install->container, value->line, "'%s' is no name of a unit", value->text);
         else if (install->instance)
-                add_link(install, g_strconcat(value->text, ".", suffix, "/", install->instance, NULL));
+                service_link(install->container->service,
+                             g_strconcat(value->text, ".", suffix, "/", install->instance, NULL));
 }
 
 static void warn_also(Install *install, const Value *value, const char *suffix) {
@@ -128,19 +107,17 @@ static char *find_instance(Container *container, const UnitSection *section) {
         return g_steal_pointer(&instance);
 }
 
-GPtrArray *install_links(Container *container, const UnitNames *names) {
+void install_links(Container *container, const UnitNames *names) {
         const UnitSection *section = unit_file_section(container->source->unit, "Install");
-        GPtrArray *links = g_ptr_array_new_with_free_func(link_free);
         const char *early = early_wanted_by(container);
         g_autofree char *instance = section || early ? find_instance(container, section) : NULL;
-        Install install = { container, names, instance, links };
+        Install install = { container, names, instance };
 
         if (section)
                 apply_section(&install, section);
         if (early && instance) {
-                add_link(&install, g_strdup_printf("%s.wants/%s", early, instance));
+                service_link(container->service, g_strdup_printf("%s.wants/%s", early, instance));
                 service_comment(container->service, "Wanted by %s, for Early=yes: [Install] does not say by what.",
                                 early);
         }
-        return links;
 }

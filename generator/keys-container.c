@@ -125,8 +125,8 @@ const size_t n_keys_quadlet = G_N_ELEMENTS(keys_quadlet);
 /* keyturn's own. Podman copies the section and does not read it. */
 const Key keys_keyturn[] = {
         { "Early", READ_LAST, handle_early, NULL },
-        { "WritableLayerInodes", READ_LAST, handle_storage, "inodes" },
-        { "WritableLayerSize", READ_LAST, handle_storage, "size" },
+        { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
+        { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
 };
 
 const size_t n_keys_keyturn = G_N_ELEMENTS(keys_keyturn);

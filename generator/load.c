@@ -7,7 +7,6 @@
 #include "generator/dropins.h"
 #include "generator/load.h"
 #include "generator/names.h"
-#include "generator/pipeline.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
@@ -16,12 +15,11 @@ static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/s
                                         NULL };
 
 typedef struct Scan {
-        const Root *root;
+        const Tree *tree;
         Sources *sources;
         GHashTable *names;   /* of the files that count so far */
         GHashTable *visited; /* directories, as "device:inode" */
         Dropins *dropins;
-        Pipeline *pipeline; /* of SourceFile: read, then parsed */
 } Scan;
 
 typedef struct Entry {
@@ -92,6 +90,43 @@ static GArray *read_entries(int fd, DIR **ret_stream) {
         return entries;
 }
 
+static bool read_text(const Tree *tree, int directory_fd, const char *directory, const Entry *entry, char **ret_text,
+                      size_t *ret_length, mode_t *readers, GError **error) {
+        _cleanup_close_ int fd = tree_open_at(tree, directory_fd, directory, entry->name, entry->type != DT_REG,
+                                              O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+        if (fd < 0 && errno == ENOENT)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "the link leads nowhere (when units are generated at boot, only what the root file "
+                                 "system and /usr hold is there)");
+        if (fd < 0)
+                return error_set_errno(error, errno, "cannot be opened");
+        return tree_read(fd, ret_text, ret_length, readers, error);
+}
+
+/* Drop-ins are added when all of their directories are known. */
+static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers, const Entry *entry,
+                      SourceFile *file) {
+        g_autoptr(UnitFile) unit = NULL;
+        g_autofree char *text = NULL;
+        size_t length = 0;
+
+        file->is_masked = entry->type != DT_REG && tree_is_null_link(directory_fd, entry->name);
+        if (file->is_masked)
+                return;
+        if (!read_text(tree, directory_fd, directory, entry, &text, &length, &readers, &file->error)) {
+                g_prefix_error(&file->error, "%s: ", file->path);
+                return;
+        }
+        file->is_masked = length == 0;
+        if (file->is_masked || !g_str_has_suffix(file->name, ".container"))
+                return;
+        unit = unit_file_new();
+        unit->readers = readers;
+        if (unit_file_parse(unit, file->path, text, length, &file->error))
+                file->unit = g_steal_pointer(&unit);
+}
+
 static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers, const Entry *entry) {
         SourceFile *file;
 
@@ -100,11 +135,9 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t
         file = g_new0(SourceFile, 1);
         file->name = g_strdup(entry->name);
         file->path = g_strconcat(directory, "/", entry->name, NULL);
-        file->readers = readers;
-        file->is_masked = entry->type != DT_REG && root_is_null_link(directory_fd, entry->name);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
-        pipeline_put(scan->pipeline, file);
+        load_file(scan->tree, directory_fd, directory, readers, entry, file);
 }
 
 static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
@@ -120,7 +153,7 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
 /* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
  * */
 static void scan_directory(Scan *scan, const char *path, mode_t readers) {
-        _cleanup_close_ int fd = root_open_path(scan->root, path, O_RDONLY | O_DIRECTORY);
+        _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;
         DIR *stream;
 
@@ -151,44 +184,6 @@ static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         }
 }
 
-static bool read_text(const Root *root, SourceFile *file, GError **error) {
-        _cleanup_close_ int fd = root_open_path(root, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-
-        if (fd < 0 && errno == ENOENT)
-                return error_set(error, KT_ERROR_NOT_FOUND,
-                                 "%s: the link leads nowhere (when units are generated at boot, only what the root "
-                                 "file system and /usr hold is there)",
-                                 file->path);
-        if (fd < 0)
-                return error_set_errno(error, errno, "%s: cannot be opened", file->path);
-        if (!root_read(fd, &file->text, &file->length, &file->readers, error)) {
-                g_prefix_error(error, "%s: ", file->path);
-                return false;
-        }
-        return true;
-}
-
-static void read_file(void *item, void *data) {
-        SourceFile *file = item;
-
-        if (!file->is_masked && read_text(data, file, &file->error))
-                file->is_masked = file->length == 0;
-}
-
-/* Drop-ins are added when all of their directories are known. */
-static void parse_file(void *item, void *data) {
-        SourceFile *file = item;
-        g_autofree char *text = g_steal_pointer(&file->text);
-        g_autoptr(UnitFile) unit = NULL;
-
-        if (file->error || file->is_masked || !g_str_has_suffix(file->name, ".container"))
-                return;
-        unit = unit_file_new();
-        unit->readers = file->readers;
-        if (unit_file_parse(unit, file->path, text, file->length, &file->error))
-                file->unit = g_steal_pointer(&unit);
-}
-
 static void add_dropins(Dropins *dropins, const GPtrArray *files) {
         for (guint i = 0; i < files->len; i++) {
                 SourceFile *file = files->pdata[i];
@@ -204,13 +199,12 @@ static int compare_files(gconstpointer a, gconstpointer b) {
         return strcmp((*left)->name, (*right)->name);
 }
 
-Sources *load_sources(const Root *root, GPtrArray *search_path) {
-        g_autoptr(Dropins) dropins = dropins_new(root);
+Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
+        g_autoptr(Dropins) dropins = dropins_new(tree);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(GHashTable) visited = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         Sources *sources = g_new0(Sources, 1);
-        Pipeline *pipeline = pipeline_new("reader", read_file, parse_file, (void *) root);
-        Scan scan = { root, sources, names, visited, dropins, pipeline };
+        Scan scan = { tree, sources, names, visited, dropins };
 
         sources->files = g_ptr_array_new_with_free_func(source_file_free);
         sources->problems = g_ptr_array_new_with_free_func(g_free);
@@ -223,7 +217,6 @@ Sources *load_sources(const Root *root, GPtrArray *search_path) {
                         g_ptr_array_add(sources->problems,
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
         }
-        pipeline_finish(pipeline);
         add_dropins(dropins, sources->files);
         g_ptr_array_sort(sources->files, compare_files);
         return sources;

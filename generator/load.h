@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/root.h"
+#include "generator/tree.h"
 #include "generator/unit-file.h"
 
 /* A Quadlet file as the search path has it: it alone counts under its name. */
@@ -12,9 +12,6 @@ typedef struct SourceFile {
         char *name;     /* "foo.container" */
         char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
         bool is_masked; /* empty, or a link to /dev/null */
-        char *text;     /* until it is parsed; length bytes */
-        size_t length;
-        mode_t readers; /* who may read it; with drop-ins: unit->readers */
         UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
         GError *error;  /* begins with the file's path; such a file still hides those of its name */
 } SourceFile;
@@ -33,4 +30,4 @@ GPtrArray *load_search_path(const char *unit_dirs);
 
 /* Load everything in the directories and all below them. An earlier one hides later files of the same name.
  * Transfer full. */
-Sources *load_sources(const Root *root, GPtrArray *search_path);
+Sources *load_sources(const Tree *tree, GPtrArray *search_path);

@@ -7,15 +7,14 @@
 #include <unistd.h>
 
 #include "generator/beside-podman.h"
+#include "generator/filters-needed.h"
 #include "generator/install.h"
 #include "generator/prefetch.h"
-#include "generator/seccomp.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "libstart/base/printable.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
@@ -25,9 +24,9 @@ static const char *arg_normal = NULL, *arg_early = NULL;
 
 /* What one run knows. */
 typedef struct Run {
-        const Root *root;
-        Config *config;
-        SeccompFilters *filters;
+        const Tree *tree;
+        KeyturnConf *conf;
+        FiltersNeeded *filters;
         UntrustedPaths *untrusted;
         const UnitNames *names;
         bool beside_podman;
@@ -44,28 +43,6 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
         va_end(ap);
         log_error("%s", message);
         run->failed = true;
-}
-
-/* For --dry-run. In a pipe or a file the text is exact. */
-static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
-        g_autofree char *text = NULL, *shown = NULL;
-        va_list ap;
-
-        va_start(ap, format);
-        text = g_strdup_vprintf(format, ap);
-        va_end(ap);
-        shown = isatty(STDOUT_FILENO) ? printable_lines(text) : g_strdup(text);
-        fputs(shown, stdout);
-}
-
-static void print_unit(const Container *container, const GString *text, const GPtrArray *links) {
-        print("---%s---\n%s", container->service->name, text->str);
-        for (guint i = 0; i < links->len; i++) {
-                const Link *link = links->pdata[i];
-
-                print("# link %s -> %s\n", link->path, link->target);
-        }
-        putchar('\n');
 }
 
 static void report(Run *run, const Container *container) {
@@ -87,7 +64,7 @@ static bool is_left(Run *run, const Container *container) {
                 log_info("left to Podman: %s", reason);
                 return true;
         }
-        override = beside_podman_override(run->root, container->service->name);
+        override = beside_podman_override(run->tree, container->service->name);
         if (override)
                 log_info("%s: %s is there, which counts instead", container->source->path, override);
         return override;
@@ -118,17 +95,15 @@ static void put_environment(Run *run, const Container *container) {
         g_autofree char *stem = g_strndup(container->service->name,
                                           strlen(container->service->name) - strlen(".service"));
         g_autofree char *name = g_strconcat(stem, ".env", NULL);
-        GString *list;
+        g_autoptr(GString) list = NULL;
 
         if (args->env->len <= words_max(readers))
                 return;
         list = env_list_take(args->env);
         args->env_list = g_build_filename(directory, name, NULL);
-        if (arg_dry_run) {
-                print("---%s---\n%" G_GSIZE_FORMAT " bytes of variables\n\n", name, list->len);
-                g_string_free(list, TRUE);
-        } else
-                writer_put_file(run->writer, container->source, name, readers, list);
+        if (arg_dry_run)
+                g_string_printf(list, "%" G_GSIZE_FORMAT " bytes of variables\n", list->len);
+        writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
 static void put_untrusted_list(Run *run, const Container *container) {
@@ -138,30 +113,26 @@ static void put_untrusted_list(Run *run, const Container *container) {
 }
 
 static void convert(Run *run, const SourceFile *source, const char *service) {
-        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->config);
-        g_autoptr(GPtrArray) links = install_links(container, run->names);
+        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->conf);
         g_autoptr(GString) text = NULL;
 
+        install_links(container, run->names);
         untrusted_paths_add(run->untrusted, container);
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
         if (container->problems->len == 0)
-                seccomp_filters_check(run->filters, container);
+                filters_needed_check(run->filters, container);
         report(run, container);
         if (container->problems->len > 0)
                 return;
-        seccomp_filters_add(run->filters, container);
+        filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
         run->has_unit = true;
-        if (arg_dry_run)
-                print_unit(container, text, links);
-        else
-                writer_put_unit(run->writer, source, container->service->name, source->unit->readers,
-                                g_steal_pointer(&text), g_steal_pointer(&links));
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -206,25 +177,14 @@ static void take_file(Run *run, const SourceFile *source) {
                 fail(run, "%s", error->message);
 }
 
-/* `source` is any: these files are made of all of them. */
-static void put_filters(Run *run, const SourceFile *source) {
-        GString *text = seccomp_filters_print(run->filters);
+/* What libstart and seccomp-precompile read, made of all files together; `origin` is the path of any of them. */
+static void put_summaries(Run *run, const char *origin) {
+        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
 
-        if (text && arg_dry_run) {
-                print("---" SECCOMP_REQUEST_DROPIN "---\n%s\n", text->str);
-                g_string_free(text, TRUE);
-        } else if (text)
-                writer_put_file(run->writer, source, SECCOMP_REQUEST_DROPIN, READERS_ALL, text);
-}
-
-static void put_untrusted_paths(Run *run, const SourceFile *source) {
-        GString *list = untrusted_paths_print(run->untrusted);
-
-        if (list && arg_dry_run) {
-                printf("---" UNTRUSTED_PATHS_FILE "---\n%s\n", list->str);
-                g_string_free(list, TRUE);
-        } else if (list)
-                writer_put_file(run->writer, source, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
+        if (filters)
+                writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
+        if (list)
+                writer_put_file(run->writer, origin, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
 }
 
 static const char *find_service(const Run *run, const SourceFile *source) {
@@ -248,33 +208,31 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = container_new(files->pdata[i], g_strdup(service), run->names, run->config);
+                container = container_new(files->pdata[i], g_strdup(service), run->names, run->conf);
                 untrusted_paths_add(run->untrusted, container);
         }
 }
 
-static bool run_generator(const Root *root) {
+static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
-        g_autoptr(Sources) sources = load_sources(root, search_path);
+        g_autoptr(Sources) sources = load_sources(tree, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
-        g_autoptr(Config) config = config_new(root);
+        g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(GPtrArray) unwritten = NULL;
-        g_autoptr(SeccompFilters) filters = seccomp_filters_new(root, arg_root);
+        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
-        Run run = { .root = root, .config = config, .names = names, .filters = filters, .untrusted = untrusted };
+        Run run = { .tree = tree, .conf = conf, .names = names, .filters = filters, .untrusted = untrusted };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         if (sources->files->len > 0)
-                run.beside_podman = beside_podman_is_active(root);
-        run.writer = writer_new(run.beside_podman ? arg_early : arg_normal);
+                run.beside_podman = beside_podman_is_active(tree);
+        run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
-        if (sources->files->len > 0) {
-                put_filters(&run, sources->files->pdata[0]);
-                put_untrusted_paths(&run, sources->files->pdata[0]);
-        }
+        if (sources->files->len > 0)
+                put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
         if (run.has_unit && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
@@ -355,7 +313,7 @@ int main(int argc, char *argv[]) {
         int r = parse_argv(argc, argv);
         g_autoptr(GError) error = NULL;
         LogTargets targets;
-        Root root;
+        Tree tree;
 
         if (r >= 0)
                 return r;
@@ -364,11 +322,11 @@ int main(int argc, char *argv[]) {
         targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
-        if (!root_open(&root, arg_root, &error)) {
+        if (!tree_open(&tree, arg_root, &error)) {
                 log_error("%s", error->message);
                 return EXIT_FAILURE;
         }
-        r = run_generator(&root) ? EXIT_SUCCESS : EXIT_FAILURE;
-        root_close(&root);
+        r = run_generator(&tree) ? EXIT_SUCCESS : EXIT_FAILURE;
+        tree_close(&tree);
         return r;
 }

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "generator/service.h"
 #include "generator/words.h"
 #include "keyturn-config.h"
+
+static void link_free(void *data) {
+        Link *link = data;
+
+        g_free(link->path);
+        g_free(link->target);
+        g_free(link);
+}
 
 Service *service_new(char *name, const UnitFile *unit) {
         Service *service = g_new0(Service, 1);
@@ -14,6 +24,7 @@ Service *service_new(char *name, const UnitFile *unit) {
         service->unit_first = g_string_new(NULL);
         service->unit_last = g_string_new(NULL);
         service->service_last = g_string_new(NULL);
+        service->links = g_ptr_array_new_with_free_func(link_free);
         return service;
 }
 
@@ -25,6 +36,7 @@ void service_free(Service *service) {
         g_string_free(service->unit_first, TRUE);
         g_string_free(service->unit_last, TRUE);
         g_string_free(service->service_last, TRUE);
+        g_ptr_array_unref(service->links);
         g_free(service);
 }
 
@@ -70,6 +82,19 @@ void service_unit(Service *service, const char *key, const char *value) {
 
 void service_set(Service *service, const char *key, const char *value) {
         append_line(service->service_last, key, value);
+}
+
+/* One ".." for each directory that the link is in. */
+void service_link(Service *service, char *path) {
+        Link *link = g_new0(Link, 1);
+        GString *target = g_string_new(NULL);
+
+        for (const char *c = strchr(path, '/'); c; c = strchr(c + 1, '/'))
+                g_string_append(target, "../");
+        g_string_append(target, service->name);
+        link->path = path;
+        link->target = g_string_free(target, FALSE);
+        g_ptr_array_add(service->links, link);
 }
 
 void service_exec_start(Service *service, const LaunchArgs *args) {

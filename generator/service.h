@@ -7,6 +7,11 @@
 #include "generator/unit-file.h"
 #include "libstart/option/launch-args.h"
 
+typedef struct Link {
+        char *path;   /* in the output directory: "multi-user.target.wants/foo.service" */
+        char *target; /* relative to the link: "../foo.service" */
+} Link;
+
 /* The unit that is being made: the user's file with lines added to it. */
 typedef struct Service {
         char *name;                      /* "foo.service" */
@@ -17,6 +22,7 @@ typedef struct Service {
         GString *unit_first;             /* before the user's [Unit] lines, so that theirs count */
         GString *unit_last;              /* after them */
         GString *service_last;           /* after the user's [Service] lines, so that ours count */
+        GPtrArray *links;                /* of Link, to the unit */
 } Service;
 
 /* Takes ownership of name. */
@@ -29,6 +35,9 @@ void service_comment(Service *service, const char *format, ...) G_GNUC_PRINTF(2,
 void service_unit_first(Service *service, const char *key, const char *value);
 void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
+
+/* A link to the unit. Takes ownership of path. */
+void service_link(Service *service, char *path);
 
 /* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them.
  * */

@@ -26,7 +26,7 @@ typedef struct UnitFile {
         GPtrArray *sections; /* of UnitSection */
         GStringChunk *strings;
         UnitSection *current;
-        mode_t readers; /* who may read all that is in it (root.h); the caller's to set */
+        mode_t readers; /* who may read all that is in it (tree.h); the caller's to set */
 } UnitFile;
 
 UnitFile *unit_file_new(void);

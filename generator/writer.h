@@ -2,26 +2,24 @@
 #pragma once
 
 #include <glib.h>
+#include <sys/types.h>
 
-#include "generator/container.h"
+#include "generator/service.h"
 
-/* Puts units and their links where systemd looks for them. Half of the generator's time is the kernel's,
- * making these files; so where there are many, a thread writes them while the next ones are converted, and
- * links are made when their unit is there. What is made does not depend on that. */
+/* Puts units and their links where systemd looks for them, or prints them. No fsync: systemd's directory is on a tmpfs
+ * and made anew at every reload. */
 typedef struct Writer Writer;
 
-/* Neither the directory nor a thread is touched before there is something to write. `directory` is not
- * copied. */
+/* The directory, which is not copied, is not touched before there is something to write. NULL: print to stdout. */
 Writer *writer_new(const char *directory);
 
-/* Takes ownership of text and links (of Link). `source` is the file that is named in problems; it must
- * outlive the Writer. readers: who but root may read what is written (root.h). */
-void writer_put_unit(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text,
-                     GPtrArray *links);
+/* The unit, and then its links. `origin` is the file that is named in problems. readers: who but root may read what is
+ * written (tree.h). */
+void writer_put_unit(Writer *writer, const char *origin, const Service *service, mode_t readers, const GString *text);
 
-/* The same for what is no unit and has no links. */
-void writer_put_file(Writer *writer, const SourceFile *source, const char *name, mode_t readers, GString *text);
+/* What keyturn's own programs read, be it during a reload: it appears under its name complete or not at all. The
+ * directories in `name` are made. */
+void writer_put_file(Writer *writer, const char *origin, const char *name, mode_t readers, const GString *text);
 
-/* Wait until everything is written, and free the Writer. Transfer full: what went wrong, in order, of char*.
- * */
+/* Free the Writer. Transfer full: what went wrong, in order, of char*. */
 GPtrArray *writer_finish(Writer *writer);

@@ -5,10 +5,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
-#include "libstart/seccomp/profile-path.h"
 #include "seccomp-precompile/bpf-simulate.h"
 #include "seccomp-precompile/explain.h"
 

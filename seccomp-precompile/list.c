@@ -10,8 +10,8 @@
 #include "libstart/base/paths.h"
 #include "libstart/base/printable.h"
 #include "libstart/option/seccomp-request.h"
-#include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
+#include "libstart/seccomp/obtain.h"
 #include "seccomp-precompile/list.h"
 #include "seccomp-precompile/requests.h"
 

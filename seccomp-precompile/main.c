@@ -11,7 +11,7 @@
 #include "libstart/base/printable.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/seccomp-request.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/profile-file.h"
 #include "seccomp-precompile/bpf-disassemble.h"
 #include "seccomp-precompile/explain.h"

@@ -18,7 +18,7 @@ int command_list(const GPtrArray *all, const Options *options, char **words, GEr
                 return -1;
         }
         for (guint i = 0; i < all->len; i++) {
-                const Container *c = all->pdata[i];
+                const ContainerUnit *c = all->pdata[i];
                 char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;
 
                 table_add(table, g_strdup(c->args->name), g_strdup(c->unit),

@@ -68,7 +68,7 @@ static GPtrArray *find(const char *name, GError **error) {
                 error_set_errno(error, -r, "Cannot talk to systemd");
                 return NULL;
         }
-        all = containers_find(bus, name, error);
+        all = container_units_find(bus, name, error);
         sd_bus_flush_close_unref(bus);
         return all;
 }

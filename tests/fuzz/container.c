@@ -71,18 +71,18 @@ static void check_unit(Container *container) {
         check_exec_start(unit, container->args);
 }
 
-static void convert(const SourceFile *file, const UnitNames *names, const Root *root) {
+static void convert(const SourceFile *file, const UnitNames *names, const Tree *tree) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(names, file, &error);
-        g_autoptr(Config) config = config_new(root);
+        g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
 
         require_error(service, error, "");
         if (!service)
                 return;
-        g_autoptr(Container) container = container_new(file, g_strdup(service), names, config);
-        g_autoptr(GPtrArray) links = install_links(container, names);
+        g_autoptr(Container) container = container_new(file, g_strdup(service), names, conf);
+        install_links(container, names);
         check_problems(container->problems, file->unit);
-        check_links(links);
+        check_links(container->service->links);
         if (container->problems->len == 0)
                 check_unit(container);
 }
@@ -91,17 +91,17 @@ static void convert(const SourceFile *file, const UnitNames *names, const Root *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const char *directory = fuzz_root(SOURCE, data, size);
         g_autoptr(GPtrArray) search_path = load_search_path(NULL);
-        Root root;
+        Tree tree;
 
-        require(root_open(&root, directory, NULL), "cannot open '%s'", directory);
-        g_autoptr(Sources) sources = load_sources(&root, search_path);
+        require(tree_open(&tree, directory, NULL), "cannot open '%s'", directory);
+        g_autoptr(Sources) sources = load_sources(&tree, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
         require(sources->files->len == 1, "%u files", sources->files->len);
         const SourceFile *file = sources->files->pdata[0];
         require(!file->is_masked == (size > 0), "masked, or not");
         require(!file->unit == (file->is_masked || file->error), "a unit and an error, or neither");
         if (file->unit)
-                convert(file, names, &root);
-        root_close(&root);
+                convert(file, names, &tree);
+        tree_close(&tree);
         return 0;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/handlers.h"
 #include "generator/keys.h"
+#include "tests/unit/test-main.h"
 
 /* The table is searched by halves. */
 START_TEST(is_sorted) {
@@ -37,17 +36,8 @@ START_TEST(has_texts) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("keys");
-        TCase *tcase = tcase_create("keys");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("keys", {
         tcase_add_test(tcase, is_sorted);
         tcase_add_test(tcase, is_complete);
         tcase_add_test(tcase, has_texts);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

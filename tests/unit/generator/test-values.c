@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
-
 #include "generator/values.h"
+#include "tests/unit/test-main.h"
 
 typedef struct Case {
         Read read;
@@ -91,16 +89,7 @@ START_TEST(keeps_lines) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("values");
-        TCase *tcase = tcase_create("values");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("values", {
         tcase_add_loop_test(tcase, reads, 0, G_N_ELEMENTS(cases));
         tcase_add_test(tcase, keeps_lines);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <unistd.h>
+
+#include "generator/filters-needed.h"
+#include "keyturn-config.h"
+#include "libstart/base/log.h"
+#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/seccomp-request.h"
+#include "libstart/option/security-option.h"
+
+#define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
+
+struct FiltersNeeded {
+        const char *root_path; /* NULL: this machine's */
+        guint64 available;     /* capabilities that there are */
+        GHashTable *requests;  /* first word of the line -> GPtrArray of unit names */
+        GHashTable *checked;   /* profile -> what is wrong with it, or "" */
+};
+
+FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path) {
+        FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
+
+        filters->root_path = root_path;
+        filters->available = tree->is_foreign ? CAPABILITY_ALL : bounding_set_read();
+        filters->requests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                  (GDestroyNotify) g_ptr_array_unref);
+        filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        return filters;
+}
+
+void filters_needed_free(FiltersNeeded *filters) {
+        g_hash_table_unref(filters->requests);
+        g_hash_table_unref(filters->checked);
+        g_free(filters);
+}
+
+/* The last option counts. Sets *ret_profile to NULL for the default profile. False: the container has no
+ * filter, or which one is not known before systemd has expanded the value. */
+static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
+        SecurityOption found = { .enabled = true };
+
+        for (guint i = 0; i < args->security_opt->len; i++) {
+                const char *text = args->security_opt->pdata[i];
+                SecurityOption option;
+
+                if (g_str_has_prefix(text, "mask=") || g_str_has_prefix(text, "unmask="))
+                        continue;
+                if (strpbrk(text, "%$"))
+                        return false;
+                if (security_option_parse(text, &option, NULL) && option.kind == SECURITY_SECCOMP)
+                        found = option;
+        }
+        *ret_profile = found.profile;
+        return found.enabled;
+}
+
+/* The generator knows no JSON. The program that does says what is wrong, in about a millisecond, and only
+ * where a file names a profile of its own. */
+static char *ask(const FiltersNeeded *filters, const char *profile) {
+        const char *argv[] = { PROGRAM,   "--root", filters->root_path ? filters->root_path : "/",
+                               "--check", profile,  NULL };
+        g_autofree char *problem = NULL;
+        g_autoptr(GError) error = NULL;
+        int status;
+
+        if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &problem, &status,
+                          &error)) {
+                log_warning("'%s' is not checked before the start, ignoring: %s", profile, error->message);
+                return g_strdup("");
+        }
+        if (status == 0)
+                return g_strdup("");
+        g_strchomp(problem);
+        const char *said = strstr(problem, "seccomp profile '"); /* behind the program's name or a priority */
+        return g_strdup(said ? said : problem[0] ? problem : "the seccomp profile cannot be checked");
+}
+
+static const char *find_problem(FiltersNeeded *filters, const char *profile) {
+        g_autofree char *path = g_strconcat(filters->root_path ? filters->root_path : "", profile, NULL);
+        const char *known = g_hash_table_lookup(filters->checked, profile);
+
+        if (known)
+                return known;
+        char *problem = access(path, R_OK) == 0 ? ask(filters, profile) : g_strdup("");
+        g_hash_table_insert(filters->checked, g_strdup(profile), problem);
+        return problem;
+}
+
+void filters_needed_check(FiltersNeeded *filters, Container *container) {
+        const char *profile, *problem;
+
+        if (!find_profile(container->args, &profile) || !profile)
+                return;
+        problem = find_problem(filters, profile);
+        if (problem[0])
+                container_problem(container, NULL, "%s", problem);
+}
+
+void filters_needed_add(FiltersNeeded *filters, const Container *container) {
+        const char *profile;
+        guint64 caps;
+
+        if (!find_profile(container->args, &profile) ||
+            !bounding_set_find(container->args, filters->available, &caps, NULL))
+                return;
+        g_autofree char *word = seccomp_request_format(profile, caps);
+        GPtrArray *units = g_hash_table_lookup(filters->requests, word);
+        if (!units) {
+                units = g_ptr_array_new_with_free_func(g_free);
+                g_hash_table_insert(filters->requests, g_steal_pointer(&word), units);
+        }
+        g_ptr_array_add(units, g_strdup(container->service->name));
+}
+
+static int compare(gconstpointer a, gconstpointer b) {
+        return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
+}
+
+GString *filters_needed_print(const FiltersNeeded *filters) {
+        g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
+        guint n;
+        g_autofree const char **words = (const char **) g_hash_table_get_keys_as_array(filters->requests, &n);
+
+        if (n == 0)
+                return NULL;
+        qsort(words, n, sizeof *words, compare);
+        for (guint i = 0; i < n; i++) {
+                GPtrArray *units = g_hash_table_lookup(filters->requests, words[i]);
+                SeccompRequest *request = seccomp_request_parse(words[i], NULL);
+
+                g_ptr_array_sort(units, compare);
+                g_strfreev(request->units);
+                request->units = g_new0(char *, units->len + 1);
+                for (guint k = 0; k < units->len; k++)
+                        request->units[k] = g_strdup(units->pdata[k]);
+                g_ptr_array_add(requests, request);
+        }
+        g_autofree char *text = seccomp_requests_format_dropin(requests);
+        return g_string_new(text);
+}

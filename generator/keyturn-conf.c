@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "generator/dropins.h"
+#include "generator/keyturn-conf.h"
+#include "generator/unit-file.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/option/check-value.h"
+
+/* First wins. There is none below /run, where keyturn has the containers' state instead. */
+static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
+
+static bool check_layer_size(const char *value, GError **error);
+static bool check_layer_inodes(const char *value, GError **error);
+
+static const struct {
+        const char *name;
+        bool (*check)(const char *value, GError **error);
+        const char *built_in; /* NULL: libstart's */
+} settings[N_SETTINGS] = {
+        [SETTING_NETWORK] = { "DefaultNetwork", check_network, "host" },
+        [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", check_layer_size, NULL },
+        [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", check_layer_inodes, NULL },
+};
+
+struct KeyturnConf {
+        const Tree *tree;
+        bool is_loaded;
+        UnitFile *file;
+        GError *error; /* nothing is known */
+        struct {
+                char *value, *origin;
+                GError *error;
+        } known[N_SETTINGS];
+};
+
+KeyturnConf *keyturn_conf_new(const Tree *tree) {
+        KeyturnConf *conf = g_new0(KeyturnConf, 1);
+
+        conf->tree = tree;
+        conf->file = unit_file_new();
+        return conf;
+}
+
+static void forget(KeyturnConf *conf, Setting setting) {
+        g_clear_pointer(&conf->known[setting].value, g_free);
+        g_clear_pointer(&conf->known[setting].origin, g_free);
+        g_clear_error(&conf->known[setting].error);
+}
+
+void keyturn_conf_free(KeyturnConf *conf) {
+        if (!conf)
+                return;
+        unit_file_free(conf->file);
+        g_clear_error(&conf->error);
+        for (Setting setting = 0; setting < N_SETTINGS; setting++)
+                forget(conf, setting);
+        g_free(conf);
+}
+
+static bool check_storage(const char *name, const char *value, GError **error) {
+        g_autofree char *option = g_strconcat(name, "=", value, NULL);
+
+        return check_storage_opt(option, error);
+}
+
+static bool check_layer_size(const char *value, GError **error) {
+        return check_storage("size", value, error);
+}
+
+static bool check_layer_inodes(const char *value, GError **error) {
+        return check_storage("inodes", value, error);
+}
+
+/* *ret_found tells whether this is the file that counts: it exists, be it empty. */
+static bool read_main_file(KeyturnConf *conf, const char *directory, bool *ret_found, GError **error) {
+        g_autofree char *path = g_build_filename(directory, "keyturn.conf", NULL), *text = NULL;
+        _cleanup_close_ int fd = tree_open_path(conf->tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        size_t length;
+
+        *ret_found = fd >= 0;
+        if (fd < 0)
+                return errno == ENOENT || error_set_errno(error, errno, "%s: cannot be opened", path);
+        if (!tree_read(fd, &text, &length, /* readers= */ NULL, error)) {
+                g_prefix_error(error, "%s: ", path);
+                return false;
+        }
+        return unit_file_parse(conf->file, path, text, length, error);
+}
+
+static bool read_files(KeyturnConf *conf, GError **error) {
+        g_autoptr(Dropins) dropins = dropins_new(conf->tree);
+        bool is_found = false;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *path = g_build_filename(directories[i], "keyturn.conf.d", NULL);
+                _cleanup_close_ int fd = tree_open_path(conf->tree, path, O_PATH | O_DIRECTORY);
+
+                if (fd >= 0)
+                        dropins_add_directory(dropins, "keyturn.conf.d", path, READERS_ALL);
+                if (!is_found && !read_main_file(conf, directories[i], &is_found, error))
+                        return false;
+        }
+        return dropins_apply_directory(dropins, "keyturn.conf.d", conf->file, error);
+}
+
+/* The last line counts, also where one before it is wrong. */
+static void set(KeyturnConf *conf, Setting setting, const UnitLine *line) {
+        forget(conf, setting);
+        if (!line->value[0])
+                return;
+        if (!settings[setting].check(line->value, &conf->known[setting].error)) {
+                g_prefix_error(&conf->known[setting].error, "%s:%u: '%s=': ", line->path, line->number, line->key);
+                return;
+        }
+        conf->known[setting].value = g_strdup(line->value);
+        conf->known[setting].origin = g_strdup_printf("%s= in %s:%u", line->key, line->path, line->number);
+}
+
+static bool find_setting(const char *name, Setting *ret) {
+        for (Setting setting = 0; setting < N_SETTINGS; setting++)
+                if (g_str_equal(name, settings[setting].name)) {
+                        *ret = setting;
+                        return true;
+                }
+        return false;
+}
+
+static bool apply_section(KeyturnConf *conf, const UnitSection *section, GError **error) {
+        for (guint i = 0; i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+                Setting setting;
+
+                if (!line->key)
+                        continue;
+                if (!g_str_equal(section->name, "Keyturn") || !find_setting(line->key, &setting))
+                        return error_set(error, KT_ERROR_USAGE,
+                                         "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                         "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
+                                         line->path, line->number, line->key, section->name);
+                set(conf, setting, line);
+        }
+        return true;
+}
+
+static bool load(KeyturnConf *conf, GError **error) {
+        if (!read_files(conf, error))
+                return false;
+        for (guint i = 0; i < conf->file->sections->len; i++)
+                if (!apply_section(conf, conf->file->sections->pdata[i], error))
+                        return false;
+        for (Setting setting = 0; setting < N_SETTINGS; setting++)
+                if (!conf->known[setting].value && settings[setting].built_in) {
+                        conf->known[setting].value = g_strdup(settings[setting].built_in);
+                        conf->known[setting].origin = g_strdup_printf("keyturn's built-in %s=",
+                                                                      settings[setting].name);
+                }
+        return true;
+}
+
+bool keyturn_conf_default(KeyturnConf *conf, Setting setting, const char **ret_value, const char **ret_origin,
+                          GError **error) {
+        const GError *problem;
+
+        if (!conf->is_loaded) {
+                conf->is_loaded = true;
+                (void) load(conf, &conf->error);
+        }
+        problem = conf->error ?: conf->known[setting].error;
+        if (problem) {
+                g_propagate_error(error, g_error_copy(problem));
+                return false;
+        }
+        *ret_value = conf->known[setting].value;
+        *ret_origin = conf->known[setting].origin;
+        return true;
+}

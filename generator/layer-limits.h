@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/container.h"
+
+/* The limits of the writable layer that neither the file's [Keyturn] nor its PodmanArgs= has said, from keyturn.conf. */
+void layer_limits_finish(Container *container, KeyturnConf *conf);

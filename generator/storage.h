@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#pragma once
-
-#include "generator/container.h"
-
-/* The limits of the writable layer that neither the file's [Keyturn] nor its PodmanArgs= has said, from keyturn.conf. */
-void storage_finish(Container *container, Config *config);
