@@ -37,8 +37,8 @@ static bool check_running(const ContainerUnit *container, GError **error) {
         static const char *const states[] = { "active", "reloading", NULL };
 
         if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
-                                 container->active);
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
+                                 container->unit, container->state, container->unit);
         return container->pid > 0 ||
                error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
 }
@@ -119,7 +119,7 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
         if (options->tty && !isatty(STDIN_FILENO))
-                return error_set(error, KT_ERROR_USAGE, "--tty takes a terminal, and standard input is none");
+                return error_set(error, KT_ERROR_USAGE, "Standard input is no terminal: leave out --tty (-t)");
         process->terminal = options->tty;
         if (options->tty)
                 set_size(process);
