@@ -8,8 +8,8 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/option/seccomp-request.h"
-#include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
+#include "libstart/seccomp/obtain.h"
 #include "seccomp-precompile/precompile.h"
 #include "seccomp-precompile/status.h"
 

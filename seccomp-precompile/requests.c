@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "seccomp-precompile/requests.h"
+#include <errno.h>
+
 #include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
 #include "libstart/option/seccomp-request.h"
+#include "seccomp-precompile/requests.h"
 
 /* Beside Podman keyturn-generator writes into the early directory, else into the normal one. */
 static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator" };
 
 GPtrArray *requests_load_file(const char *path, GError **error) {
-        g_autoptr(GError) problem = NULL;
         g_autofree char *text = NULL;
 
-        if (!g_file_get_contents(path, &text, NULL, &problem)) {
-                error_set(error,
-                          g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ? KT_ERROR_NOT_FOUND :
-                                                                                       KT_ERROR_FAILED,
-                          "%s", problem->message);
+        if (!file_read(path, &text, NULL, error))
+                return NULL;
+        if (!text) {
+                error_set_errno(error, ENOENT, "Cannot open '%s'", path);
                 return NULL;
         }
         GPtrArray *requests = seccomp_requests_parse_dropin(text, error);

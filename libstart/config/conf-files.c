@@ -21,7 +21,7 @@ static bool read_one(const Reading *reading, const char *path, bool *ret_exists,
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        if (!file_read(path, &text, &length, NULL, error))
+        if (!file_read(path, &text, &length, error))
                 return false;
         *ret_exists = text != NULL;
         return !text || reading->handler(path, text, length, reading->data, error);

@@ -3,15 +3,16 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/config/small-file.h"
 
+#define MIB ((size_t) 1024 * 1024)
+
 /* No file of a store comes near: images.json has about 2 KiB per image. */
-#define FILE_SIZE_MAX ((off_t) 64 * 1024 * 1024)
+#define FILE_SIZE_MAX (64 * MIB)
 
 static gint64 nanoseconds(const struct timespec *ts) {
         return (gint64) ts->tv_sec * 1000000000 + ts->tv_nsec;
@@ -27,92 +28,101 @@ static FileIdentity identity_of(const struct stat *st) {
         };
 }
 
-bool file_unchanged(const char *path, const FileIdentity *identity) {
-        FileIdentity now = { 0 };
+bool file_identify(const char *path, FileIdentity *ret) {
         struct stat st;
+        bool exists = stat(path, &st) == 0;
 
-        if (stat(path, &st) == 0)
-                now = identity_of(&st);
+        *ret = exists ? identity_of(&st) : (FileIdentity) { 0 };
+        return exists || errno == ENOENT || errno == ENOTDIR;
+}
+
+bool file_unchanged(const char *path, const FileIdentity *identity) {
+        FileIdentity now;
+
+        (void) file_identify(path, &now);
         return memcmp(&now, identity, sizeof(now)) == 0;
+}
+
+static bool check_file(int fd, const char *name, size_t max, struct stat *ret_st, GError **error) {
+        if (fstat(fd, ret_st) < 0)
+                return error_set_errno(error, errno, "Cannot look at %s", name);
+        if (!S_ISREG(ret_st->st_mode))
+                return error_set(error, KT_ERROR_FAILED, "%s is not a regular file", name);
+        if ((guint64) ret_st->st_size <= max)
+                return true;
+        return max % MIB == 0 ? error_set(error, KT_ERROR_FAILED, "%s is over %zu MiB", name, max / MIB) :
+                                error_set(error, KT_ERROR_FAILED, "%s is over %zu bytes", name, max);
 }
 
 /* One read() where the file has the size that it said: the buffer has room for one byte more, and a read
  * that does not fill it has met the end. */
-static bool read_all(int fd, char *buffer, size_t size, GError **error) {
+static bool read_all(int fd, const char *name, char *buffer, size_t size, GError **error) {
         size_t length = 0;
 
-        while (length <= size) {
+        do {
                 ssize_t n = read(fd, buffer + length, size + 1 - length);
 
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
-                        return error_set_errno(error, errno, "Cannot read");
+                        return error_set_errno(error, errno, "Cannot read %s", name);
                 length += (size_t) n;
-                if (length == size)
-                        break;
-                if (n == 0 || length > size)
-                        return error_set(error, KT_ERROR_FAILED, "It changed while it was read");
-        }
+                if (length > size || (n == 0 && length < size))
+                        return error_set(error, KT_ERROR_FAILED, "%s changed while it was read", name);
+        } while (length < size);
         buffer[size] = '\0';
         return true;
 }
 
-static bool check_file(int fd, struct stat *ret_st, GError **error) {
-        if (fstat(fd, ret_st) < 0)
-                return error_set_errno(error, errno, "Cannot stat");
-        if (!S_ISREG(ret_st->st_mode))
-                return error_set(error, KT_ERROR_FAILED, "It is not a regular file");
-        if (ret_st->st_size > FILE_SIZE_MAX)
-                return error_set(error, KT_ERROR_FAILED, "It is larger than 64 MiB");
-        return true;
-}
+bool file_read_fd(int fd, const char *name, size_t max, char **ret_text, struct stat *ret_st, GError **error) {
+        g_autofree char *text = NULL;
+        struct stat st;
 
-static bool read_open_file(int fd, char **ret_text, struct stat *ret_st, GError **error) {
-        if (!check_file(fd, ret_st, error))
+        if (!check_file(fd, name, max, &st, error))
                 return false;
-
-        g_autofree char *text = g_malloc((size_t) ret_st->st_size + 1);
-        if (!read_all(fd, text, (size_t) ret_st->st_size, error))
+        text = g_malloc((size_t) st.st_size + 1);
+        if (!read_all(fd, name, text, (size_t) st.st_size, error))
                 return false;
+        if (ret_st)
+                *ret_st = st;
         *ret_text = g_steal_pointer(&text);
         return true;
 }
 
 /* *ret is -1 where there is no file. */
 static bool open_file(const char *path, int *ret, GError **error) {
-        /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
         *ret = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         return *ret >= 0 || errno == ENOENT || errno == ENOTDIR ||
                error_set_errno(error, errno, "Cannot open '%s'", path);
 }
 
-bool file_read(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity, GError **error) {
+bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
+        g_autofree char *name = g_strconcat("'", path, "'", NULL);
         _cleanup_close_ int fd = -1;
-        struct stat st;
+        struct stat st = { 0 };
 
-        if (!open_file(path, &fd, error))
+        *ret_text = NULL;
+        if (!open_file(path, &fd, error) || (fd >= 0 && !file_read_fd(fd, name, FILE_SIZE_MAX, ret_text, &st, error)))
                 return false;
-        if (fd < 0) {
-                *ret_text = NULL;
-                if (ret_length)
-                        *ret_length = 0;
-                if (ret_identity)
-                        *ret_identity = (FileIdentity) { 0 };
-                return true;
-        }
-        if (!read_open_file(fd, ret_text, &st, error)) {
-                g_prefix_error(error, "%s: ", path);
-                return false;
-        }
         if (ret_length)
                 *ret_length = (size_t) st.st_size;
-        if (ret_identity)
-                *ret_identity = identity_of(&st);
         return true;
 }
 
+bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
+        for (int tries = 0; tries <= 200; tries++) {
+                if (!file_read(path, ret_text, ret_length, error))
+                        return false;
+                if (*ret_text && **ret_text)
+                        return true;
+                g_clear_pointer(ret_text, g_free);
+                g_usleep(10 * G_TIME_SPAN_MILLISECOND);
+        }
+        return error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not there, or empty: systemctl daemon-reload", path);
+}
+
 bool file_map(const char *path, FileMap *ret, GError **error) {
+        g_autofree char *name = g_strconcat("'", path, "'", NULL);
         _cleanup_close_ int fd = -1;
         struct stat st;
         void *text;
@@ -122,10 +132,8 @@ bool file_map(const char *path, FileMap *ret, GError **error) {
                 return false;
         if (fd < 0)
                 return true;
-        if (!check_file(fd, &st, error)) {
-                g_prefix_error(error, "%s: ", path);
+        if (!check_file(fd, name, FILE_SIZE_MAX, &st, error))
                 return false;
-        }
         ret->identity = identity_of(&st);
         if (st.st_size == 0)
                 return true;

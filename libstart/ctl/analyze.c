@@ -7,7 +7,7 @@
 #include "libstart/ctl/table.h"
 
 typedef struct Start {
-        const Container *container;
+        const ContainerUnit *container;
         GArray *phases;
 } Start;
 
@@ -16,8 +16,8 @@ static void clear_start(void *data) {
 }
 
 /* NULL where it has not been started, or has ended, and systemd has removed the directory. */
-static GArray *read_phases(const Container *container) {
-        g_autofree char *directory = container_state_dir(container);
+static GArray *read_phases(const ContainerUnit *container) {
+        g_autofree char *directory = container_unit_state_dir(container);
         g_autofree char *path = g_build_filename(directory, ".timing", NULL);
         g_autofree char *text = NULL;
 
@@ -69,7 +69,7 @@ static void print_svg(const GArray *starts) {
 }
 
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        const Container *only = words[0] ? containers_get(all, words[0], error) : NULL;
+        const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(Start));
 
         if (words[0] && (!only || words[1])) {
@@ -85,8 +85,13 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
                         g_array_append_val(starts, start);
         }
         if (starts->len == 0) {
-                error_set(error, KT_ERROR_NOT_FOUND, "%s%s not running: there is no start to look at",
-                          only ? only->unit : "The containers", only ? " is" : " are");
+                if (only)
+                        error_set(error, KT_ERROR_NOT_FOUND,
+                                  "%s is not running: there is no start to look at; see journalctl -u %s", only->unit,
+                                  only->unit);
+                else
+                        error_set(error, KT_ERROR_NOT_FOUND,
+                                  "No container is running: there is no start to look at; see keyturnctl list");
                 return -1;
         }
         g_array_sort(starts, compare_starts);

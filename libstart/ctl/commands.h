@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/ctl/containers.h"
+#include "libstart/ctl/container-units.h"
 
 /* What the options of keyturnctl ask for. */
 typedef struct Options {

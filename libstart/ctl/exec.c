@@ -23,7 +23,7 @@
  * The threat: the payload watches for whoever comes in, and is root or the same user there. A process of ours, forked
  * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
  *  - descriptors: streams.c;
- *  - the host's program (CVE-2019-5736): libcrun is linked here without libstart's hooks, so with its own protection;
+ *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first;
  *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
  *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
@@ -33,18 +33,18 @@
 typedef runtime_spec_schema_config_schema_process Process;
 
 /* A reload may be what runs the command (ReloadCmd=). */
-static bool check_running(const Container *container, GError **error) {
+static bool check_running(const ContainerUnit *container, GError **error) {
         static const char *const states[] = { "active", "reloading", NULL };
 
         if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
-                                 container->active);
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
+                                 container->unit, container->state, container->unit);
         return container->pid > 0 ||
                error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
 }
 
-static bool find_state(const Container *container, char **ret_root, char **ret_config, GError **error) {
-        g_autofree char *root = container_state_dir(container);
+static bool find_state(const ContainerUnit *container, char **ret_root, char **ret_config, GError **error) {
+        g_autofree char *root = container_unit_state_dir(container);
 
         if (!check_running(container, error))
                 return false;
@@ -54,7 +54,7 @@ static bool find_state(const Container *container, char **ret_root, char **ret_c
 }
 
 /* libcrun goes on without a filter where there is no file; the payload may have one all the same. */
-static bool check_filter(const Container *container, const char *root, GError **error) {
+static bool check_filter(const ContainerUnit *container, const char *root, GError **error) {
         g_autofree char *file = g_build_filename(root, container->args->name, "seccomp.bpf", NULL);
         g_autofree char *path = g_strdup_printf("/proc/%u/status", container->pid);
         g_autofree char *status = NULL;
@@ -67,7 +67,7 @@ static bool check_filter(const Container *container, const char *root, GError **
 }
 
 /* So that the unit's limits count, and stopping it ends the command, too. */
-static bool enter_cgroup(const Container *container, GError **error) {
+static bool enter_cgroup(const ContainerUnit *container, GError **error) {
         g_autofree char *path = g_build_filename("/sys/fs/cgroup", container->cgroup, "cgroup.procs", NULL);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
 
@@ -119,7 +119,7 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
         if (options->tty && !isatty(STDIN_FILENO))
-                return error_set(error, KT_ERROR_USAGE, "--tty takes a terminal, and standard input is none");
+                return error_set(error, KT_ERROR_USAGE, "Standard input is no terminal: leave out --tty (-t)");
         process->terminal = options->tty;
         if (options->tty)
                 set_size(process);
@@ -152,7 +152,7 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
                 *forked_status = exit_status(errnum);
 }
 
-static int run(const char *root, const Container *container, Process *process, const char *console_socket,
+static int run(const char *root, const ContainerUnit *container, Process *process, const char *console_socket,
                GError **error) {
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
@@ -175,7 +175,7 @@ static int run(const char *root, const Container *container, Process *process, c
         return r >= 0 ? r : err ? fail(&err, error) : *forked_status;
 }
 
-static bool copy_oom_score(const Container *container, GError **error) {
+static bool copy_oom_score(const ContainerUnit *container, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%u/oom_score_adj", container->pid);
         g_autofree char *score = NULL;
         _cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -188,9 +188,9 @@ static bool copy_oom_score(const Container *container, GError **error) {
 
 /* The process that runs libcrun, and waits for the command. If the caller's is killed, the command is told as if its
  * terminal had gone. */
-static void run_inside(const char *root, const Container *container, Process *process, Streams *streams,
+static void run_inside(const char *root, const ContainerUnit *container, Process *process, Streams *streams,
                        const char *console_socket) G_GNUC_NORETURN;
-static void run_inside(const char *root, const Container *container, Process *process, Streams *streams,
+static void run_inside(const char *root, const ContainerUnit *container, Process *process, Streams *streams,
                        const char *console_socket) {
         g_autoptr(GError) error = NULL;
         int status = EXIT_KEYTURN;
@@ -204,7 +204,7 @@ static void run_inside(const char *root, const Container *container, Process *pr
         _exit(status);
 }
 
-static int run_beside(const char *root, const Container *container, Process *process, GError **error) {
+static int run_beside(const char *root, const ContainerUnit *container, Process *process, GError **error) {
         g_autofree char *socket = g_strdup_printf("%s/.exec-%d", root, (int) getpid());
         const char *console_socket = process->terminal ? socket : NULL;
         g_autoptr(Streams) streams = streams_new(console_socket, error);
@@ -227,7 +227,7 @@ static int run_beside(const char *root, const Container *container, Process *pro
 }
 
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        const Container *container = words[0] ? containers_get(all, words[0], error) : NULL;
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autofree char *root = NULL, *config = NULL;
         libcrun_container_t *state;
         libcrun_error_t err = NULL;

@@ -9,7 +9,7 @@
 
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "PROBLEM", NULL };
 
-static bool add_directory(Table *table, const Container *c) {
+static bool add_directory(Table *table, const ContainerUnit *c) {
         g_autofree char *path = g_strdup(c->args->image);
         char *colon = strrchr(path, ':');
         struct stat st;
@@ -23,7 +23,7 @@ static bool add_directory(Table *table, const Container *c) {
         return there;
 }
 
-static bool add_image(Table *table, const Container *c) {
+static bool add_image(Table *table, const ContainerUnit *c) {
         g_autoptr(GError) error = NULL;
         g_autoptr(StoreImage) image = store_image_find("", c->args->image, &error);
 
@@ -47,7 +47,7 @@ int command_images(const GPtrArray *all, const Options *options, char **words, G
                 return -1;
         }
         for (guint i = 0; i < all->len; i++) {
-                const Container *c = all->pdata[i];
+                const ContainerUnit *c = all->pdata[i];
 
                 complete &= (c->args->rootfs == FLAG_TRUE ? add_directory : add_image)(table, c);
         }

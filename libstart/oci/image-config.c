@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/json-check.h"
 #include "libstart/base/path-value.h"
+#include "libstart/json/check.h"
 #include "libstart/oci/image-config.h"
 
-#define DEPTH_MAX 64 /* as in store/json.c */
+#define DEPTH_MAX 64 /* as in json/visit.c */
 
 typedef image_spec_schema_config_schema ImageSchema;
 typedef image_spec_schema_config_schema_config ConfigSchema;

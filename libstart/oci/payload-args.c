@@ -3,7 +3,7 @@
 #include <yajl/yajl_tree.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/json-check.h"
+#include "libstart/json/check.h"
 #include "libstart/oci/payload-args.h"
 
 #define DEPTH_MAX 64

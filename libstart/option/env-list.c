@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/generated-file.h"
+#include "libstart/config/small-file.h"
 #include "libstart/option/env-list.h"
 
 static bool is_for_systemd(const char *entry) {

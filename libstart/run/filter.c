@@ -4,7 +4,7 @@
 #include "libstart/base/log.h"
 #include "libstart/oci/spec.h"
 #include "libstart/option/security-option.h"
-#include "libstart/seccomp/seccomp.h"
+#include "libstart/seccomp/obtain.h"
 
 /* The container has its filter, and somebody should know what it cost. */
 static void tell_origin(const SeccompOrigin *origin) {

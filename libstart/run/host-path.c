@@ -11,8 +11,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/generated-file.h"
 #include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
 #include "libstart/run/host-path.h"
 
 #define LINKS_MAX 40 /* as in the kernel */

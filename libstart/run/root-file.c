@@ -10,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/writable-layer.h"
 
@@ -17,26 +18,6 @@
 
 static int open_in_root(int root_fd, const char *path, int flags, mode_t mode) {
         return resolve_open(root_fd, path, flags, mode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-}
-
-static bool read_whole(int fd, size_t size, char **ret_content) {
-        g_autofree char *content = g_malloc(size + 1);
-        size_t done = 0;
-
-        while (done < size) {
-                ssize_t n = read(fd, content + done, size - done);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return false;
-                if (n == 0)
-                        break;
-                done += (size_t) n;
-        }
-        content[done] = '\0';
-        *ret_content = g_steal_pointer(&content);
-        return true;
 }
 
 /* The image may have anything in the place of a file. To open a device can start a watchdog, or rewind a tape: the root
@@ -53,21 +34,12 @@ static bool fail_open(int root_fd, const char *path, int errnum, GError **error)
 
 bool root_file_read(int root_fd, const char *path, char **ret_content, GError **error) {
         _cleanup_close_ int fd = open_in_root(root_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-        struct stat st;
+        g_autofree char *name = g_strdup_printf("'%s' of the image", path);
 
-        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-                *ret_content = NULL;
-                return true;
-        }
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return fail_open(root_fd, path, errno, error);
-        if (!S_ISREG(st.st_mode))
-                return error_set(error, KT_ERROR_FAILED, "'%s' of the image is not a regular file", path);
-        if (st.st_size > SIZE_LIMIT)
-                return error_set(error, KT_ERROR_FAILED, "'%s' of the image is over 4 MiB", path);
-        if (!read_whole(fd, (size_t) st.st_size, ret_content))
-                return error_set_errno(error, errno, "Cannot read '%s' of the image", path);
-        return true;
+        *ret_content = NULL;
+        if (fd >= 0)
+                return file_read_fd(fd, name, SIZE_LIMIT, ret_content, NULL, error);
+        return errno == ENOENT || errno == ENOTDIR || fail_open(root_fd, path, errno, error);
 }
 
 bool root_file_write(int root_fd, const char *path, const char *content, GError **error) {

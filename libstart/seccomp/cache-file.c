@@ -2,61 +2,41 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/config/small-file.h"
 #include "libstart/seccomp/cache-file.h"
 
 /* Whoever runs this may be the owner too: that is root wherever containers start, and somebody else in a
  * test. */
 static bool check_owner(const struct stat *st, GError **error) {
-        if (!S_ISREG(st->st_mode))
-                return error_set(error, KT_ERROR_FAILED, "not a regular file");
         if (st->st_uid != 0 && st->st_uid != geteuid())
                 return error_set(error, KT_ERROR_FAILED, "it belongs to user %u instead of root", st->st_uid);
         if (st->st_mode & (S_IWGRP | S_IWOTH))
                 return error_set(error, KT_ERROR_FAILED, "others than root may write to it (mode %04o)",
                                  st->st_mode & 07777);
-        if (st->st_size > SECCOMP_CACHE_MAX_BYTES)
-                return error_set(error, KT_ERROR_FAILED, "it is too large");
         return true;
 }
 
-/* The file may grow or shrink while it is being read; the digest tells. */
-static SeccompCacheEntry *read_entry(int fd, size_t size, GError **error) {
-        g_autofree char *data = g_malloc(size + 1);
-        size_t length = 0;
-
-        while (length < size) {
-                ssize_t n = read(fd, data + length, size - length);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0) {
-                        error_set_errno(error, errno, "cannot read it");
-                        return NULL;
-                }
-                if (n == 0)
-                        break;
-                length += (size_t) n;
-        }
-        return seccomp_cache_decode(data, length, error);
-}
-
 SeccompCacheEntry *seccomp_cache_read(const char *dir, const char *name, GError **error) {
-        g_autofree char *path = g_build_filename(dir, name, NULL);
+        g_autofree char *path = g_build_filename(dir, name, NULL), *data = NULL;
+        g_autofree char *quoted = g_strconcat("'", path, "'", NULL);
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
         SeccompCacheEntry *entry = NULL;
         struct stat st;
 
-        if (fd < 0 || fstat(fd, &st) < 0)
-                error_set_errno(error, errno, "cannot open it");
-        else if (check_owner(&st, error))
-                entry = read_entry(fd, (size_t) st.st_size, error);
+        if (fd < 0) {
+                error_set_errno(error, errno, "Cannot open %s", quoted);
+                return NULL;
+        }
+        if (!file_read_fd(fd, quoted, SECCOMP_CACHE_MAX_BYTES, &data, &st, error))
+                return NULL;
+        if (check_owner(&st, error))
+                entry = seccomp_cache_decode(data, (gsize) st.st_size, error);
         if (!entry)
-                g_prefix_error(error, "'%s': ", path);
+                g_prefix_error(error, "%s: ", quoted);
         return entry;
 }
 
@@ -96,7 +76,7 @@ bool seccomp_cache_write(const char *dir, const char *name, const SeccompCacheEn
         g_autofree char *temporary = g_strdup_printf("%s/.%s.%d", dir, name, getpid());
 
         if (g_mkdir_with_parents(dir, 0755) < 0)
-                return error_set_errno(error, errno, "cannot make '%s'", dir);
+                return error_set_errno(error, errno, "Cannot make '%s'", dir);
         if (replace(temporary, path, bytes, error))
                 return true;
         g_prefix_error(error, "'%s': ", path);

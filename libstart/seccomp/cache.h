@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 
 /* A filter that was compiled ahead, as bytes: the header that its writer (seccomp-precompile, or libstart
  * after it had to compile one itself) and its reader (libstart) share. Pure; cache-file.h has the files.

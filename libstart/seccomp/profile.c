@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/json/walk.h"
 #include "libstart/option/capability.h"
-#include "libstart/seccomp/json.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
 
 /* A profile needs seven. */
 #define MAX_DEPTH 32

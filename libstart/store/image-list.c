@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/json/visit.h"
 #include "libstart/store/image-list.h"
-#include "libstart/store/json.h"
 
 /* Where the digests of an image's files are; only those of manifests are of interest. */
 #define DIGESTS "[].big-data-digests."

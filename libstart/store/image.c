@@ -247,7 +247,7 @@ static char *read_big_data(const char *store, const ImageRecord *record, const c
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        if (!file_read(path, &text, &length, NULL, error))
+        if (!file_read(path, &text, &length, error))
                 return NULL;
         if (!text) {
                 error_set(error, KT_ERROR_FAILED, "its file '%s' is missing", path);

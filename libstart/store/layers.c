@@ -130,7 +130,7 @@ static bool find_without_link(GArray *layers, const GArray *overlays, const char
                 g_autofree char *path = g_strconcat(overlay->path, "/", expected_id, "/link", NULL);
                 g_autofree char *text = NULL;
 
-                if (!file_read(path, &text, NULL, NULL, error))
+                if (!file_read(path, &text, NULL, error))
                         return false;
                 if (text && strcmp(g_strchomp(text), name) == 0) {
                         add_layer(layers, expected_id, overlay);
@@ -159,7 +159,7 @@ static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chai
         g_autofree char *path = g_strconcat(top->overlay->path, "/", top->id, "/lower", NULL);
         g_autofree char *text = NULL;
 
-        if (!file_read(path, &text, NULL, NULL, error))
+        if (!file_read(path, &text, NULL, error))
                 return false;
         g_auto(GStrv) entries = g_strsplit(text ? g_strchomp(text) : "", ":", -1);
         if (g_strv_length(entries) + 1 != n)

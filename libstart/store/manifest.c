@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/store/json.h"
+#include "libstart/json/visit.h"
 #include "libstart/store/manifest.h"
 
 #define SHA256 "sha256:"

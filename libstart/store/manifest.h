@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/store/json.h"
+#include "libstart/json/visit.h"
 
 /* What is needed of an image's documents, OCI or Docker (manifest schema 2): the chain
  * manifest list -> manifest -> configuration -> layers. Pure. */

@@ -76,7 +76,7 @@ static bool read_chosen(ShortNames *names, const char *root, GError **error) {
         g_autofree char *text = NULL;
         size_t length;
 
-        if (!file_read(path, &text, &length, NULL, error))
+        if (!file_read(path, &text, &length, error))
                 return false;
         return !text || apply_file(path, text, length, names, error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/seccomp/profile-path.h"
+#include "libstart/seccomp/profile-file.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Whatever is in the file: a profile is an absolute path, and never "unconfined". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/profile.h"
 #include "tests/fuzz/fuzz.h"
 

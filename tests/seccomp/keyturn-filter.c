@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "libstart/option/capability.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/profile-file.h"
 
 int main(int argc, char **argv) {

@@ -151,4 +151,4 @@ def test_missing_profile_fails_the_start(machine):
     machine.container('own', text_of('SeccompProfile=/etc/nowhere.json'))
     done = machine.run('systemctl start own', check=False)
     assert done.status != 0
-    assert "seccomp profile '/etc/nowhere.json': cannot open it: No such file or directory" in machine.journal('own')
+    assert "Cannot open seccomp profile '/etc/nowhere.json': No such file or directory" in machine.journal('own')

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/base/printable.h"
 #include "tests/unit/base/expect-error.h"
 

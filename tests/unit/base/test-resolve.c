@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "libstart/base/resolve.h"
+#include "tests/unit/test-main.h"
 
 #define N_RENAMERS 2
 
@@ -78,17 +78,8 @@ START_TEST(test_what_is_not_there) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("resolve");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("resolve", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_not_a_matter_of_luck);
         tcase_add_test(tcase, test_what_is_not_there);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

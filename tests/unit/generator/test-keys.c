@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/keys-container.h"
+#include "tests/unit/test-main.h"
 
 /* The table is searched by halves. */
 START_TEST(is_sorted) {
@@ -179,11 +178,7 @@ START_TEST(orders_findings) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("keys");
-        TCase *tcase = tcase_create("keys");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("keys", {
         given = g_string_new(NULL);
         tcase_add_test(tcase, is_sorted);
         tcase_add_test(tcase, is_complete);
@@ -192,9 +187,4 @@ int main(void) {
         tcase_add_test(tcase, keeps_lines);
         tcase_add_test(tcase, refuses_every_line);
         tcase_add_test(tcase, orders_findings);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/names.h"
+#include "tests/unit/test-main.h"
 
 static const struct {
         const char *file, *wanted, *service, *error;
@@ -100,18 +99,9 @@ START_TEST(lengths) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("names");
-        TCase *tcase = tcase_create("names");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("names", {
         tcase_add_loop_test(tcase, service, 0, G_N_ELEMENTS(service_cases));
         tcase_add_loop_test(tcase, dropins, 0, G_N_ELEMENTS(dropin_cases));
         tcase_add_test(tcase, parts);
         tcase_add_test(tcase, lengths);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

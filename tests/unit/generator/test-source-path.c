@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
 
 #include "generator/source-path.h"
+#include "tests/unit/test-main.h"
 
 static const struct {
         const char *path, *resolved;
@@ -45,17 +44,8 @@ START_TEST(requires_mounts) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("source-path");
-        TCase *tcase = tcase_create("source-path");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("source-path", {
         tcase_add_loop_test(tcase, resolves, 0, G_N_ELEMENTS(resolve_cases));
         tcase_add_test(tcase, escapes_directory);
         tcase_add_loop_test(tcase, requires_mounts, 0, G_N_ELEMENTS(require_cases));
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "generator/unit-file.h"
+#include "tests/unit/test-main.h"
 
 static UnitFile *parse(const char *text, size_t length, GError **error) {
         g_autoptr(UnitFile) file = unit_file_new();
@@ -168,20 +167,11 @@ START_TEST(real_files) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("unit-file");
-        TCase *tcase = tcase_create("unit-file");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("unit-file", {
         tcase_add_loop_test(tcase, parses, 0, G_N_ELEMENTS(cases));
         tcase_add_test(tcase, refuses_nul);
         tcase_add_loop_test(tcase, prints, 0, G_N_ELEMENTS(print_cases));
         tcase_add_test(tcase, knows_lines_of_dropins);
         tcase_add_test(tcase, dropin_needs_section);
         tcase_add_test(tcase, real_files);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

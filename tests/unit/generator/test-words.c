@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
-
 #include "generator/words.h"
 #include "libstart/base/error.h"
+#include "tests/unit/test-main.h"
 
 #define MAX_WORDS 6
 
@@ -120,17 +118,8 @@ START_TEST(round_trip) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("words");
-        TCase *tcase = tcase_create("words");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("words", {
         tcase_add_loop_test(tcase, splits, 0, G_N_ELEMENTS(split_cases));
         tcase_add_loop_test(tcase, quotes, 0, G_N_ELEMENTS(quote_cases));
         tcase_add_test(tcase, round_trip);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/oci/user.h"
 #include "tests/unit/oci/facts.h"
 

@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <linux/capability.h>
 
 #include "libstart/option/capability.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
 #define BIT(n) (G_GUINT64_CONSTANT(1) << (n))
 
-static const struct {
-        const char *value;
-        guint64 mask;
-} good[] = {
-        { "CAP_CHOWN", BIT(CAP_CHOWN) },
-        { "chown", BIT(CAP_CHOWN) },
-        { "cap_Net_Bind_Service", BIT(CAP_NET_BIND_SERVICE) },
-        { "SYS_ADMIN", BIT(CAP_SYS_ADMIN) },
-        { "checkpoint_restore", BIT(CAP_CHECKPOINT_RESTORE) },
-        { "net_raw,chown", BIT(CAP_NET_RAW) | BIT(CAP_CHOWN) },
-        { "kill,KILL", BIT(CAP_KILL) },
-        { "all", CAPABILITY_ALL },
-        { "ALL,kill", CAPABILITY_ALL },
+static const GoodValue good[] = {
+        { "CAP_CHOWN", "CAP_CHOWN" },
+        { "chown", "CAP_CHOWN" },
+        { "cap_Net_Bind_Service", "CAP_NET_BIND_SERVICE" },
+        { "SYS_ADMIN", "CAP_SYS_ADMIN" },
+        { "checkpoint_restore", "CAP_CHECKPOINT_RESTORE" },
+        { "net_raw,chown", "CAP_CHOWN CAP_NET_RAW" },
+        { "kill,KILL", "CAP_KILL" },
+        { "all", "all" },
+        { "ALL,kill", "all" },
 };
 
-START_TEST(test_good) {
-        g_autoptr(GError) error = NULL;
-        guint64 mask = 0;
+static const BadValue bad[] = {
+        { "", KT_ERROR_USAGE, "capability" },           { "bogus", KT_ERROR_USAGE, "capability" },
+        { "CAP_", KT_ERROR_USAGE, "capability" },       { "CAP_CAP_CHOWN", KT_ERROR_USAGE, "capability" },
+        { "CAP_ALL", KT_ERROR_USAGE, "capability" },    { "chown,", KT_ERROR_USAGE, "capability" },
+        { "chown kill", KT_ERROR_USAGE, "capability" }, { "21", KT_ERROR_USAGE, "capability" },
+};
 
-        ck_assert(capability_parse(good[_i].value, &mask, &error));
-        ck_assert_uint_eq(mask, good[_i].mask);
-}
-END_TEST
-
-static const char *const bad[] = { "", "bogus", "CAP_", "CAP_CAP_CHOWN", "CAP_ALL", "chown,", "chown kill", "21" };
-
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
+static char *parse(const char *value, GError **error) {
+        g_autoptr(GString) names = g_string_new(NULL);
         guint64 mask = 5;
 
-        ck_assert(!capability_parse(bad[_i], &mask, &error));
-        expect_error(error, KT_ERROR_USAGE, "capability");
-        ck_assert_uint_eq(mask, 5);
+        if (!capability_parse(value, &mask, error)) {
+                ck_assert_uint_eq(mask, 5);
+                return NULL;
+        }
+        for (unsigned int i = 0; i < CAPABILITY_COUNT && mask != CAPABILITY_ALL; i++)
+                if (mask & BIT(i))
+                        g_string_append_printf(names, "%s%s", names->len > 0 ? " " : "", capability_name(i));
+        return g_strdup(mask == CAPABILITY_ALL ? "all" : names->str);
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 /* Numbers and names agree with the kernel's headers at both ends and at the places where a slip would
  * show. */

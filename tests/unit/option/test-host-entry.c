@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/option/host-entry.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
-static const struct {
-        const char *value, *lines;
-} good[] = {
+static const GoodValue good[] = {
         { "hub:10.0.0.1", "10.0.0.1\thub\n" },
         { "hub;hub.car;h_1:10.0.0.1", "10.0.0.1\thub hub.car h_1\n" },
         { "hub:::1", "::1\thub\n" },
@@ -14,21 +10,7 @@ static const struct {
         { "a:1.2.3.4,b;c:::2", "1.2.3.4\ta\n::2\tb c\n" },
 };
 
-START_TEST(test_good) {
-        g_autoptr(GString) lines = g_string_new(NULL);
-        g_autoptr(GError) error = NULL;
-
-        ck_assert(host_entry_append(NULL, good[_i].value, NULL));
-        ck_assert_msg(host_entry_append(lines, good[_i].value, &error), "%s", error ? error->message : "");
-        ck_assert_str_eq(lines->str, good[_i].lines);
-}
-END_TEST
-
-static const struct {
-        const char *value;
-        ErrorCode code;
-        const char *message;
-} bad[] = {
+static const BadValue bad[] = {
         { "", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
         { "hub", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
         { ":10.0.0.1", KT_ERROR_USAGE, "NAME[;NAME...]:ADDRESS" },
@@ -42,13 +24,15 @@ static const struct {
         { "hub:host-gateway", KT_ERROR_UNSUPPORTED, "127.0.0.1" },
 };
 
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
+static char *parse(const char *value, GError **error) {
+        g_autoptr(GString) lines = g_string_new(NULL);
+        bool parsed = host_entry_append(lines, value, error);
 
-        ck_assert_msg(!host_entry_append(NULL, bad[_i].value, &error), "%s", bad[_i].value);
-        expect_error(error, bad[_i].code, bad[_i].message);
+        ck_assert_int_eq(host_entry_append(NULL, value, NULL), parsed);
+        return parsed ? g_strdup(lines->str) : NULL;
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 TEST_MAIN("host-entry", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));

@@ -1,47 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/option/security-option.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
-static const struct {
-        const char *value;
-        SecurityOptionKind kind;
-        bool enabled;
-        const char *profile, *paths;
-} good[] = {
-        { "no-new-privileges", SECURITY_NO_NEW_PRIVILEGES, true, NULL },
-        { "no-new-privileges=true", SECURITY_NO_NEW_PRIVILEGES, true, NULL },
-        { "no-new-privileges:1", SECURITY_NO_NEW_PRIVILEGES, true, NULL },
-        { "no-new-privileges=false", SECURITY_NO_NEW_PRIVILEGES, false, NULL },
-        { "seccomp=unconfined", SECURITY_SECCOMP, false, NULL },
-        { "seccomp:unconfined", SECURITY_SECCOMP, false, NULL },
-        { "mask=/proc/x", SECURITY_MASK, false, NULL, "/proc/x" },
-        { "mask=/a=b:/c:/d e", SECURITY_MASK, false, NULL, "/a=b:/c:/d e" },
-        { "unmask=/proc/[^k]*:/proc/[a-k!]*", SECURITY_UNMASK, false, NULL, "/proc/[^k]*:/proc/[a-k!]*" },
-        { "mask=/x[!]", SECURITY_MASK, false, NULL, "/x[!]" }, /* no pattern */
-        { "unmask=ALL", SECURITY_UNMASK, false, NULL, "ALL" },
-        { "unmask=/proc/*:all:/", SECURITY_UNMASK, false, NULL, "/proc/*:all:/" },
-        { "seccomp=/etc/a=b:c.json", SECURITY_SECCOMP, true, "/etc/a=b:c.json" },
+static const GoodValue good[] = {
+        { "no-new-privileges", "no-new-privileges on" },
+        { "no-new-privileges=true", "no-new-privileges on" },
+        { "no-new-privileges:1", "no-new-privileges on" },
+        { "no-new-privileges=false", "no-new-privileges off" },
+        { "seccomp=unconfined", "seccomp off" },
+        { "seccomp:unconfined", "seccomp off" },
+        { "mask=/proc/x", "mask off /proc/x" },
+        { "mask=/a=b:/c:/d e", "mask off /a=b:/c:/d e" },
+        { "unmask=/proc/[^k]*:/proc/[a-k!]*", "unmask off /proc/[^k]*:/proc/[a-k!]*" },
+        { "mask=/x[!]", "mask off /x[!]" }, /* no pattern */
+        { "unmask=ALL", "unmask off ALL" },
+        { "unmask=/proc/*:all:/", "unmask off /proc/*:all:/" },
+        { "seccomp=/etc/a=b:c.json", "seccomp on /etc/a=b:c.json" },
 };
 
-START_TEST(test_good) {
-        g_autoptr(GError) error = NULL;
-        SecurityOption option;
-
-        ck_assert(security_option_parse(good[_i].value, &option, &error));
-        ck_assert_int_eq(option.kind, good[_i].kind);
-        ck_assert_int_eq(option.enabled, good[_i].enabled);
-        ck_assert_pstr_eq(option.profile, good[_i].profile);
-        ck_assert_pstr_eq(option.paths, good[_i].paths);
-}
-END_TEST
-
-static const struct {
-        const char *value;
-        ErrorCode code;
-        const char *message;
-} bad[] = {
+static const BadValue bad[] = {
         { "", KT_ERROR_UNSUPPORTED, "''" },
         { "no-new-privileges=", KT_ERROR_USAGE, "neither true nor false" },
         { "no-new-privileges=yes", KT_ERROR_USAGE, "'no-new-privileges=yes'" },
@@ -68,14 +45,23 @@ static const struct {
         { "unmask=proc/*", KT_ERROR_USAGE, "'proc/*' is not an absolute path" },
 };
 
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
+static char *parse(const char *value, GError **error) {
+        static const char *const kinds[] = {
+                [SECURITY_NO_NEW_PRIVILEGES] = "no-new-privileges",
+                [SECURITY_SECCOMP] = "seccomp",
+                [SECURITY_MASK] = "mask",
+                [SECURITY_UNMASK] = "unmask",
+        };
         SecurityOption option;
 
-        ck_assert(!security_option_parse(bad[_i].value, &option, &error));
-        expect_error(error, bad[_i].code, bad[_i].message);
+        if (!security_option_parse(value, &option, error))
+                return NULL;
+        ck_assert(!option.profile || !option.paths);
+        return g_strjoin(" ", kinds[option.kind], option.enabled ? "on" : "off", option.profile ?: option.paths,
+                         NULL);
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 TEST_MAIN("security-option", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));

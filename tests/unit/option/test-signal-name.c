@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <signal.h>
 
 #include "libstart/option/signal-name.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
-START_TEST(test_good) {
-        const struct {
-                const char *value;
-                int number;
-        } good[] = {
-                { "SIGTERM", SIGTERM },
-                { "term", SIGTERM },
-                { "Kill", SIGKILL },
-                { "15", 15 },
-                { "1", 1 },
-                { "64", 64 },
-                { "HUP", SIGHUP },
-                { "SIGSYS", SIGSYS },
-                { "RTMIN", SIGRTMIN },
-                { "RTMIN+3", SIGRTMIN + 3 },
-                { "SIGRTMIN+30", SIGRTMAX },
-                { "rtmax-1", SIGRTMAX - 1 },
-                { "SIGRTMAX", SIGRTMAX },
-        };
+static const GoodValue good[] = {
+        { "SIGTERM", "15" },     { "term", "15" },    { "Kill", "9" },      { "15", "15" },    { "1", "1" },
+        { "64", "64" },          { "HUP", "1" },      { "SIGSYS", "31" },   { "RTMIN", "34" }, { "RTMIN+3", "37" },
+        { "SIGRTMIN+30", "64" }, { "rtmax-1", "63" }, { "SIGRTMAX", "64" },
+};
 
-        for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
-                int number = 0;
+static const BadValue bad[] = {
+        { "", KT_ERROR_USAGE, "" },
+        { "0", KT_ERROR_USAGE, "0" },
+        { "65", KT_ERROR_USAGE, "65" },
+        { "-1", KT_ERROR_USAGE, "-1" },
+        { "SIG", KT_ERROR_USAGE, "SIG" },
+        { "SIGSIGTERM", KT_ERROR_USAGE, "SIGSIGTERM" },
+        { "TERMINATE", KT_ERROR_USAGE, "TERMINATE" },
+        { "RTMIN+31", KT_ERROR_USAGE, "RTMIN+31" },
+        { "RTMIN-1", KT_ERROR_USAGE, "RTMIN-1" },
+        { "RTMAX+1", KT_ERROR_USAGE, "RTMAX+1" },
+        { "RTMIN+", KT_ERROR_USAGE, "RTMIN+" },
+        { "RTMAX-31", KT_ERROR_USAGE, "RTMAX-31" },
+        { "RTMIN3", KT_ERROR_USAGE, "RTMIN3" },
+        { "15 ", KT_ERROR_USAGE, "15 " },
+};
 
-                ck_assert_msg(signal_name_parse(good[i].value, &number, NULL), "%s", good[i].value);
-                ck_assert_int_eq(number, good[i].number);
-        }
+static char *parse(const char *value, GError **error) {
+        int number = 0;
+
+        return signal_name_parse(value, &number, error) ? g_strdup_printf("%d", number) : NULL;
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 START_TEST(test_print) {
         g_autofree char *term = signal_name_print(15), *real_time = signal_name_print(SIGRTMIN + 3);
@@ -44,20 +45,8 @@ START_TEST(test_print) {
 }
 END_TEST
 
-static const char *const bad[] = { "",         "0",       "65",      "-1",     "SIG",      "SIGSIGTERM", "TERMINATE",
-                                   "RTMIN+31", "RTMIN-1", "RTMAX+1", "RTMIN+", "RTMAX-31", "RTMIN3",     "15 " };
-
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
-        int number = 0;
-
-        ck_assert_msg(!signal_name_parse(bad[_i], &number, &error), "%s", bad[_i]);
-        expect_error(error, KT_ERROR_USAGE, bad[_i]);
-}
-END_TEST
-
 TEST_MAIN("signal-name", {
-        tcase_add_test(tcase, test_good);
+        tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_test(tcase, test_print);
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 })

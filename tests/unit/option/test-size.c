@@ -1,51 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/option/size.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
-static const struct {
-        const char *value;
-        guint64 bytes;
-} good[] = {
-        { "0", 0 },
-        { "1", 1 },
-        { "1b", 1 },
-        { "64m", 64 << 20 },
-        { "64M", 64 << 20 },
-        { "64mb", 64 << 20 },
-        { "64MiB", 64 << 20 },
-        { "64 m", 64 << 20 },
-        { "1.5kib", 1536 },
-        { "0.5", 0 },
-        { "2.k", 2048 },
-        { "1g", 1 << 30 },
-        { "1t", G_GUINT64_CONSTANT(1) << 40 },
-        { "1p", G_GUINT64_CONSTANT(1) << 50 },
-        { "8191p", G_GUINT64_CONSTANT(8191) << 50 },
+static const GoodValue good[] = {
+        { "0", "0" },
+        { "1", "1" },
+        { "1b", "1" },
+        { "64m", "67108864" },
+        { "64M", "67108864" },
+        { "64mb", "67108864" },
+        { "64MiB", "67108864" },
+        { "64 m", "67108864" },
+        { "1.5kib", "1536" },
+        { "0.5", "0" },
+        { "2.k", "2048" },
+        { "1g", "1073741824" },
+        { "1t", "1099511627776" },
+        { "1p", "1125899906842624" },
+        { "8191p", "9222246136947933184" },
 };
 
-START_TEST(test_good) {
-        g_autoptr(GError) error = NULL;
+static const BadValue bad[] = {
+        { "", KT_ERROR_USAGE, "size" },      { "m", KT_ERROR_USAGE, "size" },
+        { "-1", KT_ERROR_USAGE, "size" },    { "1x", KT_ERROR_USAGE, "size" },
+        { "1mm", KT_ERROR_USAGE, "size" },   { "1i", KT_ERROR_USAGE, "size" },
+        { "1mi", KT_ERROR_USAGE, "size" },   { ".5", KT_ERROR_USAGE, "size" },
+        { "1  m", KT_ERROR_USAGE, "size" },  { "1m ", KT_ERROR_USAGE, "size" },
+        { " 1m", KT_ERROR_USAGE, "size" },   { "0x10", KT_ERROR_USAGE, "size" },
+        { "8192p", KT_ERROR_USAGE, "size" }, { "99999999999999999999", KT_ERROR_USAGE, "size" },
+};
+
+static char *parse(const char *value, GError **error) {
         guint64 bytes = 7;
 
-        ck_assert_msg(size_parse(good[_i].value, &bytes, &error), "%s", good[_i].value);
-        ck_assert_uint_eq(bytes, good[_i].bytes);
-}
-END_TEST
-
-static const char *const bad[] = { "",   "m",    "-1",  "1x",  "1mm",  "1i",    "1mi",
-                                   ".5", "1  m", "1m ", " 1m", "0x10", "8192p", "99999999999999999999" };
-
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
-        guint64 bytes = 7;
-
-        ck_assert_msg(!size_parse(bad[_i], &bytes, &error), "%s", bad[_i]);
-        expect_error(error, KT_ERROR_USAGE, "size");
+        if (size_parse(value, &bytes, error))
+                return g_strdup_printf("%" G_GUINT64_FORMAT, bytes);
         ck_assert_uint_eq(bytes, 7);
+        return NULL;
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 TEST_MAIN("size", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));

@@ -1,38 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-
 #include "libstart/option/storage-option.h"
-#include "tests/unit/base/expect-error.h"
+#include "tests/unit/base/parse-tests.h"
 
-static const struct {
-        const char *value;
-        StorageLimits limits;
-} good[] = {
-        { "size=64k", { .size = 64 << 10, .inodes = 7 } },
-        { "size=1.5g", { .size = 3 << 29, .inodes = 7 } },
-        { "size=1%", { .percent = 1, .inodes = 7 } },
-        { "size=100%", { .percent = 100, .inodes = 7 } },
-        { "inodes=64", { .size = 5, .percent = 6, .inodes = 64 } },
-        { "inodes=9223372036854775807", { .size = 5, .percent = 6, .inodes = G_MAXINT64 } },
+static const GoodValue good[] = {
+        { "size=64k", "65536 0% 7" }, { "size=1.5g", "1610612736 0% 7" },
+        { "size=1%", "0 1% 7" },      { "size=100%", "0 100% 7" },
+        { "inodes=64", "5 6% 64" },   { "inodes=9223372036854775807", "5 6% 9223372036854775807" },
 };
 
-/* What the option does not say stays as it was; a size takes the place of a percentage, and the other way round. */
-START_TEST(test_good) {
-        StorageLimits limits = { .size = 5, .percent = 6, .inodes = 7 };
-        g_autoptr(GError) error = NULL;
-
-        ck_assert_msg(storage_option_parse(good[_i].value, &limits, &error), "%s", good[_i].value);
-        ck_assert_uint_eq(limits.size, good[_i].limits.size);
-        ck_assert_uint_eq(limits.percent, good[_i].limits.percent);
-        ck_assert_uint_eq(limits.inodes, good[_i].limits.inodes);
-}
-END_TEST
-
-static const struct {
-        const char *value;
-        ErrorCode code;
-        const char *message;
-} bad[] = {
+static const BadValue bad[] = {
         { "size=0", KT_ERROR_USAGE, "100% is all" },
         { "size=63k", KT_ERROR_USAGE, "100% is all" },
         { "size=", KT_ERROR_USAGE, "size" },
@@ -56,17 +32,20 @@ static const struct {
         { "overlay.size=1g", KT_ERROR_UNSUPPORTED, "size=SIZE and inodes=NUMBER" },
 };
 
-START_TEST(test_bad) {
+/* What the option does not say stays as it was; a size takes the place of a percentage, and the other way round. */
+static char *parse(const char *value, GError **error) {
         StorageLimits limits = { .size = 5, .percent = 6, .inodes = 7 };
-        g_autoptr(GError) error = NULL;
+        bool parsed = storage_option_parse(value, &limits, error);
+        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT " %u%% %" G_GUINT64_FORMAT, limits.size,
+                                                limits.percent, limits.inodes);
 
-        ck_assert_msg(!storage_option_parse(bad[_i].value, &limits, &error), "%s", bad[_i].value);
-        expect_error(error, bad[_i].code, bad[_i].message);
-        ck_assert_uint_eq(limits.size, 5);
-        ck_assert_uint_eq(limits.percent, 6);
-        ck_assert_uint_eq(limits.inodes, 7);
+        if (parsed)
+                return g_steal_pointer(&text);
+        ck_assert_str_eq(text, "5 6% 7");
+        return NULL;
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 TEST_MAIN("storage-option", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/relay/record.h"
 #include "libstart/relay/relay-client.h"
+#include "tests/unit/test-main.h"
 
 /* Connections to the journal itself are for the booted tests: they are known by the name of its socket. */
 
@@ -154,19 +154,9 @@ START_TEST(test_relay_is_gone) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/client");
-        TCase *tcase = tcase_create("client");
-        SRunner *runner;
-
+TEST_MAIN("client", {
         tcase_add_test(tcase, test_kinds);
         tcase_add_test(tcase, test_open_nothing);
         tcase_add_loop_test(tcase, test_register, 0, G_N_ELEMENTS(registrations));
         tcase_add_test(tcase, test_relay_is_gone);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

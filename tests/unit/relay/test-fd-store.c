@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "libstart/relay/fd-store.h"
+#include "tests/unit/test-main.h"
 
 /* A stand-in for systemd's notification socket, in the abstract name space. */
 static int listen_as(const char *address) {
@@ -184,20 +184,10 @@ START_TEST(test_received) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/fd-store");
-        TCase *tcase = tcase_create("fd-store");
-        SRunner *runner;
-
+TEST_MAIN("fd-store", {
         tcase_add_test(tcase, test_content);
         tcase_add_test(tcase, test_many);
         tcase_add_loop_test(tcase, test_reopened, 0, 4);
         tcase_add_loop_test(tcase, test_bad_address, 0, G_N_ELEMENTS(bad_addresses));
         tcase_add_loop_test(tcase, test_received, 0, G_N_ELEMENTS(received));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <glib.h>
 #include <sys/socket.h>
@@ -8,6 +7,7 @@
 
 #include "libstart/relay/journal.h"
 #include "libstart/relay/late-pid.h"
+#include "tests/unit/test-main.h"
 
 static pid_t dead_child(void) {
         pid_t pid = fork();
@@ -68,18 +68,8 @@ START_TEST(test_can_send) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/late-pid");
-        TCase *tcase = tcase_create("late-pid");
-        SRunner *runner;
-
+TEST_MAIN("late-pid", {
         tcase_add_test(tcase, test_cannot_be_looked_up);
         tcase_add_test(tcase, test_id_in_use);
         tcase_add_test(tcase, test_can_send);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

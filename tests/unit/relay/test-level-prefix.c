@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <string.h>
 
 #include "libstart/relay/level-prefix.h"
+#include "tests/unit/test-main.h"
 
 /* What journald would read as the level at `line`; -1: no prefix. */
 static int level_of(const char *line, const char *end) {
@@ -127,11 +127,7 @@ START_TEST(test_exchanged) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/level-prefix");
-        TCase *tcase = tcase_create("level-prefix");
-        SRunner *runner;
-
+TEST_MAIN("level-prefix", {
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_texts, 0, G_N_ELEMENTS(texts));
         tcase_add_test(tcase, test_nul_ends_a_line);
@@ -139,10 +135,4 @@ int main(void) {
         tcase_add_test(tcase, test_long_line);
         tcase_add_test(tcase, test_unknown_begin);
         tcase_add_test(tcase, test_exchanged);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

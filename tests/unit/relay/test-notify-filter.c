@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <glib.h>
 #include <string.h>
 
 #include "libstart/relay/notify-filter.h"
+#include "tests/unit/test-main.h"
 
 #define BYTES(text) { text, sizeof text - 1 }
 
@@ -169,20 +169,10 @@ START_TEST(test_whatever_is_said) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/notify-filter");
-        TCase *tcase = tcase_create("notify-filter");
-        SRunner *runner;
-
+TEST_MAIN("notify-filter", {
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_cases, 0, G_N_ELEMENTS(cases));
         tcase_add_test(tcase, test_longest);
         tcase_add_test(tcase, test_barrier);
         tcase_add_test(tcase, test_whatever_is_said);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "libstart/relay/notify-record.h"
 #include "libstart/relay/relay-client.h"
 #include "libstart/relay/relay-loop.h"
+#include "tests/unit/test-main.h"
 
 /* The relay between a payload and a systemd that are played here. */
 
@@ -381,11 +381,7 @@ START_TEST(test_killed_at_any_moment) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/notify-loop");
-        TCase *tcase = tcase_create("notify-loop");
-        SRunner *runner;
-
+TEST_MAIN("notify-loop", {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_life);
@@ -395,10 +391,4 @@ int main(void) {
         tcase_add_test(tcase, test_flood);
         tcase_add_test(tcase, test_bad_registrations);
         tcase_add_test(tcase, test_killed_at_any_moment);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "libstart/relay/journal.h"
 #include "libstart/relay/pump.h"
+#include "tests/unit/test-main.h"
 
 /* A receiver that takes what it is told to take. */
 typedef struct Receiver {
@@ -275,11 +275,7 @@ START_TEST(test_pages_that_change) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/pump");
-        TCase *tcase = tcase_create("pump");
-        SRunner *runner;
-
+TEST_MAIN("pump", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_whole_lines);
         tcase_add_test(tcase, test_end);
@@ -294,10 +290,4 @@ int main(void) {
         tcase_add_test(tcase, test_scratch_is_not_empty);
         tcase_add_test(tcase, test_scratch_fails);
         tcase_add_test(tcase, test_pages_that_change);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

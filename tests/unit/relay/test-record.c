@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/relay/record.h"
+#include "tests/unit/test-main.h"
 
 #define NAMES "UNIT=a.service\nTAG=a\nJOURNAL=/j\n"
 
@@ -111,21 +111,11 @@ START_TEST(test_bad_numbers) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/record");
-        TCase *tcase = tcase_create("record");
-        SRunner *runner;
-
+TEST_MAIN("record", {
         tcase_add_test(tcase, test_round_trip);
         tcase_add_test(tcase, test_length_is_fixed);
         tcase_add_test(tcase, test_defaults_and_unknown_keys);
         tcase_add_test(tcase, test_names_are_one_line);
         tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
         tcase_add_loop_test(tcase, test_bad_numbers, 0, G_N_ELEMENTS(bad_numbers));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include "libstart/relay/journal.h"
 #include "libstart/relay/relay-client.h"
 #include "libstart/relay/relay-loop.h"
+#include "tests/unit/test-main.h"
 
 /* The relay between a journal and a systemd that are played here. */
 
@@ -600,11 +600,7 @@ START_TEST(test_restore_nonsense) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/relay");
-        TCase *tcase = tcase_create("relay");
-        SRunner *runner;
-
+TEST_MAIN("relay", {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_two_streams);
@@ -620,10 +616,4 @@ int main(void) {
         tcase_add_test(tcase, test_journal_hangs_up);
         tcase_add_test(tcase, test_killed_at_any_moment);
         tcase_add_test(tcase, test_restore_nonsense);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

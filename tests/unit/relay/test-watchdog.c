@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "libstart/relay/watchdog.h"
+#include "tests/unit/test-main.h"
 
 #define SECOND G_TIME_SPAN_SECOND
 
@@ -101,20 +101,10 @@ START_TEST(test_nobody_waits) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("relay/watchdog");
-        TCase *tcase = tcase_create("watchdog");
-        SRunner *runner;
-
+TEST_MAIN("watchdog", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_told_while_awake);
         tcase_add_test(tcase, test_asleep);
         tcase_add_test(tcase, test_systemd_does_not_read);
         tcase_add_test(tcase, test_nobody_waits);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <unistd.h>
 
 #include "libstart/run/device-node.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
-
 #include "libstart/run/etc-content.h"
+#include "tests/unit/test-main.h"
 
 /* The expectations marked podman were read off containers of Podman 5.4.2. */
 
@@ -72,17 +70,8 @@ START_TEST(test_passwd) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("etc-content");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("etc-content", {
         tcase_add_loop_test(tcase, test_hosts, 0, G_N_ELEMENTS(hosts));
         tcase_add_loop_test(tcase, test_resolv_conf, 0, G_N_ELEMENTS(resolv_conf));
         tcase_add_test(tcase, test_passwd);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "libstart/run/exec-report.h"
+#include "tests/unit/test-main.h"
 
 /* Run `path` in a child that reports, as the container's first process does; what does the parent learn? */
 static int report_of(const char *path, int at) {
@@ -43,15 +43,4 @@ START_TEST(test_report) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("exec-report");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
-        tcase_add_test(tcase, test_report);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+TEST_MAIN("exec-report", { tcase_add_test(tcase, test_report); })

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "libstart/base/fd.h"
 #include "libstart/run/host-path.h"
+#include "tests/unit/test-main.h"
 
 /* What lies in volume/ was made by a payload, all else by the administrator. tests/booted/hostile-paths has the
  * attacks; here are the ways that links go. */
@@ -129,19 +129,10 @@ START_TEST(test_large) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("host-path");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("host-path", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_loop_test(tcase, test_ways, 0, G_N_ELEMENTS(ways));
         tcase_add_test(tcase, test_proc);
         tcase_add_test(tcase, test_without_list);
         tcase_add_test(tcase, test_large);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
-
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/mounts.h"
+#include "tests/unit/test-main.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
 
@@ -70,16 +68,7 @@ START_TEST(test_only_the_first_ones_count) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("mounts");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("mounts", {
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_only_the_first_ones_count);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

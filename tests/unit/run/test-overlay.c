@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <stdlib.h>
-
 #include "libstart/run/overlay.h"
+#include "tests/unit/test-main.h"
 
 START_TEST(test_options_escape) {
         char *layers[] = { (char *) "/a:b", (char *) "/c,d", (char *) "/e\\f", NULL };
@@ -24,16 +22,7 @@ START_TEST(test_refusal_names_the_layer) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("overlay");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("overlay", {
         tcase_add_test(tcase, test_options_escape);
         tcase_add_test(tcase, test_refusal_names_the_layer);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "libstart/run/root-file.h"
+#include "tests/unit/test-main.h"
 
 /* An image that is not to be trusted: outside/secret must never be read nor written through root/. */
 static char *directory;
@@ -134,19 +134,10 @@ START_TEST(test_mount_point) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("root-file");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
-        suite_add_tcase(suite, tcase);
+TEST_MAIN("root-file", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_loop_test(tcase, test_read, 0, G_N_ELEMENTS(reads));
         tcase_add_test(tcase, test_write_stays_inside);
         tcase_add_test(tcase, test_make_directory);
         tcase_add_test(tcase, test_mount_point);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return EXIT_SUCCESS;
-}
+})

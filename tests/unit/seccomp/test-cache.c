@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/seccomp/cache.h"
+#include "tests/unit/test-main.h"
 
 #define OFFSET_FORMAT 8
 #define OFFSET_PATH_LENGTH 28
@@ -206,11 +206,7 @@ START_TEST(test_matching) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp/cache");
-        TCase *tcase = tcase_create("cache");
-        SRunner *runner;
-
+TEST_MAIN("cache", {
         tcase_add_loop_test(tcase, test_round_trip, 0, 5);
         tcase_add_test(tcase, test_every_truncation);
         tcase_add_test(tcase, test_every_flipped_bit);
@@ -219,10 +215,4 @@ int main(void) {
         tcase_add_test(tcase, test_sealing_is_the_writers);
         tcase_add_test(tcase, test_keys);
         tcase_add_loop_test(tcase, test_matching, 0, G_N_ELEMENTS(matches));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -8,8 +7,9 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
+#include "tests/unit/test-main.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
 #define DENY(number) (SECCOMP_RET_ERRNO | (number))
@@ -241,21 +241,11 @@ START_TEST(test_same_bytes_every_time) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp/filter");
-        TCase *tcase = tcase_create("filter");
-        SRunner *runner;
-
+TEST_MAIN("filter", {
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_verdict, 0, G_N_ELEMENTS(verdicts));
         tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
         tcase_add_test(tcase, test_notify_for_others);
         tcase_add_test(tcase, test_too_many_instructions);
         tcase_add_test(tcase, test_same_bytes_every_time);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -3,7 +3,6 @@
  * The kernel's verdicts: a process loads a filter and tries system calls under it. What the interpreter of
  * test-filter.c says of the same filter has to be what happens.
  */
-#include <check.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -15,8 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libstart/seccomp/filter.h"
+#include "libstart/seccomp/compile.h"
 #include "seccomp-precompile/bpf-simulate.h"
+#include "tests/unit/test-main.h"
 
 #define LIVED 200 /* exit status: the call went through, whatever came of it */
 #define X32_BIT 0x40000000
@@ -148,16 +148,4 @@ START_TEST(test_call) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp/live");
-        TCase *tcase = tcase_create("live");
-        SRunner *runner;
-
-        tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(calls));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+TEST_MAIN("live", { tcase_add_loop_test(tcase, test_call, 0, G_N_ELEMENTS(calls)); })

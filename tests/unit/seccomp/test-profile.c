@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/resolve.h"
+#include "libstart/seccomp/target.h"
+#include "tests/unit/test-main.h"
 
 #define RULE(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [" text "]}"
 #define DEFAULT(text) "{\"defaultAction\": \"SCMP_ACT_ALLOW\", " text "}"
@@ -198,11 +198,7 @@ START_TEST(test_whole_rule) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp/profile");
-        TCase *tcase = tcase_create("profile");
-        SRunner *runner;
-
+TEST_MAIN("profile", {
         tcase_add_loop_test(tcase, test_refused, 0, G_N_ELEMENTS(refused));
         tcase_add_test(tcase, test_syntax_error_names_the_line);
         tcase_add_test(tcase, test_deep_nesting);
@@ -210,10 +206,4 @@ int main(void) {
         tcase_add_test(tcase, test_nul_byte);
         tcase_add_loop_test(tcase, test_default_action, 0, G_N_ELEMENTS(default_actions));
         tcase_add_test(tcase, test_whole_rule);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

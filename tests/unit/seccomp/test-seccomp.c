@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a start gets, whatever has become of the filter that was compiled for it: always the filter of its
  * profile. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -13,11 +12,11 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
-#include "libstart/seccomp/build.h"
 #include "libstart/seccomp/cache-file.h"
-#include "libstart/seccomp/filter.h"
-#include "libstart/seccomp/seccomp.h"
+#include "libstart/seccomp/compile.h"
+#include "libstart/seccomp/obtain.h"
 #include "tests/unit/seccomp/miniature-root.h"
+#include "tests/unit/test-main.h"
 
 #define ETC "/etc/containers/"
 #define USR "/usr/share/containers/"
@@ -394,11 +393,7 @@ START_TEST(test_filter_of_the_image_in_run) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("seccomp");
-        TCase *tcase = tcase_create("seccomp");
-        SRunner *runner;
-
+TEST_MAIN("seccomp", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_first_and_second_start);
         tcase_add_loop_test(tcase, test_harmed_file, 0, G_N_ELEMENTS(harms));
@@ -414,10 +409,4 @@ int main(void) {
         tcase_add_test(tcase, test_filter_of_the_image_for_another_text);
         tcase_add_test(tcase, test_damaged_filter_of_the_image);
         tcase_add_test(tcase, test_filter_of_the_image_in_run);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

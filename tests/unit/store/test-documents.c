@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/manifest.h"
+#include "tests/unit/test-main.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -292,11 +292,7 @@ START_TEST(test_quick_list) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("documents");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("documents", {
         tcase_add_loop_test(tcase, test_manifest, 0, G_N_ELEMENTS(manifests));
         tcase_add_test(tcase, test_depth);
         tcase_add_loop_test(tcase, test_config, 0, G_N_ELEMENTS(configs));
@@ -307,9 +303,4 @@ int main(void) {
         tcase_add_loop_test(tcase, test_broken_list, 0, G_N_ELEMENTS(broken_lists));
         tcase_add_loop_test(tcase, test_odd_list, 0, G_N_ELEMENTS(odd_lists));
         tcase_add_loop_test(tcase, test_quick_list, 0, G_N_ELEMENTS(quick_lists));
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "libstart/store/image.h"
 #include "libstart/store/manifest.h"
 #include "tests/unit/store/store-builder.h"
+#include "tests/unit/test-main.h"
 
 static StoreBuilder *builder;
 
@@ -365,7 +365,7 @@ static const Damage damages[] = {
         { truncate_images_json, "/store/overlay-images/images.json: it is no valid JSON", KT_ERROR_FAILED },
         { lose_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
         { empty_images_json, "not in the image stores", KT_ERROR_NOT_FOUND },
-        { make_images_json_huge, "larger than 64 MiB", KT_ERROR_FAILED },
+        { make_images_json_huge, "is over 64 MiB", KT_ERROR_FAILED },
         { make_images_json_a_fifo, "not a regular file", KT_ERROR_FAILED },
         { lead_id_astray, "no valid id", KT_ERROR_FAILED },
         { lead_layer_astray, "does not say which is its uppermost layer", KT_ERROR_FAILED },
@@ -501,11 +501,7 @@ START_TEST(test_concurrent_changes) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("image");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("image", {
         tcase_set_timeout(tcase, 60);
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_references);
@@ -520,9 +516,4 @@ int main(void) {
         tcase_add_test(tcase, test_uncomputable_ids);
         tcase_add_test(tcase, test_many_layers);
         tcase_add_test(tcase, test_concurrent_changes);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

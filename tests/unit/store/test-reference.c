@@ -1,79 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
-#include <string.h>
-
-#include "libstart/base/error.h"
 #include "libstart/store/reference.h"
+#include "tests/unit/base/parse-tests.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static const struct {
-        const char *text;
-        const char *names; /* looked for, in this order, separated by blanks; "" for none */
-        const char *id;    /* or NULL */
-} good[] = {
-        { "quay.io/a/b:1", "quay.io/a/b:1", NULL },
-        { "quay.io/a/b", "quay.io/a/b:latest", NULL },
-        { "quay.io/a/b:1@sha256:" ID, "quay.io/a/b@sha256:" ID, NULL },
-        { "quay.io/a/b@sha256:" ID, "quay.io/a/b@sha256:" ID, NULL },
-        { "localhost/b", "localhost/b:latest", NULL },
-        { "localhost:5000/b:x", "localhost:5000/b:x", NULL },
-        { "registry:5000/b", "registry:5000/b:latest", NULL },
-        { "[::1]:5000/b", "[::1]:5000/b:latest", NULL },
-        { "docker.io/nginx", "docker.io/library/nginx:latest", NULL },
-        { "index.docker.io/nginx:1", "docker.io/library/nginx:1", NULL },
-        { "docker.io/a/b:1", "docker.io/a/b:1", NULL },
-        { "nginx",
-          "alias.example/n:latest localhost/nginx:latest first.example/nginx:latest "
-          "docker.io/library/nginx:latest docker.io/library/nginx:latest",
-          NULL },
-        { "a/b:v2", "alias.example/n:v2 localhost/a/b:v2 first.example/a/b:v2 docker.io/a/b:v2 docker.io/a/b:v2",
-          NULL },
-        { "a__b-c--d.e",
-          "alias.example/n:latest localhost/a__b-c--d.e:latest first.example/a__b-c--d.e:latest "
-          "docker.io/library/a__b-c--d.e:latest docker.io/library/a__b-c--d.e:latest",
-          NULL },
-        { ID, "", ID },
-        { "sha256:" ID, "", ID },
-        { "0123456789ab",
-          "alias.example/n:latest localhost/0123456789ab:latest first.example/0123456789ab:latest "
-          "docker.io/library/0123456789ab:latest docker.io/library/0123456789ab:latest",
-          "0123456789ab" },
+/* The names that are looked for, in this order, or an id, or both. */
+static const GoodValue good[] = {
+        { "quay.io/a/b:1", "quay.io/a/b:1" },
+        { "quay.io/a/b", "quay.io/a/b:latest" },
+        { "quay.io/a/b:1@sha256:" ID, "quay.io/a/b@sha256:" ID },
+        { "quay.io/a/b@sha256:" ID, "quay.io/a/b@sha256:" ID },
+        { "localhost/b", "localhost/b:latest" },
+        { "localhost:5000/b:x", "localhost:5000/b:x" },
+        { "registry:5000/b", "registry:5000/b:latest" },
+        { "[::1]:5000/b", "[::1]:5000/b:latest" },
+        { "docker.io/nginx", "docker.io/library/nginx:latest" },
+        { "index.docker.io/nginx:1", "docker.io/library/nginx:1" },
+        { "docker.io/a/b:1", "docker.io/a/b:1" },
+        { "nginx", "alias.example/n:latest localhost/nginx:latest first.example/nginx:latest "
+                   "docker.io/library/nginx:latest docker.io/library/nginx:latest" },
+        { "a/b:v2", "alias.example/n:v2 localhost/a/b:v2 first.example/a/b:v2 docker.io/a/b:v2 docker.io/a/b:v2" },
+        { "a__b-c--d.e", "alias.example/n:latest localhost/a__b-c--d.e:latest first.example/a__b-c--d.e:latest "
+                         "docker.io/library/a__b-c--d.e:latest docker.io/library/a__b-c--d.e:latest" },
+        { ID, "id " ID },
+        { "sha256:" ID, "id " ID },
+        { "0123456789ab", "alias.example/n:latest localhost/0123456789ab:latest first.example/0123456789ab:latest "
+                          "docker.io/library/0123456789ab:latest docker.io/library/0123456789ab:latest "
+                          "id 0123456789ab" },
         /* one digit too few to be an id */
-        { "localhost/0123456789a", "localhost/0123456789a:latest", NULL },
+        { "localhost/0123456789a", "localhost/0123456789a:latest" },
 };
 
-static char *names_of(const Reference *reference) {
-        static const char *const registries[] = { "first.example", "docker.io", NULL };
-        g_autoptr(GString) names = g_string_new(NULL);
-
-        if (!reference->repository)
-                return g_strdup("");
-        g_auto(GStrv) repositories = reference_repositories(reference, "alias.example/n", (char *const *) registries);
-        for (char **repository = repositories; *repository; repository++) {
-                g_autofree char *name = reference_name(reference, *repository);
-                g_string_append_printf(names, "%s%s", names->len > 0 ? " " : "", name);
-        }
-        return g_string_free(g_steal_pointer(&names), FALSE);
-}
-
-START_TEST(test_good) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(Reference) reference = reference_parse(good[_i].text, &error);
-
-        ck_assert_msg(reference, "'%s': %s", good[_i].text, error ? error->message : "no error set");
-        g_autofree char *names = names_of(reference);
-        ck_assert_str_eq(names, good[_i].names);
-        ck_assert_pstr_eq(reference->id, good[_i].id);
-        ck_assert_msg(!reference->digest || !reference->tag, "both a digest and a tag");
-}
-END_TEST
-
-static const struct {
-        const char *text;
-        int code;
-        const char *message; /* a part of it */
-} bad[] = {
+static const BadValue bad[] = {
         { "", KT_ERROR_USAGE, "no image reference" },
         { "Nginx", KT_ERROR_USAGE, "lower-case" },
         { "quay.io/A/b", KT_ERROR_USAGE, "lower-case" },
@@ -102,15 +60,27 @@ static const struct {
         { "oci:/x", KT_ERROR_UNSUPPORTED, "not in the image store" },
 };
 
-START_TEST(test_bad) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(Reference) reference = reference_parse(bad[_i].text, &error);
+static char *parse(const char *value, GError **error) {
+        static const char *const registries[] = { "first.example", "docker.io", NULL };
+        g_autoptr(Reference) reference = reference_parse(value, error);
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
-        ck_assert_msg(!reference, "'%s' was accepted", bad[_i].text);
-        ck_assert_int_eq(error->code, bad[_i].code);
-        ck_assert_msg(strstr(error->message, bad[_i].message), "'%s': %s", bad[_i].text, error->message);
+        if (!reference)
+                return NULL;
+        ck_assert_msg(!reference->digest || !reference->tag, "both a digest and a tag");
+        if (reference->repository) {
+                g_auto(GStrv) all = reference_repositories(reference, "alias.example/n", (char *const *) registries);
+
+                for (char **repository = all; *repository; repository++)
+                        g_ptr_array_add(words, reference_name(reference, *repository));
+        }
+        if (reference->id)
+                g_ptr_array_add(words, g_strconcat("id ", reference->id, NULL));
+        g_ptr_array_add(words, NULL);
+        return g_strjoinv(" ", (char **) words->pdata);
 }
-END_TEST
+
+PARSE_TESTS(parse)
 
 START_TEST(test_limits) {
         g_autofree char *longest = g_strnfill(255, 'a');
@@ -131,17 +101,8 @@ START_TEST(test_limits) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("reference");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-
+TEST_MAIN("reference", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_limits);
-        suite_add_tcase(suite, tcase);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+})

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "libstart/store/store-conf.h"
 #include "libstart/store/store-settings.h"
 #include "tests/unit/store/store-builder.h"
+#include "tests/unit/test-main.h"
 
 static const struct {
         const char *text;
@@ -193,8 +193,8 @@ START_TEST(test_bad_file) {
         g_autofree char *directory = g_strconcat(builder->root, "/etc/containers/storage.conf", NULL);
         ck_assert_int_eq(g_mkdir_with_parents(directory, 0755), 0);
         ck_assert_ptr_null(store_conf_load(builder->root, &error));
-        ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf: It is not a regular file"),
-                      "%s", error->message);
+        ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf' is not a regular file"), "%s",
+                      error->message);
 }
 END_TEST
 
@@ -242,24 +242,13 @@ START_TEST(test_bad_registries) {
 }
 END_TEST
 
-int main(void) {
-        Suite *suite = suite_create("store-conf");
-        TCase *settings = tcase_create("settings");
-        TCase *search = tcase_create("search");
-        SRunner *runner = srunner_create(suite);
-
-        tcase_add_loop_test(settings, test_settings, 0, G_N_ELEMENTS(files));
-        suite_add_tcase(suite, settings);
-        tcase_add_checked_fixture(search, setup, teardown);
-        tcase_add_test(search, test_search);
-        tcase_add_test(search, test_drop_ins);
-        tcase_add_test(search, test_environment);
-        tcase_add_test(search, test_bad_file);
-        tcase_add_test(search, test_short_names);
-        tcase_add_loop_test(search, test_bad_registries, 0, G_N_ELEMENTS(bad_registries));
-        suite_add_tcase(suite, search);
-        srunner_set_tap(runner, "-");
-        srunner_run_all(runner, CK_SILENT);
-        srunner_free(runner);
-        return 0;
-}
+TEST_MAIN("store-conf", {
+        tcase_add_loop_test(tcase, test_settings, 0, G_N_ELEMENTS(files));
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, test_search);
+        tcase_add_test(tcase, test_drop_ins);
+        tcase_add_test(tcase, test_environment);
+        tcase_add_test(tcase, test_bad_file);
+        tcase_add_test(tcase, test_short_names);
+        tcase_add_loop_test(tcase, test_bad_registries, 0, G_N_ELEMENTS(bad_registries));
+})

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+#include "libstart/base/error.h"
+#include "libstart/json/check.h"
+#include "libstart/json/walk.h"
+
+/* The tree's parser does not tell where it stopped, so the place of an error takes a second look. */
+static guint find_bad_line(const char *text, gsize length) {
+        yajl_handle handle = yajl_alloc(NULL, NULL, NULL);
+        gsize good;
+        guint line = 1;
+
+        if (yajl_parse(handle, (const unsigned char *) text, length) == yajl_status_ok)
+                good = length; /* it is the end that is missing */
+        else
+                good = MIN(yajl_get_bytes_consumed(handle), length);
+        yajl_free(handle);
+        for (gsize i = 0; i < good; i++)
+                line += text[i] == '\n';
+        return line;
+}
+
+yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error) {
+        char problem[512] = "";
+
+        if (memchr(text, '\0', length)) {
+                error_set(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
+                return NULL;
+        }
+        if (!json_check(text, length, max_depth, error))
+                return NULL;
+        g_autofree char *copy = g_strndup(text, length);
+        yajl_val tree = yajl_tree_parse(copy, problem, sizeof problem);
+        if (!tree) {
+                problem[strcspn(problem, "\n")] = '\0';
+                error_set(error, KT_ERROR_FAILED, "line %u: not JSON: %s", find_bad_line(text, length), problem);
+        }
+        return tree;
+}
+
+/* Places grow from the inside: "op" becomes ".args[1].op" on the way out. */
+static void prefix_place(GError **error, const char *place) {
+        if (!error)
+                return;
+        char first = (*error)->message[0];
+        g_prefix_error(error, "%s%s", place, first == '.' || first == '[' ? "" : ": ");
+}
+
+static const JsonKey *find_key(const JsonKey *keys, const char *name) {
+        for (; keys->name; keys++)
+                if (g_ascii_strcasecmp(keys->name, name) == 0)
+                        return keys;
+        return NULL;
+}
+
+bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError **error) {
+        guint64 seen = 0;
+
+        if (!YAJL_IS_OBJECT(value))
+                return error_set(error, KT_ERROR_FAILED, "an object is wanted here");
+        for (size_t i = 0; i < value->u.object.len; i++) {
+                const char *name = value->u.object.keys[i];
+                const JsonKey *key = find_key(keys, name);
+
+                if (!key && !g_ascii_isalpha(name[0]))
+                        continue;
+                if (!key)
+                        return error_set(error, KT_ERROR_FAILED, "unknown key '%s'", name);
+                if (seen & G_GUINT64_CONSTANT(1) << (key - keys))
+                        return error_set(error, KT_ERROR_FAILED, "the key '%s' is there twice", name);
+                seen |= G_GUINT64_CONSTANT(1) << (key - keys);
+                if (!key->handler || YAJL_IS_NULL(value->u.object.values[i]))
+                        continue;
+                if (!key->handler(value->u.object.values[i], object, error)) {
+                        g_autofree char *place = g_strconcat(".", key->name, NULL);
+
+                        prefix_place(error, place);
+                        return false;
+                }
+        }
+        return true;
+}
+
+bool json_walk_array(yajl_val value, JsonHandler handler, void *object, GError **error) {
+        if (!YAJL_IS_ARRAY(value))
+                return error_set(error, KT_ERROR_FAILED, "an array is wanted here");
+        for (size_t i = 0; i < value->u.array.len; i++)
+                if (!handler(value->u.array.values[i], object, error)) {
+                        g_autofree char *place = g_strdup_printf("[%zu]", i);
+
+                        prefix_place(error, place);
+                        return false;
+                }
+        return true;
+}
+
+bool json_get_string(yajl_val value, const char **ret, GError **error) {
+        if (!YAJL_IS_STRING(value))
+                return error_set(error, KT_ERROR_FAILED, "a string is wanted here");
+        *ret = YAJL_GET_STRING(value);
+        return true;
+}
+
+/* From the digits: yajl's own integer is signed, and arguments of system calls use all 64 bits. */
+bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error) {
+        if (!YAJL_IS_NUMBER(value))
+                return error_set(error, KT_ERROR_FAILED, "a number is wanted here");
+        if (!g_ascii_string_to_unsigned(YAJL_GET_NUMBER(value), 10, 0, max, ret, NULL))
+                return error_set(error, KT_ERROR_FAILED, "%s is no whole number from 0 to %" G_GUINT64_FORMAT,
+                                 YAJL_GET_NUMBER(value), max);
+        return true;
+}
+
+bool json_append_string(yajl_val value, void *object, GError **error) {
+        const char *string = NULL;
+
+        if (!json_get_string(value, &string, error))
+                return false;
+        g_ptr_array_add(object, g_strdup(string));
+        return true;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/log.h"
+#include "libstart/seccomp/compact.h"
+#include "libstart/seccomp/compile.h"
+#include "libstart/seccomp/filter-export.h"
+#include "libstart/seccomp/names.h"
+
+/* 2: the system call is looked up in a binary tree instead of a list. What that gains is in
+ * tests/seccomp/README.md. */
+#define OPTIMIZE_BINARY_TREE 2
+
+#define MAX_ARGUMENTS 6
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(scmp_filter_ctx, seccomp_release, NULL)
+
+static bool refuse_notify(guint32 action, GError **error) {
+        if ((action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_USER_NOTIF)
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "SCMP_ACT_NOTIFY needs a program that answers for the kernel, and keyturn has none: "
+                                 "use SCMP_ACT_ERRNO, or start this container with podman");
+        return true;
+}
+
+static bool add_architectures(scmp_filter_ctx context, const GPtrArray *names, GError **error) {
+        for (guint i = 0; i < names->len; i++) {
+                const char *name = names->pdata[i];
+                guint32 token;
+
+                if (!seccomp_arch_parse(name, &token, error))
+                        return false;
+                int r = seccomp_arch_add(context, token);
+                if (r < 0 && r != -EEXIST)
+                        return error_set_errno(error, -r, "the architecture '%s' cannot be added", name);
+        }
+        return true;
+}
+
+/* Two conditions on one argument are alternatives, and then every condition of the rule is one:
+ * libseccomp takes an argument only once in a rule, and this is what crun and runc have made of it ever
+ * since. */
+static bool is_list_of_alternatives(const GArray *arguments) {
+        guint seen = 0;
+
+        for (guint i = 0; i < arguments->len; i++) {
+                guint bit = 1U << g_array_index(arguments, SeccompArgument, i).index;
+
+                if (seen & bit)
+                        return true;
+                seen |= bit;
+        }
+        return false;
+}
+
+static bool add_call(scmp_filter_ctx context, const SeccompRule *rule, const char *name, GError **error) {
+        struct scmp_arg_cmp compare[MAX_ARGUMENTS];
+        guint n = rule->arguments->len;
+        int call = seccomp_syscall_resolve_name(name), r = 0;
+
+        if (call == __NR_SCMP_ERROR) {
+                log_debug("syscalls[%zu]: this libseccomp does not know '%s', ignoring", rule->position, name);
+                return true;
+        }
+        for (guint i = 0; i < n; i++) {
+                const SeccompArgument *argument = &g_array_index(rule->arguments, SeccompArgument, i);
+
+                compare[i] = (struct scmp_arg_cmp) {
+                        .arg = argument->index,
+                        .op = (enum scmp_compare) argument->op,
+                        .datum_a = argument->value,
+                        .datum_b = argument->value2,
+                };
+        }
+        if (is_list_of_alternatives(rule->arguments))
+                for (guint i = 0; r == 0 && i < n; i++)
+                        r = seccomp_rule_add_array(context, rule->action, call, 1, &compare[i]);
+        else
+                r = seccomp_rule_add_array(context, rule->action, call, n, compare);
+        if (r < 0)
+                return error_set_errno(error, -r, "libseccomp refuses the rule for '%s'", name);
+        return true;
+}
+
+static bool add_rule(scmp_filter_ctx context, const SeccompRule *rule, guint32 default_action, GError **error) {
+        if (rule->action == default_action)
+                return true; /* says nothing new, and libseccomp would refuse it */
+        if (!refuse_notify(rule->action, error))
+                return false;
+        for (guint i = 0; i < rule->names->len; i++)
+                if (!add_call(context, rule, rule->names->pdata[i], error))
+                        return false;
+        return true;
+}
+
+static bool add_rules(scmp_filter_ctx context, const SeccompProfile *profile, const SeccompTarget *target,
+                      GError **error) {
+        for (guint i = 0; i < profile->rules->len; i++) {
+                const SeccompRule *rule = profile->rules->pdata[i];
+
+                if (!seccomp_rule_applies(rule, target, NULL))
+                        continue;
+                if (!add_rule(context, rule, profile->default_action, error)) {
+                        g_prefix_error(error, "syscalls[%zu]: ", rule->position);
+                        return false;
+                }
+        }
+        return true;
+}
+
+static bool check_size(GBytes *filter, GError **error) {
+        gsize size = g_bytes_get_size(filter), n = size / sizeof(struct sock_filter);
+
+        if (size == 0 || size % sizeof(struct sock_filter) != 0)
+                return error_set(error, KT_ERROR_FAILED, "libseccomp made a filter of %zu bytes", size);
+        if (n > BPF_MAXINSNS)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "the filter would have %zu instructions, and the kernel takes %d: "
+                                 "the profile needs fewer rules with arguments",
+                                 n, BPF_MAXINSNS);
+        return true;
+}
+
+static GBytes *compact_filter(GBytes *filter) {
+        gsize size;
+        const struct sock_filter *program = g_bytes_get_data(filter, &size);
+        GBytes *compact = seccomp_compact(program, size / sizeof *program);
+
+        return compact ?: g_bytes_ref(filter);
+}
+
+static bool fill(scmp_filter_ctx context, const SeccompProfile *profile, const SeccompTarget *target,
+                 GError **error) {
+        g_autoptr(GPtrArray) architectures = seccomp_profile_architectures(profile, target);
+        int r = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, OPTIMIZE_BINARY_TREE);
+
+        if (r < 0)
+                return error_set_errno(error, -r, "libseccomp has no binary tree");
+        return add_architectures(context, architectures, error) && add_rules(context, profile, target, error);
+}
+
+GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target, GError **error) {
+        if (!refuse_notify(profile->default_action, error)) {
+                g_prefix_error(error, "'defaultAction': ");
+                return NULL;
+        }
+        g_auto(scmp_filter_ctx) context = seccomp_init(profile->default_action);
+        if (!context) {
+                error_set(error, KT_ERROR_FAILED, "'defaultAction': libseccomp does not take it on this kernel");
+                return NULL;
+        }
+        if (!fill(context, profile, target, error))
+                return NULL;
+        g_autoptr(GBytes) filter = filter_export(context, error);
+        if (!filter)
+                return NULL;
+        g_autoptr(GBytes) compact = compact_filter(filter);
+        return check_size(compact, error) ? g_steal_pointer(&compact) : NULL;
+}
+
+GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_caps, GError **error) {
+        SeccompTarget target = seccomp_target_here(bounding_caps);
+
+        return seccomp_filter_compile_for(profile, &target, error);
+}
+
+static bool check_names(const GPtrArray *names, GError **error) {
+        guint32 token;
+
+        for (guint i = 0; i < names->len; i++)
+                if (!seccomp_arch_parse(names->pdata[i], &token, error))
+                        return false;
+        return true;
+}
+
+bool seccomp_filter_check(const SeccompProfile *profile, GError **error) {
+        SeccompTarget target = seccomp_target_here(0);
+        g_autoptr(GPtrArray) architectures = seccomp_profile_architectures(profile, &target);
+
+        if (!check_names(architectures, error))
+                return false;
+        if (!refuse_notify(profile->default_action, error)) {
+                g_prefix_error(error, "'defaultAction': ");
+                return false;
+        }
+        for (guint i = 0; i < profile->rules->len; i++) {
+                const SeccompRule *rule = profile->rules->pdata[i];
+                bool always = rule->includes.caps == 0 && rule->excludes.caps == 0 &&
+                              seccomp_rule_applies(rule, &target, NULL);
+
+                if (always && !refuse_notify(rule->action, error)) {
+                        g_prefix_error(error, "syscalls[%zu]: ", rule->position);
+                        return false;
+                }
+        }
+        return true;
+}
