@@ -9,7 +9,6 @@
 #include "libstart/option/capability.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/target.h"
 
 /* A profile needs seven. */
 #define MAX_DEPTH 32
