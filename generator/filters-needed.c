@@ -80,7 +80,7 @@ static char *ask(const FiltersNeeded *filters, const char *profile) {
 
         if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &problem, &status,
                           &error)) {
-                log_warning("warning: '%s' is not checked before the start: %s", profile, error->message);
+                log_warning("'%s' is not checked before the start: %s", profile, error->message);
                 return g_strdup("");
         }
         if (status == 0)

@@ -41,7 +41,7 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
         va_start(ap, format);
         g_autofree char *message = g_strdup_vprintf(format, ap);
         va_end(ap);
-        log_error("error: %s", message);
+        log_error("%s", message);
         run->failed = true;
 }
 
@@ -54,7 +54,7 @@ static void report(Run *run, const Container *container) {
                 if (finding->is_problem)
                         fail(run, "%s", finding->text);
                 else
-                        log_warning("warning: %s", finding->text);
+                        log_warning("%s", finding->text);
         }
 }
 
@@ -329,7 +329,7 @@ int main(int argc, char *argv[]) {
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {
-                log_error("error: %s", error->message);
+                log_error("%s", error->message);
                 return EXIT_FAILURE;
         }
         r = run_generator(&tree) ? EXIT_SUCCESS : EXIT_FAILURE;
