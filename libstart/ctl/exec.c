@@ -53,7 +53,7 @@ static bool find_state(const ContainerUnit *container, char **ret_root, char **r
         return true;
 }
 
-/* libcrun goes on without a filter where there is no file; the payload may have one all the same. */
+/* Where the file is missing libcrun would run the command without a filter, also if the payload has one. */
 static bool check_filter(const ContainerUnit *container, const char *root, GError **error) {
         g_autofree char *file = g_build_filename(root, container->args->name, "seccomp.bpf", NULL);
         g_autofree char *path = g_strdup_printf("/proc/%u/status", container->pid);

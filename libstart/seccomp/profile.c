@@ -17,7 +17,7 @@
 
 #define NO_ERRNO G_MAXUINT32
 
-/* An action as it is being read: which errno goes with it may stand before or after it, and in two ways. */
+/* An action while it is read. Its errno may stand before or after it, under two keys. */
 typedef struct ActionText {
         const char *action;
         const char *errno_name; /* a newer key, which wins */
@@ -314,8 +314,8 @@ static bool set_syscalls(yajl_val value, void *text, GError **error) {
         return json_walk_array(value, add_rule, text, error);
 }
 
-/* Flags are no part of the filter but of how it is loaded. The one that libstart loads with by default is
- * welcome, as is the one without meaning for a process of one thread. */
+/* Flags say how a filter is loaded. libstart loads with SPEC_ALLOW, and TSYNC means nothing to a process of one
+ * thread: these two are accepted. */
 static bool check_flag(yajl_val value, void *unused, GError **error) {
         const char *flag;
 

@@ -32,8 +32,8 @@ static char *big_data_path(const char *store, const char *id, const char *key) {
         return g_strconcat(store, "/overlay-images/", id, "/", name, NULL);
 }
 
-/* Reads one document of an image. digest: what it must have, NULL if that is not known; a power cut can
- * leave the list of images newer than what it lists. */
+/* Reads one document of an image. digest: that it must have; NULL if that is not known. A power cut can leave the
+ * list of images newer than the documents. */
 static char *read_big_data(const char *store, const ImageRecord *record, const char *key, const char *digest,
                            size_t *ret_length, GError **error) {
         g_autofree char *path = big_data_path(store, record->id, key);
@@ -152,7 +152,8 @@ static bool find_layers(const ImageSearch *search, const ImageMatch *match, Stor
                 g_prefix_error(error, "its configuration: ");
                 return false;
         }
-        /* The most of many a configuration, which is parsed once more, and nobody asks for it. */
+        /* Nobody asks for the history, which is the larger part of many configurations, and they are parsed once
+         * more. */
         memmove(image->config + history.begin, image->config + history.end, config_length + 1 - history.end);
         if (!match->record->layer || !id_is_valid(match->record->layer))
                 return error_set(error, KT_ERROR_FAILED, "the store does not say which is its uppermost layer");
