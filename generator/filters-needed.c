@@ -100,12 +100,15 @@ void filters_needed_check(FiltersNeeded *filters, Container *container) {
 
 void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
-        guint64 caps;
+        guint64 added = 0, dropped = 0;
 
         if (!find_profile(container->args, &profile) ||
-            !bounding_set_find(container->args, filters->available, &caps, NULL))
+            !capability_parse_all(container->args->cap_add, &added, NULL) ||
+            !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
+            !bounding_set_check(added, dropped, NULL))
                 return;
-        g_autofree char *word = seccomp_request_format(profile, caps);
+        g_autofree char *word = seccomp_request_format(profile,
+                                                       bounding_set_find(added, dropped, filters->available));
         GPtrArray *units = g_hash_table_lookup(filters->requests, word);
         if (!units) {
                 units = g_ptr_array_new_with_free_func(g_free);

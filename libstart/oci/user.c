@@ -181,19 +181,13 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
         return true;
 }
 
-bool user_add_groups(UserIdentity *identity, const GPtrArray *lists, const char *group, GError **error) {
-        for (guint i = 0; i < lists->len; i++) {
-                g_auto(GStrv) names = user_spec_parse_groups(lists->pdata[i], error);
+bool user_add_groups(UserIdentity *identity, const GPtrArray *groups, const char *group, GError **error) {
+        for (guint i = 0; i < groups->len; i++) {
+                gid_t gid;
 
-                for (char **name = names; name && *name; name++) {
-                        gid_t gid;
-
-                        if (!resolve_group(*name, group ?: "", &gid, error))
-                                return false;
-                        add_gid(identity->additional_gids, gid);
-                }
-                if (!names)
+                if (!resolve_group(groups->pdata[i], group ?: "", &gid, error))
                         return false;
+                add_gid(identity->additional_gids, gid);
         }
         return true;
 }
