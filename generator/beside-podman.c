@@ -44,8 +44,14 @@ bool beside_podman_is_ours(const SourceFile *source) {
 }
 
 char *beside_podman_reason(const Container *container) {
-        if (container->problems->len > 0)
-                return g_strdup(container->problems->pdata[0]);
+        const GPtrArray *findings = container_findings(container);
+
+        for (guint i = 0; i < findings->len; i++) {
+                const Finding *finding = findings->pdata[i];
+
+                if (finding->is_problem)
+                        return g_strdup(finding->text);
+        }
         if (!container->has_network)
                 return g_strdup_printf("%s: Network= is not set, which is a bridge for Podman",
                                        container->source->path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/cgroup-limits.h"
-#include "generator/handlers.h"
 #include "libstart/base/error.h"
 #include "libstart/option/size.h"
 

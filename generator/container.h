@@ -4,42 +4,51 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/keyturn-conf.h"
 #include "generator/load.h"
 #include "generator/service.h"
 #include "generator/unit-names.h"
 #include "libstart/option/launch-args.h"
 
-/* A .container file on its way to a service. */
+/* What is wrong with a file, or strange. */
+typedef struct Finding {
+        const UnitLine *line; /* NULL: the file as a whole */
+        bool is_problem;      /* else a warning */
+        char *text;           /* "FILE:LINE: 'KEY=': ..." */
+} Finding;
+
+/* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
 typedef struct Container {
         const SourceFile *source;
+        const UnitNames *names; /* what other files make */
         Service *service;
         LaunchArgs *args;
-        GPtrArray *problems; /* of char*, "FILE:LINE: ...": any, and there is no service */
-        GPtrArray *warnings; /* of char*, the same form */
+        GPtrArray *findings; /* of Finding; for readers: container_findings() */
+        bool is_refused;     /* there is a problem among them, and so no service */
 
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
         char *user, *group;
-        const UnitLine *group_line;
         GPtrArray *published; /* of const UnitLine* */
         GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
-        const UnitLine *extra_line;
         char *stop_timeout;
-        GPtrArray *reload_cmd; /* of char*: the words of ReloadCmd= */
-        int reload_signal;
-        const UnitLine *reload_cmd_line, *reload_signal_line; /* NULL where the key is not given */
-        char *pids_limit, *memory;                            /* as systemd writes them */
-        bool has_network;                                     /* the file itself says which */
-        bool is_early;                                        /* [Keyturn] Early= */
+        GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
+        int reload_signal;         /* 0: none */
+        char *pids_limit, *memory; /* as systemd writes them */
+        bool has_network;          /* the file itself says which */
+        bool is_early;             /* [Keyturn] Early= */
 } Container;
 
-/* Convert everything but what needs other files to be known, which `names` has, and the system's settings.
- * Takes ownership of service_name. Never fails: look at problems. */
-Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);
+/* With nothing in it. Takes ownership of service_name; source and names must outlive the Container. */
+Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names);
 void container_free(Container *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 
-/* "FILE:LINE: 'KEY=': MESSAGE" in problems or warnings; line may be NULL for the file as a whole. */
+/* The last line of the file that assigns the key in that section, or NULL. */
+const UnitLine *container_line(const Container *container, const char *section, const char *key);
+
+/* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* All so far, in the order of their lines; those of the file as a whole are last. Transfer none. */
+const GPtrArray *container_findings(const Container *container);

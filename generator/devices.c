@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
-#include "generator/handlers.h"
 #include "generator/words.h"
 #include "libstart/option/device-request.h"
 
 bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value->text, error);
 
-        return request && set_option(container, &(Key) { .text = "device" }, value, error);
+        return request && key_set_option(container, "device", value->text, error);
 }
 
 bool devices_check(const LaunchArgs *args, GError **error) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/container.h"
+#include "generator/keys.h"
+
+bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error);
 
 /* Can systemd be told to allow all devices of the options? */
 bool devices_check(const LaunchArgs *args, GError **error);

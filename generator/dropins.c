@@ -105,7 +105,7 @@ static bool read_directory(const Tree *tree, Directory *directory, GError **erro
         DIR *stream;
 
         if (fd < 0)
-                return error_set_errno(error, errno, "%s", directory->path);
+                return error_set_errno(error, errno, "%s: cannot be read", directory->path);
         if (fstat(fd, &st) == 0)
                 directory->readers &= readers_below(st.st_mode);
         stream = fdopendir(fd);

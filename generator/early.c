@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/early.h"
-#include "generator/handlers.h"
 #include "generator/source-path.h"
-#include "generator/values.h"
 #include "libstart/base/error.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
@@ -13,19 +11,15 @@ bool handle_early(Container *container, const Key *key, const Value *value, GErr
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "containers are not started in the initrd, where their images are not; 'yes' starts "
                                  "this one as soon as the real root and the file systems that it needs are mounted");
-        return value_parse_boolean(value->text, &container->is_early, error);
-}
-
-static const UnitLine *unit_line(const Container *container, const char *key) {
-        return unit_section_last(unit_file_section(container->source->unit, "Unit"), key);
+        return key_parse_boolean(value->text, &container->is_early, error);
 }
 
 /* With them, it would be after basic.target and before it at once; systemd would drop one of the two. */
 static void refuse_default_dependencies(Container *container) {
-        const UnitLine *line = unit_line(container, "DefaultDependencies");
+        const UnitLine *line = container_line(container, "Unit", "DefaultDependencies");
         bool enabled;
 
-        if (line && line->value[0] && value_parse_boolean(line->value, &enabled, NULL) && enabled)
+        if (line && line->value[0] && key_parse_boolean(line->value, &enabled, NULL) && enabled)
                 container_problem(container, line,
                                   "would order it after basic.target, and Early=yes before; remove one of the two");
 }
@@ -36,20 +30,12 @@ static bool is_of_kernel(const char *path) {
 }
 
 static bool binds_files(const LaunchArgs *args) {
-        size_t start, length;
+        g_autoptr(GPtrArray) paths = source_paths(args);
 
-        if (args->rootfs == FLAG_TRUE)
-                return true;
-        for (guint i = 0; i < args->volumes->len; i++)
-                if (!is_of_kernel(args->volumes->pdata[i]))
+        for (guint i = 0; i < paths->len; i++)
+                if (!is_of_kernel(paths->pdata[i]))
                         return true;
-        for (guint i = 0; i < args->mounts->len; i++) {
-                const char *mount = args->mounts->pdata[i];
-
-                if (source_path_in_mount(mount, &start, &length) && !is_of_kernel(mount + start))
-                        return true;
-        }
-        return false;
+        return args->rootfs == FLAG_TRUE;
 }
 
 void early_unit(Container *container) {
@@ -67,7 +53,7 @@ void early_unit(Container *container) {
         /* After the user's lines: an empty Before= takes back the order at boot, never the one at shutdown. */
         service_unit(service, "Conflicts", "shutdown.target");
         service_unit(service, "Before", "shutdown.target");
-        if (args->rootfs != FLAG_TRUE && !unit_line(container, "RequiresMountsFor"))
+        if (args->rootfs != FLAG_TRUE && !container_line(container, "Unit", "RequiresMountsFor"))
                 service_unit(service, "RequiresMountsFor", IMAGE_STORE);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/container.h"
+#include "generator/keys.h"
+
+bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
 
 /* [Keyturn] Early=yes: what a service that is started before basic.target has in [Unit] besides. After container->args
  * is complete. */

@@ -12,26 +12,39 @@
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 
+/* One filter, and who needs it. */
+typedef struct Filter {
+        SeccompRequest *request;
+        GPtrArray *units; /* of char* */
+} Filter;
+
 struct FiltersNeeded {
         const char *root_path; /* NULL: this machine's */
         guint64 available;     /* capabilities that there are */
-        GHashTable *requests;  /* first word of the line -> GPtrArray of unit names */
+        GPtrArray *needed;     /* of Filter */
         GHashTable *checked;   /* profile -> what is wrong with it, or "" */
 };
+
+static void filter_free(void *data) {
+        Filter *filter = data;
+
+        seccomp_request_free(filter->request);
+        g_ptr_array_unref(filter->units);
+        g_free(filter);
+}
 
 FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path) {
         FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
 
         filters->root_path = root_path;
         filters->available = tree->is_foreign ? CAPABILITY_ALL : bounding_set_read();
-        filters->requests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                                  (GDestroyNotify) g_ptr_array_unref);
+        filters->needed = g_ptr_array_new_with_free_func(filter_free);
         filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return filters;
 }
 
 void filters_needed_free(FiltersNeeded *filters) {
-        g_hash_table_unref(filters->requests);
+        g_ptr_array_unref(filters->needed);
         g_hash_table_unref(filters->checked);
         g_free(filters);
 }
@@ -67,7 +80,7 @@ static char *ask(const FiltersNeeded *filters, const char *profile) {
 
         if (!g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &problem, &status,
                           &error)) {
-                log_warning("'%s' is not checked before the start, ignoring: %s", profile, error->message);
+                log_warning("'%s' is not checked before the start: %s", profile, error->message);
                 return g_strdup("");
         }
         if (status == 0)
@@ -98,47 +111,62 @@ void filters_needed_check(FiltersNeeded *filters, Container *container) {
                 container_problem(container, NULL, "%s", problem);
 }
 
+static Filter *find_filter(FiltersNeeded *filters, const char *profile, guint64 caps) {
+        Filter *filter;
+
+        for (guint i = 0; i < filters->needed->len; i++) {
+                filter = filters->needed->pdata[i];
+                if (filter->request->bounding_caps == caps && g_strcmp0(filter->request->profile, profile) == 0)
+                        return filter;
+        }
+        filter = g_new0(Filter, 1);
+        filter->request = seccomp_request_new(profile, caps);
+        filter->units = g_ptr_array_new_null_terminated(0, g_free, TRUE);
+        g_ptr_array_add(filters->needed, filter);
+        return filter;
+}
+
 void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
         guint64 added = 0, dropped = 0;
 
-        if (!find_profile(container->args, &profile) ||
-            !capability_parse_all(container->args->cap_add, &added, NULL) ||
-            !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
-            !bounding_set_check(added, dropped, NULL))
-                return;
-        g_autofree char *word = seccomp_request_format(profile,
-                                                       bounding_set_find(added, dropped, filters->available));
-        GPtrArray *units = g_hash_table_lookup(filters->requests, word);
-        if (!units) {
-                units = g_ptr_array_new_with_free_func(g_free);
-                g_hash_table_insert(filters->requests, g_steal_pointer(&word), units);
-        }
-        g_ptr_array_add(units, g_strdup(container->service->name));
+        if (find_profile(container->args, &profile) && capability_parse_all(container->args->cap_add, &added, NULL) &&
+            capability_parse_all(container->args->cap_drop, &dropped, NULL) &&
+            bounding_set_check(added, dropped, NULL))
+                g_ptr_array_add(
+                        find_filter(filters, profile, bounding_set_find(added, dropped, filters->available))->units,
+                        g_strdup(container->service->name));
 }
 
-static int compare(gconstpointer a, gconstpointer b) {
-        return g_strcmp0(*(const char *const *) a, *(const char *const *) b);
+/* Profiles by name, the default one last. */
+static int compare_filters(gconstpointer a, gconstpointer b) {
+        const SeccompRequest *left = (*(const Filter *const *) a)->request,
+                             *right = (*(const Filter *const *) b)->request;
+        int r = !left->profile - !right->profile;
+
+        if (r == 0)
+                r = g_strcmp0(left->profile, right->profile);
+        return r != 0 ? r :
+                        (left->bounding_caps > right->bounding_caps) - (left->bounding_caps < right->bounding_caps);
+}
+
+static int compare_units(gconstpointer a, gconstpointer b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
 GString *filters_needed_print(const FiltersNeeded *filters) {
-        g_autoptr(GPtrArray) requests = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
-        guint n;
-        g_autofree const char **words = (const char **) g_hash_table_get_keys_as_array(filters->requests, &n);
+        g_autoptr(GPtrArray) requests = g_ptr_array_new();
 
-        if (n == 0)
+        if (filters->needed->len == 0)
                 return NULL;
-        qsort(words, n, sizeof *words, compare);
-        for (guint i = 0; i < n; i++) {
-                GPtrArray *units = g_hash_table_lookup(filters->requests, words[i]);
-                SeccompRequest *request = seccomp_request_parse(words[i], NULL);
+        g_ptr_array_sort(filters->needed, compare_filters);
+        for (guint i = 0; i < filters->needed->len; i++) {
+                Filter *filter = filters->needed->pdata[i];
 
-                g_ptr_array_sort(units, compare);
-                g_strfreev(request->units);
-                request->units = g_new0(char *, units->len + 1);
-                for (guint k = 0; k < units->len; k++)
-                        request->units[k] = g_strdup(units->pdata[k]);
-                g_ptr_array_add(requests, request);
+                g_ptr_array_sort(filter->units, compare_units);
+                g_strfreev(filter->request->units);
+                filter->request->units = g_strdupv((char **) filter->units->pdata);
+                g_ptr_array_add(requests, filter->request);
         }
         g_autofree char *text = seccomp_requests_format_dropin(requests);
         return g_string_new(text);

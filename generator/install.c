@@ -4,13 +4,7 @@
 #include "generator/early.h"
 #include "generator/install.h"
 #include "generator/names.h"
-#include "generator/values.h"
-
-typedef struct Install {
-        Container *container;
-        const UnitNames *names;
-        const char *instance; /* what the links are called: the service, or the default instance of a template */
-} Install;
+#include "libstart/base/error.h"
 
 /* Each part a plain name, so that no link is made outside of the output directory. */
 static bool is_below(const char *path) {
@@ -22,102 +16,77 @@ static bool is_below(const char *path) {
         return true;
 }
 
-static void add_alias(Install *install, const Value *value, const char *suffix) {
+static bool handle_alias(Container *container, const Key *key, const Value *value, GError **error) {
         size_t length = strcspn(value->text, "/");
         g_autofree char *first = g_strndup(value->text, length);
-        const SourceFile *maker = unit_names_maker(install->names, first);
+        const SourceFile *maker = unit_names_maker(container->names, first);
 
         if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
-                container_problem(
-                        install->container, value->line,
-                        "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
-                        value->text);
-        else if (maker && (maker != install->container->source || value->text[length]))
-                container_problem(install->container, value->line, "'%s' is the service of %s", first, maker->path);
-        else if (!maker)
-                service_link(install->container->service, g_strdup(value->text));
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
+                                 value->text);
+        if (maker && (maker != container->source || value->text[length]))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is the service of %s", first, maker->path);
+        if (!maker)
+                service_link(container->service, g_strdup(value->text));
+        return true;
 }
 
-static void add_wanted(Install *install, const Value *value, const char *suffix) {
-        if (!name_is_unit(value->text))
-                container_problem(install->container, value->line, "'%s' is no name of a unit", value->text);
-        else if (install->instance)
-                service_link(install->container->service,
-                             g_strconcat(value->text, ".", suffix, "/", install->instance, NULL));
+static bool handle_also(Container *container, const Key *key, const Value *value, GError **error) {
+        container_warning(container, value->line, "other units are not enabled by this, ignoring");
+        return true;
 }
 
-static void warn_also(Install *install, const Value *value, const char *suffix) {
-        container_warning(install->container, value->line, "other units are not enabled by this, ignoring");
-}
-
-static const struct {
-        const char *key;
-        void (*add)(Install *install, const Value *value, const char *suffix);
-        const char *suffix;
-} keys[] = {
-        { "Alias", add_alias, NULL },
-        { "Also", warn_also, NULL },
-        { "RequiredBy", add_wanted, "requires" },
-        { "UpheldBy", add_wanted, "upholds" },
-        { "WantedBy", add_wanted, "wants" },
-};
-
-/* `lines` and `values` are memory to use. */
-static void apply_key(Install *install, const UnitSection *section, size_t key, GPtrArray *lines, GArray *values) {
-        g_autoptr(GError) error = NULL;
-        const UnitLine *bad = NULL;
-
-        g_ptr_array_set_size(lines, 0);
-        g_array_set_size(values, 0);
-        for (guint i = 0; i < section->lines->len; i++) {
-                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
-
-                if (line->key && g_str_equal(line->key, keys[key].key))
-                        g_ptr_array_add(lines, (void *) line);
-        }
-        if (!values_read(values, lines, READ_WORDS, &bad, &error))
-                container_problem(install->container, bad, "%s", error->message);
-        for (guint i = 0; i < values->len; i++)
-                keys[key].add(install, &g_array_index(values, Value, i), keys[key].suffix);
-}
-
-static void apply_section(Install *install, const UnitSection *section) {
-        g_autoptr(GPtrArray) lines = g_ptr_array_new();
-        g_autoptr(GArray) values = values_new();
-
-        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
-                apply_key(install, section, i, lines, values);
-}
-
-/* NULL where a template has none. Transfer full. */
-static char *find_instance(Container *container, const UnitSection *section) {
+/* What the links are called: the service, or the default instance of a template. NULL where a template has none. Transfer
+ * full. */
+static char *find_instance(const Container *container) {
+        const UnitLine *line = container_line(container, "Install", "DefaultInstance");
         const char *service = container->service->name;
-        const UnitLine *line = unit_section_last(section, "DefaultInstance");
-        g_autofree char *instance = NULL;
 
         if (!name_is_template(service))
                 return g_strdup(service);
-        if (!line || !line->value[0])
-                return NULL;
-        instance = name_instance(service, line->value);
-        if (!name_is_unit(instance)) {
-                container_problem(container, line, "'%s' is no name of a unit", instance);
-                return NULL;
-        }
-        return g_steal_pointer(&instance);
+        return line && line->value[0] ? name_instance(service, line->value) : NULL;
 }
 
-void install_links(Container *container, const UnitNames *names) {
-        const UnitSection *section = unit_file_section(container->source->unit, "Install");
-        const char *early = early_wanted_by(container);
-        g_autofree char *instance = section || early ? find_instance(container, section) : NULL;
-        Install install = { container, names, instance };
+static bool handle_default_instance(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *instance = find_instance(container);
 
-        if (section)
-                apply_section(&install, section);
-        if (early && instance) {
-                service_link(container->service, g_strdup_printf("%s.wants/%s", early, instance));
+        if (instance && !name_is_unit(instance))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", instance);
+        return true;
+}
+
+static bool add_wanted(Container *container, const char *unit, const char *suffix) {
+        g_autofree char *instance = find_instance(container);
+
+        if (instance)
+                service_link(container->service, g_strconcat(unit, ".", suffix, "/", instance, NULL));
+        return instance;
+}
+
+/* WantedBy= and its like; key->text says which directory. */
+static bool handle_wanted(Container *container, const Key *key, const Value *value, GError **error) {
+        if (!name_is_unit(value->text))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", value->text);
+        (void) add_wanted(container, value->text, key->text);
+        return true;
+}
+
+static const Key install_keys[] = {
+        { "Alias", READ_WORDS, handle_alias, NULL },
+        { "Also", READ_WORDS, handle_also, NULL },
+        { "DefaultInstance", READ_LAST_SET, handle_default_instance, NULL },
+        { "RequiredBy", READ_WORDS, handle_wanted, "requires" },
+        { "UpheldBy", READ_WORDS, handle_wanted, "upholds" },
+        { "WantedBy", READ_WORDS, handle_wanted, "wants" },
+};
+
+void install_apply(Container *container) {
+        static const KeyTable keys = { "Install", install_keys, G_N_ELEMENTS(install_keys), .is_open = true };
+        const char *early = early_wanted_by(container);
+
+        keys_apply(container, &keys);
+        if (early && add_wanted(container, early, "wants"))
                 service_comment(container->service, "Wanted by %s, for Early=yes: [Install] does not say by what.",
                                 early);
-        }
 }

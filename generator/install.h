@@ -3,6 +3,6 @@
 
 #include "generator/container.h"
 
-/* The links that [Install] asks for: what `systemctl enable` would make, which does not work on generated
- * units. Of a template only with DefaultInstance=, but for Alias=. Problems go to the container. */
-void install_links(Container *container, const UnitNames *names);
+/* Add the links that [Install] asks for to the service: what `systemctl enable` would make, which does not work on
+ * generated units. Of a template only with DefaultInstance=, but for Alias=. */
+void install_apply(Container *container);

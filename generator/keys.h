@@ -4,32 +4,58 @@
 #include <stddef.h>
 
 #include "generator/container.h"
-#include "generator/values.h"
+
+/* How the lines that assign one key become values. Which key is read how is Podman's, see keys-container.c. */
+typedef enum Read {
+        READ_LAST,      /* the last line, one pair of quotes around it removed; an empty one means unset */
+        READ_LAST_SET,  /* the same, but an empty one is a value */
+        READ_BOOLEAN,   /* the last line: "true" or "false" */
+        READ_LINES,     /* every line as it is; an empty one, here and below, forgets those before it */
+        READ_WORDS,     /* every line, words, a backslash is a backslash */
+        READ_ARGS,      /* every line, words as in ExecStart= */
+        READ_LAST_ARGS, /* the last line, words as in ExecStart= */
+        READ_PAIRS,     /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
+} Read;
+
+typedef struct Value {
+        char *text;
+        const UnitLine *line; /* where it was written */
+} Value;
 
 typedef struct Key Key;
 
-/* What one key does, with one value. Fails with what is wrong about the value; file, line and key are put in
- * front by the caller. */
+/* What a key does with one value. Fails with what is wrong about the value; the caller adds file, line and key. */
 typedef bool (*KeyHandler)(Container *container, const Key *key, const Value *value, GError **error);
 
 struct Key {
         const char *name;
         Read read;
         KeyHandler handle; /* NULL: known, and refused */
-        const char *
-                text; /* the option of libstart where the handler is set_option() or its like, else why it is refused and
-                              what to do instead */
+        const char
+                *text; /* for the handler (handle_option(): the option of libstart); else why it is refused, and what
+                              to do instead */
 };
 
-/* The keys of [Container], sorted by name (byte order). */
-extern const Key keys_container[];
-extern const size_t n_keys_container;
+/* The keys of a section, sorted by name (byte order). */
+typedef struct KeyTable {
+        const char *section;
+        const Key *keys;
+        size_t n_keys;
+        bool is_open; /* it has other keys, which are systemd's */
+} KeyTable;
 
-/* The keys of [Quadlet] and of [Keyturn], sorted in the same way. */
-extern const Key keys_quadlet[];
-extern const size_t n_keys_quadlet;
-extern const Key keys_keyturn[];
-extern const size_t n_keys_keyturn;
+/* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to the
+ * container's findings. Nothing happens where the file has no such section. */
+void keys_apply(Container *container, const KeyTable *table);
 
-/* Give every assignment of the section to its key, in the table's order. Problems go to the container. */
-void keys_apply(Container *container, const UnitSection *section, const Key *keys, size_t n_keys);
+/* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */
+bool keys_is_slip(const char *name, const char *meant);
+
+/* The handler of a key that is an option of libstart: key->text names it. */
+bool handle_option(Container *container, const Key *key, const Value *value, GError **error);
+
+/* For other handlers: set an option of libstart. Errors do not name the option, for the user knows the key. */
+bool key_set_option(Container *container, const char *option, const char *value, GError **error);
+
+/* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
+bool key_parse_boolean(const char *text, bool *ret, GError **error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/layer-limits.h"
-#include "generator/handlers.h"
 #include "libstart/option/storage-option.h"
 
 /* A value has no specifiers: "10%" is a percentage, here and in keyturn.conf, and systemd is to leave it one. */

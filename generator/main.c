@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "generator/beside-podman.h"
+#include "generator/conversion.h"
 #include "generator/filters-needed.h"
-#include "generator/install.h"
 #include "generator/prefetch.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
@@ -46,10 +46,16 @@ static void G_GNUC_PRINTF(2, 3) fail(Run *run, const char *format, ...) {
 }
 
 static void report(Run *run, const Container *container) {
-        for (guint i = 0; i < container->warnings->len; i++)
-                log_warning("%s", (char *) container->warnings->pdata[i]);
-        for (guint i = 0; i < container->problems->len; i++)
-                fail(run, "%s", (char *) container->problems->pdata[i]);
+        const GPtrArray *findings = container_findings(container);
+
+        for (guint i = 0; i < findings->len; i++) {
+                const Finding *finding = findings->pdata[i];
+
+                if (finding->is_problem)
+                        fail(run, "%s", finding->text);
+                else
+                        log_warning("%s", finding->text);
+        }
 }
 
 /* Does this file stay with Podman, or its service with the administrator? Says so. */
@@ -112,19 +118,17 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static void convert(Run *run, const SourceFile *source, const char *service) {
-        g_autoptr(Container) container = container_new(source, g_strdup(service), run->names, run->conf);
+static void make_unit(Run *run, const SourceFile *source, const char *service) {
+        g_autoptr(Container) container = convert(source, g_strdup(service), run->names, run->conf);
         g_autoptr(GString) text = NULL;
 
-        install_links(container, run->names);
         untrusted_paths_add(run->untrusted, container);
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
-        if (container->problems->len == 0)
-                filters_needed_check(run->filters, container);
+        filters_needed_check(run->filters, container);
         report(run, container);
-        if (container->problems->len > 0)
+        if (container->is_refused)
                 return;
         filters_needed_add(run->filters, container);
         put_environment(run, container);
@@ -172,7 +176,7 @@ static void take_file(Run *run, const SourceFile *source) {
         }
         service = unit_names_service(run->names, source, &error);
         if (service)
-                convert(run, source, service);
+                make_unit(run, source, service);
         else
                 fail(run, "%s", error->message);
 }
@@ -208,7 +212,7 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = container_new(files->pdata[i], g_strdup(service), run->names, run->conf);
+                container = convert(files->pdata[i], g_strdup(service), run->names, run->conf);
                 untrusted_paths_add(run->untrusted, container);
         }
 }
@@ -295,7 +299,9 @@ static int parse_argv(int argc, char *argv[]) {
                 }
         n = argc - optind;
         if (arg_dry_run ? n != 0 : n != 1 && n != 3) {
-                fprintf(stderr, "keyturn-generator: one or three directories are needed, or --dry-run\n");
+                fprintf(stderr, "keyturn-generator: error: %s\n",
+                        arg_dry_run ? "--dry-run takes no directory or file: it prints what becomes of all files" :
+                                      "one or three directories are needed, or --dry-run");
                 return 2;
         }
         arg_normal = argv[optind];

@@ -8,7 +8,6 @@
 #include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
-#include "generator/values.h"
 #include "generator/words.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
@@ -40,7 +39,7 @@ static bool has_quadlet_name(const GPtrArray *words) {
         return false;
 }
 
-static void translate_line(Container *container, UnitLine *line, const UnitNames *names) {
+static void translate_line(Container *container, UnitLine *line) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GString) value = g_string_new(NULL);
         g_autofree char *text = NULL;
@@ -49,7 +48,7 @@ static void translate_line(Container *container, UnitLine *line, const UnitNames
                 return; /* what is no list of words, systemd will say better */
         for (guint i = 0; i < words->len; i++) {
                 g_autoptr(GError) error = NULL;
-                g_autofree char *unit = unit_names_translate(names, words->pdata[i], &error);
+                g_autofree char *unit = unit_names_translate(container->names, words->pdata[i], &error);
 
                 if (!unit) {
                         container_problem(container, line, "%s", error->message);
@@ -61,14 +60,14 @@ static void translate_line(Container *container, UnitLine *line, const UnitNames
         line->text = unit_file_keep(container->source->unit, text);
 }
 
-static void translate_names(Container *container, const UnitNames *names) {
+static void translate_names(Container *container) {
         UnitSection *section = unit_file_section(container->source->unit, "Unit");
 
         for (guint i = 0; section && i < section->lines->len; i++) {
                 UnitLine *line = &g_array_index(section->lines, UnitLine, i);
 
                 if (line->key && names_units(line->key))
-                        translate_line(container, line, names);
+                        translate_line(container, line);
         }
 }
 
@@ -120,40 +119,25 @@ static void add_wants(const Container *container) {
                 service_unit_first(service, "After", after->str);
 }
 
-static void require_mounts(Service *service, GHashTable *seen, const char *path, size_t length) {
-        g_autofree char *required = source_path_for_mounts(path, length);
-        g_autoptr(GString) value = g_string_new(NULL);
-
-        if (!required || g_hash_table_contains(seen, required))
-                return;
-        words_append_quoted(value, required);
-        service_unit(service, "RequiresMountsFor", value->str);
-        g_hash_table_add(seen, g_steal_pointer(&required));
-}
-
 static void add_mounts(Service *service, const LaunchArgs *args) {
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autoptr(GPtrArray) paths = source_paths(args);
 
-        if (args->rootfs == FLAG_TRUE)
-                require_mounts(service, seen, args->image, strcspn(args->image, ":"));
-        for (guint i = 0; i < args->volumes->len; i++) {
-                const char *volume = args->volumes->pdata[i];
+        for (guint i = 0; i < paths->len; i++) {
+                char *required = source_path_for_mounts(paths->pdata[i]);
+                g_autoptr(GString) value = g_string_new(NULL);
 
-                require_mounts(service, seen, volume, strcspn(volume, ":"));
-        }
-        for (guint i = 0; i < args->mounts->len; i++) {
-                const char *mount = args->mounts->pdata[i];
-                size_t start, length;
-
-                if (source_path_in_mount(mount, &start, &length))
-                        require_mounts(service, seen, mount + start, length);
+                if (!required || !g_hash_table_add(seen, required))
+                        continue;
+                words_append_quoted(value, required);
+                service_unit(service, "RequiresMountsFor", value->str);
         }
 }
 
-void sections_unit(Container *container, const UnitNames *names) {
+void sections_unit(Container *container) {
         g_autofree char *path = source_path_escape_specifiers(container->source->path);
 
-        translate_names(container, names);
+        translate_names(container);
         add_wants(container);
         early_unit(container);
         service_unit(container->service, "SourcePath", path);
@@ -185,7 +169,7 @@ static void refuse_user(Container *container) {
                                           "what starts the container must be root; use User= in [Container] for the "
                                           "payload");
         }
-        if (dynamic && (!value_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
+        if (dynamic && (!key_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
                 container_problem(container, dynamic,
                                   "what starts the container must be root; use User= in [Container] for the payload");
 }
@@ -235,6 +219,7 @@ static void set_type(Container *container) {
 /* The stop is systemd's alone: it signals the payload itself. */
 static void set_kill_signal(Container *container) {
         const char *name = container->args->stop_signal;
+        const UnitLine *line = container_line(container, "Container", "StopSignal");
         g_autoptr(GError) error = NULL;
         g_autofree char *value = NULL;
         int number;
@@ -249,7 +234,7 @@ static void set_kill_signal(Container *container) {
                 return;
         }
         if (!signal_name_parse(name, &number, &error)) {
-                container_problem(container, NULL, "the stop signal: %s", error->message);
+                container_problem(container, line, "the stop signal: %s", error->message);
                 return;
         }
         value = signal_name_print(number);

@@ -5,5 +5,5 @@
 
 /* What a container adds to systemd's own sections, and what it cannot bear there. Both after container->args
  * is complete. */
-void sections_unit(Container *container, const UnitNames *names);
+void sections_unit(Container *container);
 void sections_service(Container *container);

@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "generator/source-path.h"
+#include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/mount-request.h"
 
 /* The directory of a unit file is meant as it is; what the user wrote may hold specifiers and variables. */
 static char *escape(const char *text, const char *special) {
@@ -32,43 +34,91 @@ char *source_path_resolve(const char *unit_path, const char *path) {
         return path_value_clean(joined);
 }
 
-bool source_path_in_mount(const char *mount, size_t *ret_start, size_t *ret_length) {
-        for (const char *field = mount; *field;) {
-                bool quoted = *field == '"';
-                const char *text = field + quoted, *value = NULL;
-                size_t length = quoted ? strcspn(text, "\"") : strcspn(text, ",");
-
-                if (g_str_has_prefix(text, "source="))
-                        value = text + strlen("source=");
-                else if (g_str_has_prefix(text, "src="))
-                        value = text + strlen("src=");
-                if (value) {
-                        *ret_start = (size_t) (value - mount);
-                        *ret_length = (size_t) (text + length - value);
-                        return true;
-                }
-                field = text + length;
-                field += strcspn(field, ",");
-                field += *field == ',';
-        }
-        return false;
-}
-
 /* Of these, systemd makes absolute paths. */
-static bool is_absolute(const char *path, size_t length) {
-        if (length == 0)
-                return false;
-        return path[0] == '/' || (path[0] == '%' && length > 1 && strchr("CdEhLStTV", path[1]));
+static bool is_absolute(const char *path) {
+        return path[0] == '/' || (path[0] == '%' && path[1] && strchr("CdEhLStTV", path[1]));
 }
 
-char *source_path_for_mounts(const char *path, size_t length) {
-        const char *variable = memchr(path, '$', length);
+char *source_path_for_mounts(const char *path) {
+        size_t length = strcspn(path, "$");
 
-        if (!is_absolute(path, length))
+        if (!is_absolute(path))
                 return NULL;
-        if (!variable)
-                return g_strndup(path, length);
-        while (variable > path && variable[-1] != '/')
-                variable--;
-        return variable - path > 1 ? g_strndup(path, (size_t) (variable - path)) : NULL;
+        if (!path[length])
+                return g_strdup(path);
+        while (length > 0 && path[length - 1] != '/')
+                length--;
+        return length > 1 ? g_strndup(path, length) : NULL;
+}
+
+GPtrArray *source_paths(const LaunchArgs *args) {
+        GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+
+        if (args->rootfs == FLAG_TRUE)
+                g_ptr_array_add(paths, g_strndup(args->image, strcspn(args->image, ":")));
+        for (guint i = 0; i < args->volumes->len; i++) {
+                const char *volume = args->volumes->pdata[i];
+
+                g_ptr_array_add(paths, g_strndup(volume, strcspn(volume, ":")));
+        }
+        for (guint i = 0; i < args->mounts->len; i++) {
+                char *source = mount_request_find_source(args->mounts->pdata[i]);
+
+                if (source)
+                        g_ptr_array_add(paths, source);
+        }
+        return paths;
+}
+
+/* `-` as systemd's EnvironmentFile= has it would be part of the name for Podman. */
+bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *path = NULL;
+
+        if (value->text[0] == '-')
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
+                                 "use EnvironmentFile= in [Service] and EnvironmentHost=true",
+                                 value->text);
+        path = source_path_resolve(container->source->path, value->text);
+        return key_set_option(container, "env-file", path, error);
+}
+
+/* A name that is no path is a volume of Podman's, whatever specifiers are behind it. */
+static bool check_is_path(const char *volume, GError **error) {
+        size_t length = strcspn(volume, ":");
+
+        if (strchr("/.%$", volume[0]) || volume[length] == '\0')
+                return true; /* or is for the real parser to tell */
+        if (length > strlen(".volume") && strncmp(volume + length - strlen(".volume"), ".volume", 7) == 0)
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%.*s': keyturn makes no volumes; name a directory of the host instead",
+                                 (int) length, volume);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%.*s' is a named volume, which needs Podman's storage; name a directory of the host "
+                         "instead, e.g. /var/lib/%.*s (or ./%.*s, beside this file)",
+                         (int) length, volume, (int) length, volume, (int) length, volume);
+}
+
+bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+        size_t length = strcspn(value->text, ":");
+        g_autofree char *source = NULL, *path = NULL, *resolved = NULL;
+
+        if (!check_is_path(value->text, error))
+                return false;
+        if (value->text[0] != '.' || value->text[length] == '\0')
+                return key_set_option(container, "volume", value->text, error);
+        source = g_strndup(value->text, length);
+        path = source_path_resolve(container->source->path, source);
+        resolved = g_strconcat(path, value->text + length, NULL);
+        return key_set_option(container, "volume", resolved, error);
+}
+
+bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *source = mount_request_find_source(value->text), *path = NULL, *resolved = NULL;
+
+        if (!source || source[0] != '.')
+                return key_set_option(container, "mount", value->text, error);
+        path = source_path_resolve(container->source->path, source);
+        resolved = mount_request_replace_source(value->text, path);
+        return key_set_option(container, "mount", resolved, error);
 }

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "generator/keys.h"
 
 /* Paths of the host in the values of a file; text only. */
+
+/* EnvironmentFile=, Mount= and Volume=: a path may be relative to the file. */
+bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_mount(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_volume(Container *container, const Key *key, const Value *value, GError **error);
 
 /* `path` as it is meant in the file `unit_path`: relative to its directory, unless absolute or beginning
  * with a specifier. Transfer full. */
 char *source_path_resolve(const char *unit_path, const char *path);
 
-/* Where in the value of Mount= (type=...,source=...) the source stands. False where there is none. */
-bool source_path_in_mount(const char *mount, size_t *ret_start, size_t *ret_length);
+/* Those that are mounted: the root directory, volumes, then mounts, as they stand. Transfer full: of char*. */
+GPtrArray *source_paths(const LaunchArgs *args);
 
-/* What RequiresMountsFor= can say about `path` (length bytes): the path, or as much as stands before a
- * ${VARIABLE}. NULL where that is nothing absolute. Transfer full. */
-char *source_path_for_mounts(const char *path, size_t length);
+/* What RequiresMountsFor= can say about `path`: the path, or as much as stands before a ${VARIABLE}. NULL where that is
+ * nothing absolute. Transfer full. */
+char *source_path_for_mounts(const char *path);
 
 /* `text` for a place where systemd expands specifiers. Transfer full. */
 char *source_path_escape_specifiers(const char *text);

@@ -12,7 +12,7 @@
 bool tree_open(Tree *tree, const char *directory, GError **error) {
         tree->is_foreign = directory;
         tree->fd = open(directory ? directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return tree->fd >= 0 || error_set_errno(error, errno, "'%s'", directory ? directory : "/");
+        return tree->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", directory ? directory : "/");
 }
 
 void tree_close(Tree *tree) {

@@ -51,18 +51,6 @@ const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
         return NULL;
 }
 
-static UnitSection *enter_section(UnitFile *file, const char *name) {
-        UnitSection *section = unit_file_section(file, name);
-
-        if (!section) {
-                section = g_new0(UnitSection, 1);
-                section->name = name ? unit_file_keep(file, name) : NULL;
-                section->lines = g_array_new(FALSE, FALSE, sizeof(UnitLine));
-                g_ptr_array_add(file->sections, section);
-        }
-        return file->current = section;
-}
-
 /* A piece of the text, never terminated. */
 typedef struct Slice {
         const char *start;
@@ -76,6 +64,24 @@ typedef struct Reader {
         unsigned number; /* of the line that next_line() gave */
         Slice text;      /* of what is being read, from its first line to its last */
 } Reader;
+
+static void enter_section(const Reader *reader, const char *name) {
+        UnitFile *file = reader->file;
+        UnitSection *section = unit_file_section(file, name);
+
+        if (!section) {
+                section = g_new0(UnitSection, 1);
+                section->name = name ? unit_file_keep(file, name) : NULL;
+                section->header = (UnitLine) {
+                        .path = reader->path,
+                        .number = reader->number,
+                        .place = file->n_places++,
+                };
+                section->lines = g_array_new(FALSE, FALSE, sizeof(UnitLine));
+                g_ptr_array_add(file->sections, section);
+        }
+        file->current = section;
+}
 
 static const char *keep_slice(UnitFile *file, Slice slice) {
         return g_string_chunk_insert_len(file->strings, slice.start, (gssize) slice.length);
@@ -142,6 +148,7 @@ static bool join_lines(Reader *reader, Slice line, GString *joined) {
 
 static void add_line(Reader *reader, UnitLine line) {
         line.path = reader->path;
+        line.place = reader->file->n_places++;
         g_array_append_val(reader->file->current->lines, line);
 }
 
@@ -199,7 +206,7 @@ static bool parse_section(Reader *reader, Slice line, GError **error) {
                 return fail(reader, reader->number, error, "the line is not UTF-8");
 
         g_autofree char *name = g_strndup(line.start + 1, line.length - 2);
-        enter_section(reader->file, name);
+        enter_section(reader, name);
         return true;
 }
 
@@ -207,7 +214,7 @@ static void parse_comment(Reader *reader, Slice line) {
         UnitFile *file = reader->file;
 
         if (!file->current)
-                enter_section(file, NULL);
+                enter_section(reader, NULL);
         /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return;

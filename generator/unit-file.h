@@ -15,10 +15,12 @@ typedef struct UnitLine {
         const char *text;  /* what to print, without the last newline */
         const char *path;  /* file or drop-in */
         unsigned number;   /* of the (first) line in it, from 1 */
+        unsigned place;    /* counts on from the file to its drop-ins */
 } UnitLine;
 
 typedef struct UnitSection {
         const char *name; /* NULL: what stands before the first section: comments only */
+        UnitLine header;  /* where it begins; has no key */
         GArray *lines;    /* of UnitLine */
 } UnitSection;
 
@@ -26,6 +28,7 @@ typedef struct UnitFile {
         GPtrArray *sections; /* of UnitSection */
         GStringChunk *strings;
         UnitSection *current;
+        unsigned n_places;
         mode_t readers; /* who may read all that is in it (tree.h); the caller's to set */
 } UnitFile;
 

@@ -3,7 +3,7 @@
 
 #include "generator/names.h"
 #include "generator/unit-names.h"
-#include "generator/values.h"
+#include "generator/words.h"
 #include "libstart/base/error.h"
 
 struct UnitNames {
@@ -20,7 +20,7 @@ static char *wanted_name(const SourceFile *file, GError **error) {
         const UnitLine *line = file->unit ?
                                        unit_section_last(unit_file_section(file->unit, "Container"), "ServiceName") :
                                        NULL;
-        g_autofree char *wanted = line ? value_unquote(line->value) : NULL;
+        g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
         char *service = name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 
         if (!service && line)

@@ -124,12 +124,9 @@ static void add_volumes(UntrustedPaths *paths, const Container *container) {
  * and is taken for writable then. Transfer full. */
 static char *find_mount_source(const char *mount, bool *ret_writable) {
         g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
-        size_t start, length;
 
         *ret_writable = !request || !mount_request_has_option(request, "ro");
-        if (request)
-                return g_strdup(request->source);
-        return source_path_in_mount(mount, &start, &length) ? g_strndup(mount + start, length) : NULL;
+        return request ? g_strdup(request->source) : mount_request_find_source(mount);
 }
 
 static void add_mounts(UntrustedPaths *paths, const Container *container) {

@@ -152,3 +152,11 @@ void words_append_quoted(GString *line, const char *word) {
                 append_escaped(line, *c);
         g_string_append_c(line, '"');
 }
+
+char *words_unquote(const char *text) {
+        size_t length = strlen(text);
+
+        if (length >= 2 && text[0] == '"' && text[length - 1] == '"')
+                return g_strndup(text + 1, length - 2);
+        return g_strdup(text);
+}

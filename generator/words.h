@@ -18,3 +18,6 @@ bool words_split(GPtrArray *words, const char *line, WordsSyntax syntax, GError 
 
 /* Append `word` to `line` so that systemd reads one word from it, a blank before it unless line is empty. */
 void words_append_quoted(GString *line, const char *word);
+
+/* One pair of double quotes around all of `text` removed. Transfer full. */
+char *words_unquote(const char *text);

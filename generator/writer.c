@@ -55,7 +55,7 @@ static void G_GNUC_PRINTF(1, 2) print(const char *format, ...) {
 static bool open_directory(Writer *writer, GError **error) {
         if (writer->fd < 0)
                 writer->fd = open(writer->directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return writer->fd >= 0 || error_set_errno(error, errno, "'%s'", writer->directory);
+        return writer->fd >= 0 || error_set_errno(error, errno, "cannot open '%s'", writer->directory);
 }
 
 static bool write_all(int fd, const GString *text) {
@@ -75,7 +75,7 @@ static bool write_text(const Writer *writer, int fd, const char *path, const cha
                        GError **error) {
         if (fd >= 0 && write_all(fd, text))
                 return true;
-        (void) error_set_errno(error, errno, "writing '%s'", name);
+        (void) error_set_errno(error, errno, "cannot write '%s'", name);
         if (fd >= 0)
                 (void) unlinkat(writer->fd, path, 0);
         return false;
@@ -86,7 +86,7 @@ static bool make_parents(const Writer *writer, const char *path, GError **error)
                 g_autofree char *parent = g_strndup(path, (size_t) (slash - path));
 
                 if (mkdirat(writer->fd, parent, 0755) < 0 && errno != EEXIST)
-                        return error_set_errno(error, errno, "making '%s'", parent);
+                        return error_set_errno(error, errno, "cannot make '%s'", parent);
         }
         return true;
 }
@@ -104,7 +104,7 @@ static bool write_file(Writer *writer, const char *name, mode_t mode, const GStr
                 return false;
         if (renameat(writer->fd, temporary, writer->fd, name) == 0)
                 return true;
-        (void) error_set_errno(error, errno, "writing '%s'", name);
+        (void) error_set_errno(error, errno, "cannot write '%s'", name);
         (void) unlinkat(writer->fd, temporary, 0);
         return false;
 }
@@ -142,10 +142,10 @@ static bool make_link(const Writer *writer, const Link *link, GError **error) {
         if (r == 0)
                 return true;
         if (errno != EEXIST)
-                return error_set_errno(error, errno, "linking '%s'", link->path);
+                return error_set_errno(error, errno, "cannot link '%s'", link->path);
         if (is_same_link(writer, link))
                 return true;
-        return error_set(error, KT_ERROR_FAILED, "linking '%s': another file has taken this name", link->path);
+        return error_set(error, KT_ERROR_FAILED, "cannot link '%s': another file has taken this name", link->path);
 }
 
 static void print_unit(const Service *service, const GString *text) {

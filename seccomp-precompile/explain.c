@@ -68,7 +68,7 @@ static bool parse_call(const char *const *words, struct seccomp_data *ret, GErro
                 char *end;
 
                 if (i == G_N_ELEMENTS(data.args))
-                        return error_set(error, KT_ERROR_USAGE, "a system call has no more than %zu arguments", i);
+                        return error_set(error, KT_ERROR_USAGE, "A system call has no more than %zu arguments", i);
                 data.args[i] = g_ascii_strtoull(words[i + 1], &end, 0);
                 if (end == words[i + 1] || *end)
                         return error_set(error, KT_ERROR_USAGE, "'%s' is no number", words[i + 1]);
@@ -84,25 +84,24 @@ static bool print_verdict(GBytes *filter, const struct seccomp_data *data, const
         guint32 verdict;
 
         if (!bpf_simulate(program, size / sizeof *program, data, &verdict))
-                return error_set(error, KT_ERROR_FAILED, "the filter is none that the kernel would take");
+                return error_set(error, KT_ERROR_FAILED, "The filter is none that the kernel would take");
         action = seccomp_action_describe(verdict);
         printable_print("%s: %s\n", call, action);
         return true;
 }
 
-bool explain(const char *root, const char *profile, guint64 bounding_caps, const char *const *words, GError **error) {
+bool explain(const char *root, const char *path, guint64 bounding_caps, const char *const *words, GError **error) {
         SeccompTarget target = seccomp_target_here(bounding_caps);
         struct seccomp_data data;
-        g_autofree char *path = profile ? g_strdup(profile) : seccomp_default_profile_path(root, error);
-        g_autoptr(SeccompProfile) parsed = path ? seccomp_profile_load(root, path, error) : NULL;
+        g_autoptr(SeccompProfile) profile = seccomp_profile_load(root, path, error);
 
-        if (!parsed || !parse_call(words, &data, error))
+        if (!profile || !parse_call(words, &data, error))
                 return false;
-        g_autoptr(GBytes) filter = seccomp_filter_compile_for(parsed, &target, error);
+        g_autoptr(GBytes) filter = seccomp_filter_compile_for(profile, &target, error);
         if (!filter)
                 return false;
         printable_print("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch), target.kernel >> 16,
                         target.kernel & 0xffff);
-        print_rules(parsed, &target, words[0]);
+        print_rules(profile, &target, words[0]);
         return print_verdict(filter, &data, words, error);
 }

@@ -4,8 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Prints which rules of a profile speak of a system call, which of them hold for a container with this
- * bounding set on this machine and why the others do not, and what the filter then does with it. profile:
- * NULL for the default one. words: the system call, then up to six arguments (numbers); without all of
- * those that the filter asks for, the verdict is that for 0. */
-bool explain(const char *root, const char *profile, guint64 bounding_caps, const char *const *words, GError **error);
+/* Prints which rules of the profile at `path` speak of a system call, which of them hold for a container with this
+ * bounding set on this machine and why the others do not, and what the filter then does with it. words: the system
+ * call, then up to six arguments (numbers); one that is not given is 0. */
+bool explain(const char *root, const char *path, guint64 bounding_caps, const char *const *words, GError **error);

@@ -123,7 +123,7 @@ SeccompCacheEntry *find_filter(const char *root, const char *key, GError **error
                 if (names->len == 1)
                         return seccomp_cache_read(dir, names->pdata[0], error);
         }
-        error_set(error, KT_ERROR_NOT_FOUND, "no filter has a key that begins with '%s'; --list shows what there is",
+        error_set(error, KT_ERROR_NOT_FOUND, "No filter has a key that begins with '%s'; --list shows what there is",
                   key);
         return NULL;
 }

@@ -50,8 +50,8 @@ static void help(void) {
              "  --list                 show the filters that there are\n"
              "  --dump KEY             show the instructions of one; KEY may be cut short\n"
              "  --check PROFILE        say what is wrong with a profile\n"
-             "  --explain PROFILE      show which rules let or forbid a system call; PROFILE\n"
-             "                         may be 'default'\n"
+             "  --explain PROFILE      show which rules let or forbid a system call\n"
+             "                         (PROFILE is a path or 'default')\n"
              "  --caps CAPS            of a container with these capabilities (default: none):\n"
              "                         'CAP_CHOWN,CAP_KILL', 'all', or a mask as --list shows\n"
              "\n"
@@ -138,7 +138,7 @@ static bool take_option(int c, GError **error) {
                 arg_root = g_str_equal(optarg, "/") ? "" : optarg;
                 return true;
         }
-        return error_set(error, KT_ERROR_USAGE, "see --help"); /* getopt has named what is wrong */
+        return error_set(error, KT_ERROR_USAGE, "There is no such option, or it lacks its value; see --help");
 }
 
 static bool parse_caps(const char *text, guint64 *ret, GError **error) {
@@ -164,23 +164,30 @@ static bool dump(GError **error) {
         return true;
 }
 
+/* Of --check and --explain. Transfer full. */
+static char *find_profile(GError **error) {
+        return g_str_equal(arg_verb_value, SECCOMP_REQUEST_DEFAULT) ? seccomp_default_profile_path(arg_root, error) :
+                                                                      g_strdup(arg_verb_value);
+}
+
 static bool check(GError **error) {
-        g_autoptr(SeccompProfile) profile = seccomp_profile_load(arg_root, arg_verb_value, error);
+        g_autofree char *path = find_profile(error);
+        g_autoptr(SeccompProfile) profile = path ? seccomp_profile_load(arg_root, path, error) : NULL;
 
         if (!profile || seccomp_filter_check(profile, error))
                 return profile;
-        g_prefix_error(error, "seccomp profile '%s': ", arg_verb_value);
+        g_prefix_error(error, "seccomp profile '%s': ", path);
         return false;
 }
 
 static bool explain_call(char *const *words, GError **error) {
-        bool named = !g_str_equal(arg_verb_value, SECCOMP_REQUEST_DEFAULT);
+        g_autofree char *path = NULL;
         guint64 caps;
 
         if (!words[0])
-                return error_set(error, KT_ERROR_USAGE, "the system call to explain is missing");
-        return parse_caps(arg_caps, &caps, error) &&
-               explain(arg_root, named ? arg_verb_value : NULL, caps, (const char *const *) words, error);
+                return error_set(error, KT_ERROR_USAGE, "The system call to explain is missing; see --help");
+        return parse_caps(arg_caps, &caps, error) && (path = find_profile(error)) &&
+               explain(arg_root, path, caps, (const char *const *) words, error);
 }
 
 static bool compile(GError **error) {
@@ -193,7 +200,7 @@ static bool compile(GError **error) {
 
 static bool run(char *const *words, GError **error) {
         if (arg_verb != VERB_EXPLAIN && words[0])
-                return error_set(error, KT_ERROR_USAGE, "'%s' is one word too many", words[0]);
+                return error_set(error, KT_ERROR_USAGE, "'%s' is one word too many; see --help", words[0]);
         switch (arg_verb) {
         case VERB_LIST:
                 return list_filters(arg_root, error);

@@ -53,6 +53,11 @@ void log_lines(const char *lines) {
                 (void) !write(logger.stderr_fd, lines, strlen(lines));
 }
 
+/* For people; the journal has the priority. */
+static const char *name_severity(int priority) {
+        return priority <= LOG_ERR ? "error: " : priority == LOG_WARNING ? "warning: " : "";
+}
+
 void log_message(int priority, const char *format, ...) {
         g_autofree char *text = NULL, *message = NULL;
         char line[2176];
@@ -79,6 +84,7 @@ void log_message(int priority, const char *format, ...) {
                 write_line(logger.stderr_fd, line, snprintf(line, sizeof line, "<%d>%s", priority, message),
                            sizeof line);
         else
-                write_line(logger.stderr_fd, line, snprintf(line, sizeof line, "%s: %s", logger.program, message),
+                write_line(logger.stderr_fd, line,
+                           snprintf(line, sizeof line, "%s: %s%s", logger.program, name_severity(priority), message),
                            sizeof line);
 }

@@ -85,8 +85,13 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
                         g_array_append_val(starts, start);
         }
         if (starts->len == 0) {
-                error_set(error, KT_ERROR_NOT_FOUND, "%s%s not running: there is no start to look at",
-                          only ? only->unit : "The containers", only ? " is" : " are");
+                if (only)
+                        error_set(error, KT_ERROR_NOT_FOUND,
+                                  "%s is not running: there is no start to look at; see journalctl -u %s", only->unit,
+                                  only->unit);
+                else
+                        error_set(error, KT_ERROR_NOT_FOUND,
+                                  "No container is running: there is no start to look at; see keyturnctl list");
                 return -1;
         }
         g_array_sort(starts, compare_starts);

@@ -22,7 +22,7 @@ void container_unit_free(ContainerUnit *container) {
         g_free(container->unit);
         launch_args_free(container->args);
         g_free(container->active);
-        g_free(container->sub);
+        g_free(container->state);
         g_free(container->cgroup);
         g_free(container);
 }
@@ -95,7 +95,20 @@ static guint64 get_number(sd_bus *bus, const char *path, const char *interface, 
 
         if (sd_bus_get_property_trivial(bus, MANAGER, path, interface, name, NULL, type, &value) < 0)
                 return 0;
-        return type == 'u' ? value.u : value.t;
+        return type == 't' ? value.t : value.u;
+}
+
+/* Of a service that has failed, how: its SubState= says "failed" once more. Transfer full. */
+static char *describe_state(sd_bus *bus, const char *path, const char *active) {
+        bool failed = g_str_equal(active, "failed");
+        g_autofree char *detail = get_string(bus, path, failed ? SERVICE : UNIT, failed ? "Result" : "SubState");
+        int status = (int) get_number(bus, path, SERVICE, "ExecMainStatus", 'i');
+
+        if (failed && status > 0 && g_str_equal(detail, "exit-code"))
+                return g_strdup_printf("failed (exit status %d)", status);
+        if (failed && sigabbrev_np(status) && (g_str_equal(detail, "signal") || g_str_equal(detail, "core-dump")))
+                return g_strdup_printf("failed (signal SIG%s)", sigabbrev_np(status));
+        return g_strdup_printf("%s (%s)", active, detail);
 }
 
 /* The words of the first ExecStart=, with variables that systemd expands only when it executes them; none where there
@@ -141,7 +154,7 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");
-        container->sub = get_string(bus, path, UNIT, "SubState");
+        container->state = describe_state(bus, path, container->active);
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
         container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');

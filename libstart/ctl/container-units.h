@@ -11,7 +11,7 @@ typedef struct ContainerUnit {
         char *unit;       /* "camera.service" */
         LaunchArgs *args; /* what libstart is called with, systemd's specifiers replaced */
         char *active;     /* ActiveState= */
-        char *sub;        /* SubState= */
+        char *state;      /* the same in more words: "active (running)", "failed (exit status 125)" */
         char *cgroup;     /* below /sys/fs/cgroup; "" if it does not run */
         guint32 pid;      /* of the payload; 0 */
         guint64 since;    /* when the state was entered: microseconds since 1970, 0: never */

@@ -23,7 +23,7 @@
  * The threat: the payload watches for whoever comes in, and is root or the same user there. A process of ours, forked
  * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
  *  - descriptors: streams.c;
- *  - the host's program (CVE-2019-5736): libcrun is linked here without libstart's hooks, so with its own protection;
+ *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first;
  *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
  *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
@@ -37,8 +37,8 @@ static bool check_running(const ContainerUnit *container, GError **error) {
         static const char *const states[] = { "active", "reloading", NULL };
 
         if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s", container->unit,
-                                 container->active);
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
+                                 container->unit, container->state, container->unit);
         return container->pid > 0 ||
                error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
 }
@@ -119,7 +119,7 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
         if (options->tty && !isatty(STDIN_FILENO))
-                return error_set(error, KT_ERROR_USAGE, "--tty takes a terminal, and standard input is none");
+                return error_set(error, KT_ERROR_USAGE, "Standard input is no terminal: leave out --tty (-t)");
         process->terminal = options->tty;
         if (options->tty)
                 set_size(process);

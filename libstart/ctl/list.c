@@ -21,9 +21,8 @@ int command_list(const GPtrArray *all, const Options *options, char **words, GEr
                 const ContainerUnit *c = all->pdata[i];
                 char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;
 
-                table_add(table, g_strdup(c->args->name), g_strdup(c->unit),
-                          g_strdup_printf("%s (%s)", c->active, c->sub), g_strdup(c->args->image),
-                          format_since(c->since), start);
+                table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state),
+                          g_strdup(c->args->image), format_since(c->since), start);
         }
         table_print(table, options->json);
         return 0;

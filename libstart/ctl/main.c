@@ -129,7 +129,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        own_program_protect(argv); /* libcrun has done it, except where /usr is read-only at the moment */
+        own_program_protect(argv);
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

@@ -49,6 +49,51 @@ static GPtrArray *split_fields(const char *value, GError **error) {
         }
 }
 
+/* What cannot be read as a field ends at the next comma: expanding a variable may yet close a quote. Sets *ret_start and
+ * *ret_end around the field. */
+static char *find_source_field(const char *mount, const char **ret_start, const char **ret_end) {
+        for (const char *p = mount;; p++) {
+                const char *start = p;
+                g_autofree char *field = take_field(&p, NULL);
+
+                if (!field) {
+                        start += *start == '"';
+                        p = start + strcspn(start, ",");
+                        field = g_strndup(start, (gsize) (p - start));
+                }
+                if (g_str_has_prefix(field, "source=") || g_str_has_prefix(field, "src=")) {
+                        *ret_start = start;
+                        *ret_end = p;
+                        return g_steal_pointer(&field);
+                }
+                if (!*p)
+                        return NULL;
+        }
+}
+
+char *mount_request_find_source(const char *mount) {
+        const char *start, *end;
+        g_autofree char *field = find_source_field(mount, &start, &end);
+
+        return field ? g_strdup(strchr(field, '=') + 1) : NULL;
+}
+
+char *mount_request_replace_source(const char *mount, const char *path) {
+        const char *start, *end;
+        g_autofree char *field = find_source_field(mount, &start, &end);
+        g_autoptr(GString) quoted = g_string_new(NULL);
+
+        g_return_val_if_fail(field, NULL);
+        g_string_append_len(quoted, field, strchr(field, '=') + 1 - field);
+        g_string_append(quoted, path);
+        if (*start == '"' || strpbrk(path, ",\"")) {
+                g_string_replace(quoted, "\"", "\"\"", 0);
+                g_string_prepend_c(quoted, '"');
+                g_string_append_c(quoted, '"');
+        }
+        return g_strdup_printf("%.*s%s%s", (int) (start - mount), mount, quoted->str, end);
+}
+
 /* Takes the type=… field out. podman's default is a named volume. */
 static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
         const char *type = "volume";

@@ -27,6 +27,13 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
+/* The path in the field source= (or src=) of a --mount, as it stands: the rest may be anything, such as what systemd has
+ * yet to expand. NULL where there is none. Transfer full. */
+char *mount_request_find_source(const char *mount);
+
+/* The same --mount with `path` in that field, which it has. Transfer full. */
+char *mount_request_replace_source(const char *mount, const char *path);
+
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
 

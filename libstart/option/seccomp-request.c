@@ -15,9 +15,13 @@ void seccomp_request_free(SeccompRequest *request) {
         g_free(request);
 }
 
-char *seccomp_request_format(const char *profile, guint64 bounding_caps) {
-        return g_strdup_printf("%s:%016" G_GINT64_MODIFIER "x", profile ? profile : SECCOMP_REQUEST_DEFAULT,
-                               bounding_caps);
+SeccompRequest *seccomp_request_new(const char *profile, guint64 bounding_caps) {
+        SeccompRequest *request = g_new0(SeccompRequest, 1);
+
+        request->profile = g_strdup(profile);
+        request->bounding_caps = bounding_caps;
+        request->units = g_new0(char *, 1);
+        return request;
 }
 
 SeccompRequest *seccomp_request_parse(const char *text, GError **error) {
@@ -37,11 +41,7 @@ SeccompRequest *seccomp_request_parse(const char *text, GError **error) {
                           "'%s': the profile is neither an absolute path nor '" SECCOMP_REQUEST_DEFAULT "'", text);
                 return NULL;
         }
-        SeccompRequest *request = g_new0(SeccompRequest, 1);
-        request->profile = profile[0] == '/' ? g_steal_pointer(&profile) : NULL;
-        request->bounding_caps = caps;
-        request->units = g_new0(char *, 1);
-        return request;
+        return seccomp_request_new(profile[0] == '/' ? profile : NULL, caps);
 }
 
 static void append_word(GString *line, const char *word) {
@@ -56,7 +56,9 @@ char *seccomp_requests_format_dropin(const GPtrArray *requests) {
 
         for (guint i = 0; i < requests->len; i++) {
                 const SeccompRequest *request = requests->pdata[i];
-                g_autofree char *spec = seccomp_request_format(request->profile, request->bounding_caps);
+                g_autofree char *spec = g_strdup_printf("%s:%016" G_GINT64_MODIFIER "x",
+                                                        request->profile ?: SECCOMP_REQUEST_DEFAULT,
+                                                        request->bounding_caps);
 
                 g_string_append(text, KEY);
                 append_word(text, spec);

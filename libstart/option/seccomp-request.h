@@ -26,10 +26,10 @@ typedef struct SeccompRequest {
 void seccomp_request_free(SeccompRequest *request);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeccompRequest, seccomp_request_free)
 
-/* The first word alone. profile: NULL for the default one. Transfer full. */
-char *seccomp_request_format(const char *profile, guint64 bounding_caps);
+/* Without units. profile, which is copied: NULL for the default one. */
+SeccompRequest *seccomp_request_new(const char *profile, guint64 bounding_caps);
 
-/* Without units. Fails with KT_ERROR_USAGE. */
+/* The first word of a line: no units. Fails with KT_ERROR_USAGE. */
 SeccompRequest *seccomp_request_parse(const char *text, GError **error);
 
 /* The whole drop-in. requests: of SeccompRequest, in the order in which they shall stand. Transfer full. */

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stdbool.h>
+
+#include "libstart/run/further-mounts.h"
 #include "libstart/run/runtime.h"
 
-/* What libcrun calls of ours while it runs a container: see runtime-hooks.c. Between the two calls the container is
- * the one that the hooks are about; there is one at a time. n_own: how many of the spec's first mounts are not libcrun's
- * to make (mounts.h). */
-void runtime_hooks_begin(const RuntimeContainer *container, size_t n_own);
-const RuntimeContainer *runtime_hooks_container(void); /* NULL: none, or no more */
-pid_t runtime_hooks_end(void);                         /* the payload's pid, 0 if libcrun did not get that far */
+/* What libcrun calls of ours while it runs a container: see runtime-hooks.c. */
+
+struct custom_handler_s; /* libcrun's */
+
+typedef struct RuntimeHooks {
+        const RuntimeContainer *container;
+        size_t n_own;  /* how many of the spec's first mounts are not libcrun's to make (mounts.h) */
+        pid_t payload; /* 0 if libcrun did not get that far */
+        /* In the container's process only: */
+        int root; /* descriptor of its root */
+        FurtherMounts further;
+        bool filtered; /* the filter is in force */
+} RuntimeHooks;
+
+/* Its functions' cookie is a RuntimeHooks. */
+struct custom_handler_s *runtime_hooks_handler(void);

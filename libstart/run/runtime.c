@@ -109,7 +109,7 @@ static libcrun_container_t make_container(const RuntimeContainer *container, Rem
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
-        size_t n_own = count_own_mounts(container);
+        RuntimeHooks hooks = { .container = container, .n_own = count_own_mounts(container), .root = -1 };
         Remainder remainder;
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
@@ -122,24 +122,24 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .keep_std_streams = true,                    /* see payload-log.h and payload-input.h */
                 .force_no_cgroup = true,                     /* systemd has made the cgroup, with the unit's limits */
                 .no_new_keyring = true,                      /* it would have the container's name: runtime-hooks.c */
+                .detach = container->detach,
+                .custom_handler = runtime_hooks_handler(),
+                .custom_handler_cookie = &hooks,
         };
-        pid_t payload;
         int result;
 
-        take_remainder(container, n_own, short_environment, &remainder);
+        take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(container, &remainder);
         crun_set_output_handler(log_output, NULL);
-        runtime_hooks_begin(container, n_own);
         timing_mark(container->timing, TIMING_RUNTIME);
-        result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP, &err);
-        payload = runtime_hooks_end();
+        result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP | LIBCRUN_RUN_OPTIONS_NO_FORK, &err);
 
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);
         free_string_map(crun.annotations);
         if (result < 0)
                 set_error(&err, error);
-        return result >= 0 && container->detach ? (int) payload : result;
+        return result >= 0 && container->detach ? (int) hooks.payload : result;
 }
 
 /* Where the state cannot be read, whoever wrote it was killed meanwhile. */

@@ -9,7 +9,7 @@
 #include "libstart/run/exec-report.h"
 #include "libstart/run/timing.h"
 
-/* libcrun, behind a narrow door: no other file of keyturn includes its headers. */
+/* libcrun, behind a narrow door: only runtime*.c include its headers. */
 
 typedef struct RuntimeContainer {
         const char *state_root; /* libcrun's directory: the container's own on /run. Who made it removes it */

@@ -76,7 +76,7 @@ bool seccomp_cache_write(const char *dir, const char *name, const SeccompCacheEn
         g_autofree char *temporary = g_strdup_printf("%s/.%s.%d", dir, name, getpid());
 
         if (g_mkdir_with_parents(dir, 0755) < 0)
-                return error_set_errno(error, errno, "cannot make '%s'", dir);
+                return error_set_errno(error, errno, "Cannot make '%s'", dir);
         if (replace(temporary, path, bytes, error))
                 return true;
         g_prefix_error(error, "'%s': ", path);

@@ -104,7 +104,7 @@ static bool exists(const char *root, const char *name, bool *ret_exists, GError 
 
         *ret_exists = access(path, F_OK) == 0;
         if (!*ret_exists && errno != ENOENT && errno != ENOTDIR)
-                return error_set_errno(error, errno, "cannot look for '%s'", name);
+                return error_set_errno(error, errno, "Cannot look for '%s'", name);
         return true;
 }
 
@@ -114,13 +114,12 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
         bool found;
 
         if (!read_confs(root, &profile, error)) {
-                g_prefix_error(error, "cannot find out the default seccomp profile: ");
+                g_prefix_error(error, "Cannot find out the default seccomp profile: ");
                 return NULL;
         }
         if (g_strcmp0(profile, "unconfined") == 0) {
                 error_set(error, KT_ERROR_UNSUPPORTED,
-                          "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up "
-                          "the filter only "
+                          "containers.conf says seccomp_profile = \"unconfined\": keyturn gives up the filter only "
                           "for a container whose own file says SeccompProfile=unconfined");
                 return NULL;
         }
@@ -133,7 +132,7 @@ char *seccomp_default_profile_path(const char *root, GError **error) {
                         return g_strdup(names[i]);
         }
         error_set(error, KT_ERROR_NOT_FOUND,
-                  "there is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
+                  "There is no seccomp profile: neither containers.conf names one nor is there '%s' or '%s'; "
                   "install containers-common (on Debian: golang-github-containers-common), or say "
                   "SeccompProfile=unconfined if no filter is wanted",
                   PROFILE_ADMIN, PROFILE_VENDOR);

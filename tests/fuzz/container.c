@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/container.h"
-#include "generator/install.h"
+#include "generator/conversion.h"
 #include "generator/words.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SOURCE "/etc/containers/systemd/a.container"
 
-static void check_problems(const GPtrArray *problems, const UnitFile *unit) {
-        for (guint i = 0; i < problems->len; i++) {
-                const char *problem = problems->pdata[i];
+static void check_findings(const GPtrArray *findings) {
+        for (guint i = 0; i < findings->len; i++) {
+                const char *text = ((const Finding *) findings->pdata[i])->text;
 
-                require(g_str_has_prefix(problem, SOURCE ":"), "'%s' names no file", problem);
-                require(g_utf8_validate(problem, -1, NULL), "'%s' is not UTF-8", problem);
+                require(g_str_has_prefix(text, SOURCE ":"), "'%s' names no file", text);
+                require(g_utf8_validate(text, -1, NULL), "'%s' is not UTF-8", text);
         }
 }
 
@@ -71,7 +70,7 @@ static void check_unit(Container *container) {
         check_exec_start(unit, container->args);
 }
 
-static void convert(const SourceFile *file, const UnitNames *names, const Tree *tree) {
+static void check_file(const SourceFile *file, const UnitNames *names, const Tree *tree) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(names, file, &error);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
@@ -79,11 +78,10 @@ static void convert(const SourceFile *file, const UnitNames *names, const Tree *
         require_error(service, error, "");
         if (!service)
                 return;
-        g_autoptr(Container) container = container_new(file, g_strdup(service), names, conf);
-        install_links(container, names);
-        check_problems(container->problems, file->unit);
+        g_autoptr(Container) container = convert(file, g_strdup(service), names, conf);
+        check_findings(container_findings(container));
         check_links(container->service->links);
-        if (container->problems->len == 0)
+        if (!container->is_refused)
                 check_unit(container);
 }
 
@@ -101,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require(!file->is_masked == (size > 0), "masked, or not");
         require(!file->unit == (file->is_masked || file->error), "a unit and an error, or neither");
         if (file->unit)
-                convert(file, names, &tree);
+                check_file(file, names, &tree);
         tree_close(&tree);
         return 0;
 }

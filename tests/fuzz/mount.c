@@ -59,6 +59,21 @@ static void check(Parse parse, const char *text) {
         require(g_str_equal(spelled, spelled_again), "'%s' became '%s'", spelled, spelled_again);
 }
 
+/* The source is found in what is no mount, too, and another put in its place. */
+static void check_source(const char *text) {
+        static const char *const paths[] = { "/plain", "/with,a \"quote\"" };
+        g_autofree char *source = mount_request_find_source(text);
+
+        for (size_t i = 0; source && i < G_N_ELEMENTS(paths); i++) {
+                g_autofree char *replaced = mount_request_replace_source(text, paths[i]);
+                g_autoptr(MountRequest) before = mount_request_parse_mount(text, NULL);
+                g_autoptr(MountRequest) after = mount_request_parse_mount(replaced, NULL);
+
+                require(!before || (after && g_str_equal(after->source, paths[i])), "'%s' became '%s'", text,
+                        replaced);
+        }
+}
+
 /* All of podman's ways to ask for a mount mean what Mount= can say. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
@@ -66,5 +81,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check(mount_request_parse_volume, text);
         check(mount_request_parse_mount, text);
         check(mount_request_parse_tmpfs, text);
+        check_source(text);
         return 0;
 }

@@ -42,6 +42,17 @@ def test_list(machine):
     assert '\033' not in text
 
 
+def test_list_says_how_it_failed(machine):
+    machine.container('exits', f'[Container]\nImage={BUSYBOX}\nExec=sh -c "exit 7"\n')
+    container(machine, 'dies')
+    machine.run('systemctl start exits dies; systemctl kill --signal=SIGKILL dies')
+    machine.run('while systemctl is-active exits dies; do sleep 0.2; done', check=False)
+    found = {c['unit']: c['state'] for c in json.loads(ctl(machine, 'list --json'))}
+    assert found['exits.service'] == 'failed (exit status 7)', found
+    assert found['dies.service'] == 'failed (signal SIGKILL)', found
+    machine.run('systemctl reset-failed exits dies')
+
+
 def test_instances(machine):
     container(machine, 'many@')
     machine.run('systemctl start many@one many@two')
@@ -114,7 +125,8 @@ def test_analyze(machine):
     assert {p['phase'] for p in phases} >= {'image', 'mounts', 'confine', 'hand-over'}, phases
     assert ctl(machine, 'analyze --svg systemd-runs').startswith('<svg xmlns=')
     machine.run('systemctl stop runs')
-    assert 'runs.service is not running' in ctl(machine, 'analyze runs', 125)
+    said = ctl(machine, 'analyze runs', 125)
+    assert said.startswith('keyturnctl: error: runs.service is not running') and 'journalctl -u runs' in said, said
 
 
 def test_images(machine):
@@ -178,6 +190,7 @@ def test_exec_tty(machine):
     for words, status in (('exec runs', 1), ('exec -t runs', 0)):
         result = machine.run(['script', '-qec', f'keyturnctl {words} {command}', '/dev/null'], check=False)
         assert result.status == status, (words, result)
+    assert 'Standard input is no terminal: leave out --tty' in ctl(machine, 'exec -t runs true', 125)
     result = machine.run(['script', '-qec', 'keyturnctl exec -t runs sh -c "exit 3"', '/dev/null'], check=False)
     assert result.status == 3, result
 

@@ -154,7 +154,38 @@ START_TEST(test_bad) {
 }
 END_TEST
 
+static const struct {
+        const char *mount, *source, *replaced; /* by /x,y */
+} sources[] = {
+        { "type=bind,source=/a,destination=/b", "/a", "type=bind,\"source=/x,y\",destination=/b" },
+        { "type=bind,src=./a", "./a", "type=bind,\"src=/x,y\"" },
+        { "src=x,type=bind", "x", "\"src=/x,y\",type=bind" },
+        { "type=bind,\"source=/a,b\",dst=/c", "/a,b", "type=bind,\"source=/x,y\",dst=/c" },
+        { "type=bind,\"source=/a\"\"b\"", "/a\"b", "type=bind,\"source=/x,y\"" },
+        { ",,source=,", "", ",,\"source=/x,y\"," },
+        { "src=1,src=2", "1", "\"src=/x,y\",src=2" },
+        /* what expanding a variable may repair */
+        { "type=bind,\"source=/a$Q,dst=/b", "/a$Q", NULL },
+        { "a\"b,source=/c", "/c", NULL },
+        { "type=tmpfs,dst=/b", NULL, NULL },
+        { "type=bind,mysource=/a", NULL, NULL },
+        { "type=bind,dst=source=/a", NULL, NULL },
+        { "", NULL, NULL },
+};
+
+START_TEST(test_source) {
+        g_autofree char *source = mount_request_find_source(sources[_i].mount), *replaced = NULL;
+
+        ck_assert_pstr_eq(source, sources[_i].source);
+        if (!sources[_i].replaced)
+                return;
+        replaced = mount_request_replace_source(sources[_i].mount, "/x,y");
+        ck_assert_str_eq(replaced, sources[_i].replaced);
+}
+END_TEST
+
 TEST_MAIN("mount-request", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_loop_test(tcase, test_source, 0, G_N_ELEMENTS(sources));
 })

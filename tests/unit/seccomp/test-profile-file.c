@@ -19,7 +19,7 @@ static const struct {
         const char *profile;
         const char *message;
 } cases[] = {
-        { {}, NULL, "there is no seccomp profile: " },
+        { {}, NULL, "There is no seccomp profile: " },
         { { { USR "seccomp.json", "" } }, USR "seccomp.json", NULL },
         { { { USR "seccomp.json", "" }, { ETC "seccomp.json", "" } }, ETC "seccomp.json", NULL },
         { { { USR "seccomp.json", "" }, { ETC "seccomp.json", "" }, { USR "containers.conf", CONF("/a.json") } },
@@ -50,18 +50,18 @@ static const struct {
           "containers.conf says seccomp_profile = \"unconfined\": " },
         { { { ETC "containers.conf", CONF("here.json") } },
           NULL,
-          "cannot find out the default seccomp profile: /etc/containers/containers.conf:2: the "
+          "Cannot find out the default seccomp profile: /etc/containers/containers.conf:2: the "
           "seccomp profile "
           "'here.json' is no absolute path" },
         { { { ETC "containers.conf", "[containers]\nseccomp_profile = [\"/a\"]\n" } },
           NULL,
-          "cannot find out the default seccomp profile: /etc/containers/containers.conf:2: "
+          "Cannot find out the default seccomp profile: /etc/containers/containers.conf:2: "
           "'seccomp_profile' is no "
           "string" },
         { { { ETC "containers.conf", "[containers\n" } },
           NULL,
-          "cannot find out the default seccomp profile: /etc/containers/containers.conf:1: " },
-        { { { ETC "containers.conf/", NULL } }, NULL, "cannot find out the default seccomp profile: " },
+          "Cannot find out the default seccomp profile: /etc/containers/containers.conf:1: " },
+        { { { ETC "containers.conf/", NULL } }, NULL, "Cannot find out the default seccomp profile: " },
 };
 
 START_TEST(test_default_profile) {
@@ -93,7 +93,7 @@ static const struct {
           "/p.json",
           "seccomp profile '/p.json': 'SCMP_ARCH_VAX' is no architecture that libseccomp knows" },
         { { { USR "seccomp.json", "[" } }, NULL, "seccomp profile '" USR "seccomp.json': line 1: not JSON: " },
-        { {}, NULL, "there is no seccomp profile: " },
+        { {}, NULL, "There is no seccomp profile: " },
 };
 
 START_TEST(test_unusable_profile) {

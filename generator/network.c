@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/published-ports.h"
+#include "generator/network.h"
+#include "libstart/base/error.h"
+
+bool handle_network(Container *container, const Key *key, const Value *value, GError **error) {
+        const char *network = value->text;
+
+        container->has_network = true;
+        if (g_str_has_prefix(network, "ns:") || g_str_has_suffix(network, ".container") ||
+            g_str_has_prefix(network, "container:"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': joining another network namespace is not in this version of keyturn; use "
+                                 "host or none",
+                                 network);
+        if (container->args->network && !g_str_equal(container->args->network, network))
+                return error_set(error, KT_ERROR_USAGE, "the network is '%s' already; a container has one",
+                                 container->args->network);
+        return key_set_option(container, "network", network, error);
+}
+
+bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->published, (void *) value->line);
+        return true;
+}
 
 /* Containers have the host's network or none, so that nobody stands between a program and the ports it listens on. A
  * port that is published as it is means the same there, and is dropped. But whoever writes 127.0.0.1:8080:80 counts on
@@ -29,7 +51,7 @@ static bool is_same_port(const char *value) {
                parse_range(sides[1], &first, &last) && host_first == first && host_last == last;
 }
 
-void published_ports_check(Container *container) {
+static void check_ports(Container *container) {
         const char *network = container->args->network;
 
         for (guint i = 0; network && i < container->published->len; i++) {
@@ -46,4 +68,22 @@ void published_ports_check(Container *container) {
                                 "reach it at (with Network=host, PublishPort= does nothing)",
                                 line->value);
         }
+}
+
+void network_finish(Container *container, KeyturnConf *conf) {
+        const char *network, *origin;
+        g_autoptr(GError) error = NULL;
+
+        if (container->args->network)
+                container->has_network = true;
+        else if (container->has_network)
+                return; /* the file says what is refused */
+        else if (!keyturn_conf_default(conf, SETTING_NETWORK, &network, &origin, &error))
+                container_problem(container, NULL, "the default network is not known: %s", error->message);
+        else {
+                container->args->network = g_strdup(network);
+                service_comment(container->service, "Network=%s, from %s: the file itself does not say.", network,
+                                origin);
+        }
+        check_ports(container);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/conversion.h"
+#include "generator/install.h"
+#include "generator/keys-container.h"
+#include "generator/layer-limits.h"
+#include "generator/names.h"
+#include "generator/network.h"
+#include "generator/sections.h"
+
+static void miss_section(Container *container) {
+        const GPtrArray *sections = container->source->unit->sections;
+
+        for (guint i = 0; i < sections->len; i++) {
+                const UnitSection *section = sections->pdata[i];
+
+                if (section->name && keys_is_slip(section->name, "Container")) {
+                        container_problem(container, &section->header, "unknown section [%s]; is [Container] meant?",
+                                          section->name);
+                        return;
+                }
+        }
+        container_problem(container, NULL, "the section [Container] is missing");
+}
+
+static void set_names(Container *container) {
+        LaunchArgs *args = container->args;
+
+        if (!args->name)
+                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
+        args->state_dir = g_strdup("%t/keyturn/%N");
+}
+
+Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Container *container = container_new(source, service_name, names);
+
+        if (!unit_file_section(source->unit, "Container")) {
+                miss_section(container);
+                return container;
+        }
+        keys_apply(container, &keys_container);
+        keys_apply(container, &keys_quadlet);
+        keys_apply(container, &keys_keyturn);
+        keys_container_finish(container);
+        network_finish(container, conf);
+        layer_limits_finish(container, conf);
+        set_names(container);
+        sections_unit(container);
+        sections_service(container);
+        install_apply(container);
+        return container;
+}

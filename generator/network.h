@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/keys.h"
+#include "generator/keyturn-conf.h"
+
+/* Network= and, since there is no bridge, what PublishPort= means without one. */
+bool handle_network(Container *container, const Key *key, const Value *value, GError **error);
+bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error);
+
+/* Where neither the file nor its PodmanArgs= say: the default of keyturn.conf. Then the ports are checked. */
+void network_finish(Container *container, KeyturnConf *conf);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "libstart/run/further-mounts.h"
+#include "libstart/run/host-path.h"
+#include "libstart/run/kernel-mounts.h"
+#include "libstart/run/root-file.h"
+
+/* What is in the image can be looked at before libcrun follows it, also as the contents of /proc would be copied into a
+ * tmpfs on it; but what a volume brings only afterwards. */
+static bool check_destination(const runtime_spec_schema_defs_mount *mount, int root_fd, GError **error) {
+        return root_file_check_mount_point(root_fd, mount->destination + 1, error);
+}
+
+static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *mount, const char *untrusted_list,
+                        GError **error) {
+        int fd;
+
+        if (g_strcmp0(mount->type, "bind") != 0)
+                return true;
+        fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
+        if (fd < 0) {
+                g_prefix_error(error, "Cannot mount '%s' in the container: ", mount->source);
+                return false;
+        }
+        g_array_append_val(further->sources, fd);
+        g_free(mount->source);
+        mount->source = g_strdup_printf("/proc/self/fd/%d", fd);
+        return true;
+}
+
+bool further_mounts_prepare(FurtherMounts *further, runtime_spec_schema_config_schema *spec, size_t first,
+                            int root_fd, const char *untrusted_list, GError **error) {
+        further->devices = kernel_mounts_devices(root_fd, spec->mounts, first);
+        further->sources = g_array_new(FALSE, FALSE, sizeof(int));
+        for (size_t i = first; i < spec->mounts_len; i++)
+                if (!check_destination(spec->mounts[i], root_fd, error) ||
+                    !open_source(further, spec->mounts[i], untrusted_list, error))
+                        return false;
+        return true;
+}
+
+bool further_mounts_check(FurtherMounts *further, const runtime_spec_schema_config_schema *spec, size_t first,
+                          int root_fd, GError **error) {
+        bool result = kernel_mounts_check(root_fd, spec->mounts, first, further->devices, error);
+
+        for (guint i = 0; i < further->sources->len; i++)
+                close(g_array_index(further->sources, int, i));
+        g_clear_pointer(&further->sources, g_array_unref);
+        g_clear_pointer(&further->devices, g_free);
+        return result;
+}

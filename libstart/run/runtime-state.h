@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <libcrun/error.h>
+#include <sys/types.h>
+
+#include "libstart/run/runtime.h"
+
+/* Write what `crun exec` and keyturnctl read, into STATE_ROOT/ID, which is there: config.json, the seccomp filter, and
+ * libcrun's status file. Returns a negative value on errors, as libcrun's functions do. */
+int runtime_state_write(const RuntimeContainer *container, pid_t payload, libcrun_error_t *err);
