@@ -209,11 +209,11 @@ static bool add_image(Environment *env, const ImageConfig *image, GError **error
                 const char *equals = strchr(image->env[i], '=');
 
                 if (!equals)
-                        return error_set(error, KT_ERROR_USAGE, "the image's environment: '%s' has no '='",
+                        return error_set(error, KT_ERROR_USAGE, "The image's environment: '%s' has no '='",
                                          image->env[i]);
                 if (equals == image->env[i])
                         return error_set(error, KT_ERROR_USAGE,
-                                         "the image's environment: a variable has no name before '='");
+                                         "The image's environment: a variable has no name before '='");
                 add(env, image->env[i]);
         }
         return true;

@@ -21,7 +21,7 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         bool ok = true;
 
         if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error)) {
-                g_prefix_error(error, "entrypoint: ");
+                g_prefix_error(error, "--entrypoint: ");
                 return false;
         }
         tree = yajl_tree_parse(entrypoint, message, sizeof message);
@@ -39,7 +39,7 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         yajl_tree_free(tree);
         if (!ok)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "entrypoint '%s': the array holds something that is no string", entrypoint);
+                                 "--entrypoint: '%s': the array holds something that is no string", entrypoint);
         if (words->len == 1 && ((const char *) words->pdata[0])[0] == '\0')
                 g_ptr_array_set_size(words, 0);
         return true;
@@ -60,7 +60,7 @@ char **payload_args_build(const ContainerRequest *request, const ImageConfig *im
 
         if (words->len == 0) {
                 error_set(error, KT_ERROR_NOT_FOUND,
-                          "there is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
+                          "There is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
                           request->entrypoint ? " of use with this entrypoint" : "");
                 return NULL;
         }

@@ -30,10 +30,11 @@ static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_ne
 
 static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bool own_network, GError **error) {
         if (sysctl->ns == SYSCTL_NETWORK && !own_network)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "sysctl '%s=%s': with the host's network this is the whole machine's: set it with "
-                                 "sysctl.d(5), or use Network=none",
-                                 sysctl->name, sysctl->value);
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "--sysctl: '%s=%s': with the host's network this is the whole machine's: set it with "
+                        "sysctl.d(5), or use Network=none",
+                        sysctl->name, sysctl->value);
         append_json_map_string_string(sysctls, sysctl->name, sysctl->value);
         return true;
 }

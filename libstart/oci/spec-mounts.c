@@ -183,7 +183,7 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         if (!other)
                 add_mount(list, g_steal_pointer(&owned));
         else if (!is_same(other, mount))
-                return error_set(error, KT_ERROR_USAGE, "two different mounts are to be on '%s'", mount->destination);
+                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s'", mount->destination);
         return true;
 }
 
@@ -192,10 +192,11 @@ static bool add_request(MountList *list, const MountRequest *request, const Host
         Mount *mount;
 
         if (request->relabel && host->selinux)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
-                                 "the files yourself, with semanage-fcontext(8) and restorecon(8)",
-                                 request->destination);
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "The mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
+                        "the files yourself, with semanage-fcontext(8) and restorecon(8)",
+                        request->destination);
         mount = make_requested(request);
         add_source_flags(mount, request, flags);
         return add_unique(list, mount, error);

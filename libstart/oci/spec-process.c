@@ -49,7 +49,7 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
         if (!label || !*label)
                 return true;
         if (!capability_parse(label, &needed, error)) {
-                g_prefix_error(error, "label " LABEL ": ");
+                g_prefix_error(error, "Label " LABEL ": ");
                 return false;
         }
         if (needed & ~*mask)

@@ -37,7 +37,7 @@ static bool add_stop_signal(Spec *spec, const SpecInput *input, GError **error) 
 
         if (number == 0 && input->image->stop_signal &&
             !signal_name_parse(input->image->stop_signal, &number, error)) {
-                g_prefix_error(error, "the image's STOPSIGNAL: ");
+                g_prefix_error(error, "The image's STOPSIGNAL: ");
                 return false;
         }
         g_snprintf(text, sizeof text, "%d", number ?: SIGTERM);
@@ -87,7 +87,7 @@ Spec *spec_build(const SpecInput *input, GError **error) {
 }
 
 static bool set_error(parser_error message, GError **error) {
-        error_set(error, KT_ERROR_FAILED, "the OCI spec cannot be written as JSON: %s",
+        error_set(error, KT_ERROR_FAILED, "The OCI spec cannot be written as JSON: %s",
                   message ? g_strchomp(message) : "unknown reason");
         free(message);
         return false;

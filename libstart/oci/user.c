@@ -132,7 +132,7 @@ static bool resolve_user(const char *user, const char *passwd, UserIdentity *ide
                 return true;
         if (!wanted.numeric)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "there is no user '%s' in the container's /etc/passwd: name one that is, or write "
+                                 "There is no user '%s' in the container's /etc/passwd: name one that is, or write "
                                  "the number",
                                  user);
         identity->uid = wanted.id;
@@ -149,7 +149,7 @@ static bool resolve_group(const char *name, const char *group, gid_t *ret, GErro
                 return true;
         if (!wanted.numeric)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "there is no group '%s' in the container's /etc/group: name one that is, or write "
+                                 "There is no group '%s' in the container's /etc/group: name one that is, or write "
                                  "the number",
                                  name);
         *ret = wanted.id;

@@ -16,12 +16,12 @@ bool bounding_set_check(guint64 added, guint64 dropped, GError **error) {
         guint64 both = added & dropped;
 
         if (added == CAPABILITY_ALL && dropped == CAPABILITY_ALL)
-                return error_set(error, KT_ERROR_USAGE, "all capabilities are both added and dropped");
+                return error_set(error, KT_ERROR_USAGE, "All capabilities are both added and dropped");
         if (added == CAPABILITY_ALL || dropped == CAPABILITY_ALL)
                 return true; /* "all but these" */
         for (unsigned int i = 0; i < CAPABILITY_COUNT; i++)
                 if (both >> i & 1)
-                        return error_set(error, KT_ERROR_USAGE, "capability '%s' is both added and dropped",
+                        return error_set(error, KT_ERROR_USAGE, "Capability '%s' is both added and dropped",
                                          capability_name(i));
         return true;
 }

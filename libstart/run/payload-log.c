@@ -71,7 +71,7 @@ static bool open_relay(PayloadLog *log, const int streams[2], GError **error) {
                do_without_relay(streams, failure, error);
 }
 
-/* Ours, where it is for the payload only through a pipe; else -1. */
+/* The descriptor, where its output is of this kind; else -1. */
 static int wanted(int fd, RelayOutput kind) {
         return relay_output(fd) == kind ? fd : -1;
 }

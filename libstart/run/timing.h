@@ -37,5 +37,5 @@ void timing_report(const Timing *timing, const char *directory, const char *unit
 
 /* One line a phase, "NAME MICROSECONDS": the time since the mark before it; then "total", up to the payload's
  * execution. The first phase, "launch", is processor time: what systemd's child did before it executed libstart, and
- * the loading of that; when the fork was, nobody tells. Transfer full. */
+ * the loading of that. When systemd forked is not known. Transfer full. */
 char *timing_format(const Timing *timing);

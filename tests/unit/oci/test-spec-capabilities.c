@@ -84,7 +84,7 @@ static const struct {
         const char *const *words;
         const char *message;
 } bad[] = {
-        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"), "capability 'CAP_KILL' is both added and dropped" },
+        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"), "Capability 'CAP_KILL' is both added and dropped" },
         { WORDS("--cap-add=all", "--cap-drop=all", "i"), "both added and dropped" },
         { WORDS("--label=io.containers.capabilities=CHOWN,BOGUS", "i"), "no capability 'BOGUS'" },
 };

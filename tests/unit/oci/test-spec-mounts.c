@@ -190,13 +190,13 @@ static const struct {
         ErrorCode code;
         const char *message;
 } bad[] = {
-        { WORDS("-v/a:/x", "--tmpfs=/x", "i"), KT_ERROR_USAGE, "two different mounts are to be on '/x'" },
+        { WORDS("-v/a:/x", "--tmpfs=/x", "i"), KT_ERROR_USAGE, "Two different mounts are to be on '/x'" },
         { WORDS("-v/a:/x", "-v/b:/x", "i"), KT_ERROR_USAGE, "'/x'" },
         { WORDS("-v/a:/x", "-v/a:/x/:ro", "i"), KT_ERROR_USAGE, "'/x'" },
         { WORDS("-v/a:/x:z", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
         { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
         { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE,
-          "two different mounts are to be on '/x'" },
+          "Two different mounts are to be on '/x'" },
         { WORDS("-v/dev/a:/dev/a", "--device=/dev/a", "i"), KT_ERROR_USAGE, "'/dev/a'" },
         { WORDS("-v/a:/v:rshared", "--device=/dev/a:/v/x", "i"), KT_ERROR_USAGE,
           "AddDevice= on '/v/x': the mount on '/v' shares" },

@@ -116,7 +116,7 @@ START_TEST(test_stop_signal) {
         c.image.stop_signal = (char *) signals[_i].image;
         g_autoptr(Spec) spec = build_spec(&c, signals[_i].option ? WORDS(option, "i") : WORDS("i"), &error);
         if (!signals[_i].expected) {
-                expect_error(error, KT_ERROR_USAGE, "the image's STOPSIGNAL: there is no signal 'SIGNONE'");
+                expect_error(error, KT_ERROR_USAGE, "The image's STOPSIGNAL: there is no signal 'SIGNONE'");
                 return;
         }
 
