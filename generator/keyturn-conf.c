@@ -8,7 +8,8 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/check-value.h"
+#include "libstart/option/mode.h"
+#include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
@@ -60,11 +61,13 @@ void keyturn_conf_free(KeyturnConf *conf) {
 
 static bool check(Setting setting, const char *value, GError **error) {
         g_autofree char *option = NULL;
+        StorageLimits limits = { 0 };
+        NetworkMode mode;
 
         if (!settings[setting].limit)
-                return check_network(value, error);
+                return network_mode_parse(value, &mode, error);
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
-        return check_storage_opt(option, error);
+        return storage_option_parse(option, &limits, error);
 }
 
 /* *ret_found tells whether this is the file that counts: it exists, be it empty. */

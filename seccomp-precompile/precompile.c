@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/option/seccomp-request.h"
 #include "libstart/seccomp/cache-file.h"
 #include "libstart/seccomp/obtain.h"
 #include "seccomp-precompile/precompile.h"
-#include "seccomp-precompile/status.h"
 
 /* A little longer than a tick of any kernel: what was changed before has another time than what is
  * changed after. */
@@ -152,6 +156,23 @@ static void make_all(const GArray *jobs, guint counts[OUTCOME_MAX]) {
                         counts[make(&g_array_index(jobs, Job, i))]++;
 }
 
+/* What systemctl status shows. */
+static void send_status(const char *text) {
+        const char *path = getenv("NOTIFY_SOCKET");
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        g_autofree char *state = g_strconcat("STATUS=", text, NULL);
+
+        if (!path || strlen(path) >= sizeof address.sun_path)
+                return;
+        memcpy(address.sun_path, path, strlen(path));
+        if (path[0] == '@') /* abstract */
+                address.sun_path[0] = '\0';
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *) &address,
+                             (socklen_t) (offsetof(struct sockaddr_un, sun_path) + strlen(path))) < 0)
+                log_debug("systemd does not hear the status: %s", g_strerror(errno));
+}
+
 bool precompile(const char *root, const char *output, const GPtrArray *requests) {
         g_autoptr(GArray) jobs = g_array_new(FALSE, FALSE, sizeof(Job));
         guint counts[OUTCOME_MAX] = { 0 };
@@ -173,7 +194,7 @@ bool precompile(const char *root, const char *output, const GPtrArray *requests)
                 "%u failed",
                 requests->len, counts[OUTCOME_COMPILED], counts[OUTCOME_FROM_IMAGE], counts[OUTCOME_THERE],
                 counts[OUTCOME_LATER], counts[OUTCOME_FAILED]);
-        status_send(status);
+        send_status(status);
         log_debug("%s", status);
         return counts[OUTCOME_FAILED] == 0;
 }

@@ -52,7 +52,7 @@ static bool read_main_file(const Reading *reading, const ConfFiles *files, const
         return true;
 }
 
-/* Podman's rule, which leaves out links. */
+/* As podman does, without links. */
 static bool is_drop_in(const char *directory, const struct dirent *entry) {
         struct stat st;
 

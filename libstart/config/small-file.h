@@ -37,9 +37,9 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **e
  * KT_ERROR_NOT_FOUND. */
 bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error);
 
-/* A regular file's contents, mapped, so that nothing is copied. Not NUL-terminated. Only for files that are
- * replaced and never written to: one that is cut off meanwhile kills the process. text is NULL where the
- * file does not exist or is empty. */
+/* A regular file's contents, mapped, so that nothing is copied. Not NUL-terminated; NULL where the file does not
+ * exist or is empty. Only for files that are replaced as a whole: reading one that was cut off meanwhile kills the
+ * process. */
 typedef struct FileMap {
         const char *text;
         size_t length;

@@ -53,7 +53,7 @@ static bool find_state(const ContainerUnit *container, char **ret_root, char **r
         return true;
 }
 
-/* libcrun goes on without a filter where there is no file; the payload may have one all the same. */
+/* Where the file is missing libcrun would run the command without a filter, also if the payload has one. */
 static bool check_filter(const ContainerUnit *container, const char *root, GError **error) {
         g_autofree char *file = g_build_filename(root, container->args->name, "seccomp.bpf", NULL);
         g_autofree char *path = g_strdup_printf("/proc/%u/status", container->pid);
@@ -119,7 +119,8 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
         if (options->tty && !isatty(STDIN_FILENO))
-                return error_set(error, KT_ERROR_USAGE, "Standard input is no terminal: leave out --tty (-t)");
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--tty takes a terminal, and standard input is none: leave out -t");
         process->terminal = options->tty;
         if (options->tty)
                 set_size(process);

@@ -117,9 +117,9 @@ static bool parse(int *argc, char ***argv, GError **error) {
         return true;
 }
 
-/* What bytes are which characters, and no more. With LC_MESSAGES, libcrun's error texts would be translated where `exec`
- * has entered a container, with all of root's capabilities still: by a file of the image (its ENV LANGUAGE says which),
- * which names a character set, whose converter is a library of the image, loaded into this program. */
+/* Only LC_CTYPE. With LC_MESSAGES, libc would translate libcrun's errors when `exec` has entered a container, still
+ * with all of root's capabilities: from a catalogue of the image (its ENV LANGUAGE says which). The catalogue names
+ * a character set, and the converter for that is a library of the image, which libc would load into this program. */
 static void set_locale(void) {
         setlocale(LC_CTYPE, "");
 }

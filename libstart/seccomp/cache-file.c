@@ -9,8 +9,7 @@
 #include "libstart/config/small-file.h"
 #include "libstart/seccomp/cache-file.h"
 
-/* Whoever runs this may be the owner too: that is root wherever containers start, and somebody else in a
- * test. */
+/* Containers are started by root. In a test the owner is whoever runs it. */
 static bool check_owner(const struct stat *st, GError **error) {
         if (st->st_uid != 0 && st->st_uid != geteuid())
                 return error_set(error, KT_ERROR_FAILED, "it belongs to user %u instead of root", st->st_uid);

@@ -6,17 +6,11 @@
 
 #include "libstart/seccomp/compact.h"
 
-/* What a filter does depends on the architecture, on the number, and for some numbers on the arguments. It can tell two
- * architectures, or two numbers, apart only at the constants that it compares them with. So it is run once for one of
- * each of the intervals between these: it ends with a verdict, or comes to where it loads an argument, the rest.
- * Neighbouring intervals with the same end become one range, found by a binary search; equal ends are shared where a
- * jump can reach them; the rests are copied:
- *
- *      load the architecture, search for it; for each:
- *              load the number, search for it: return the verdict, or jump to the rest
- *      all instructions that a rest can reach, in their old order, so that jumps lead forwards as they must
- *
- * Then both are run for every interval, and must end in the same way. */
+/* libseccomp's filter is a tree over all numbers of system calls, and most neighbours have the same verdict. It tells
+ * numbers (and architectures) apart only at the constants that it compares them with, so it is run once for each interval
+ * between these: it ends with a verdict, or where it first loads an argument. Neighbours with the same end become one
+ * range, found by binary search; the instructions behind a loaded argument are copied in their old order. Then both
+ * programs are run for every interval, and must end in the same way; if not, libseccomp's is taken as it is. */
 
 /* What the accumulator holds. */
 typedef enum Held { NOTHING, ARCH, NUMBER, N_HELD } Held;

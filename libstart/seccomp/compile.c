@@ -40,9 +40,8 @@ static bool add_architectures(scmp_filter_ctx context, const GPtrArray *names, G
         return true;
 }
 
-/* Two conditions on one argument are alternatives, and then every condition of the rule is one:
- * libseccomp takes an argument only once in a rule, and this is what crun and runc have made of it ever
- * since. */
+/* libseccomp takes each argument only once in a rule. Where a rule has two conditions on one argument, crun and runc
+ * make all of its conditions alternatives: each is enough. So does this. */
 static bool is_list_of_alternatives(const GArray *arguments) {
         guint seen = 0;
 

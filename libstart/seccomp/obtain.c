@@ -47,7 +47,7 @@ static void digest_text(GBytes *text, guint8 ret[SECCOMP_DIGEST_SIZE]) {
         g_checksum_get_digest(checksum, ret, &size);
 }
 
-/* The image's filters are there to be used or not; what is wrong with one is only worth a remark. */
+/* A filter of the image that cannot be used is no error: one is compiled instead. */
 static SeccompCacheEntry *find_in_image(const char *root, const SeccompCacheKey *key, const char *path,
                                         const guint8 content[SECCOMP_DIGEST_SIZE]) {
         g_autofree char *dir = g_strconcat(root, PATH_SECCOMP_LIB, NULL);
@@ -86,8 +86,8 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
         return g_steal_pointer(&entry);
 }
 
-/* The state of the sources is noted before they are read and again afterwards: only if it was the same is
- * it the state of what was read. */
+/* The state of the sources is taken before and after they are read: only if both are equal does it describe what was
+ * read. */
 bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *ret, GError **error) {
         g_autofree char *path = key->profile ? g_strdup(key->profile) : seccomp_default_profile_path(root, error);
         SeccompSources before, after;
@@ -117,7 +117,7 @@ bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *r
         return true;
 }
 
-/* For the next start. That this one has its filter is what counts: /run may be full or read-only. */
+/* For the next start. This one has its filter, and goes on where /run is full or read-only. */
 static void keep(const char *root, const SeccompCacheKey *key, const SeccompBuild *build) {
         g_autofree char *dir = g_strconcat(root, PATH_SECCOMP, NULL);
         g_autoptr(GError) error = NULL;

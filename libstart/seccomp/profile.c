@@ -9,7 +9,6 @@
 #include "libstart/option/capability.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile.h"
-#include "libstart/seccomp/target.h"
 
 /* A profile needs seven. */
 #define MAX_DEPTH 32
@@ -18,22 +17,23 @@
 
 #define NO_ERRNO G_MAXUINT32
 
-/* An action as it is being read: which errno goes with it may stand before or after it, and in two ways. */
+/* An action while it is read. Its errno may stand before or after it, under two keys. */
 typedef struct ActionText {
         const char *action;
         const char *errno_name; /* a newer key, which wins */
         guint32 errno_number;   /* NO_ERRNO: not given */
 } ActionText;
 
+/* Both begin with the action, so that the same handlers read it. */
 typedef struct RuleText {
-        SeccompRule *rule;
         ActionText action;
+        SeccompRule *rule;
         const char *name; /* of the older format, which has one in place of "names" */
 } RuleText;
 
 typedef struct ProfileText {
-        SeccompProfile *profile;
         ActionText action;
+        SeccompProfile *profile;
 } ProfileText;
 
 static void rule_free(void *p) {
@@ -74,20 +74,20 @@ void seccomp_profile_free(SeccompProfile *profile) {
 
 /* ---- actions ---- */
 
-static bool set_action(yajl_val value, ActionText *text, GError **error) {
-        return json_get_string(value, &text->action, error);
+static bool set_action(yajl_val value, void *text, GError **error) {
+        return json_get_string(value, &((ActionText *) text)->action, error);
 }
 
-static bool set_errno_name(yajl_val value, ActionText *text, GError **error) {
-        return json_get_string(value, &text->errno_name, error);
+static bool set_errno_name(yajl_val value, void *text, GError **error) {
+        return json_get_string(value, &((ActionText *) text)->errno_name, error);
 }
 
-static bool set_errno_number(yajl_val value, ActionText *text, GError **error) {
+static bool set_errno_number(yajl_val value, void *text, GError **error) {
         guint64 number;
 
         if (!json_get_number(value, SECCOMP_RET_DATA, &number, error))
                 return false;
-        text->errno_number = (guint32) number;
+        ((ActionText *) text)->errno_number = (guint32) number;
         return true;
 }
 
@@ -204,18 +204,6 @@ static bool set_names(yajl_val value, void *text, GError **error) {
         return json_walk_array(value, json_append_string, ((RuleText *) text)->rule->names, error);
 }
 
-static bool set_rule_action(yajl_val value, void *text, GError **error) {
-        return set_action(value, &((RuleText *) text)->action, error);
-}
-
-static bool set_rule_errno_name(yajl_val value, void *text, GError **error) {
-        return set_errno_name(value, &((RuleText *) text)->action, error);
-}
-
-static bool set_rule_errno_number(yajl_val value, void *text, GError **error) {
-        return set_errno_number(value, &((RuleText *) text)->action, error);
-}
-
 static bool set_args(yajl_val value, void *text, GError **error) {
         return json_walk_array(value, add_argument, ((RuleText *) text)->rule->arguments, error);
 }
@@ -231,9 +219,9 @@ static bool set_excludes(yajl_val value, void *text, GError **error) {
 static const JsonKey rule_keys[] = {
         { "name", set_name },
         { "names", set_names },
-        { "action", set_rule_action },
-        { "errno", set_rule_errno_name },
-        { "errnoRet", set_rule_errno_number },
+        { "action", set_action },
+        { "errno", set_errno_name },
+        { "errnoRet", set_errno_number },
         { "args", set_args },
         { "includes", set_includes },
         { "excludes", set_excludes },
@@ -314,18 +302,6 @@ static bool add_arch_map(yajl_val value, void *array, GError **error) {
         return map->architecture || error_set(error, KT_ERROR_FAILED, "'architecture' is missing");
 }
 
-static bool set_default_action(yajl_val value, void *text, GError **error) {
-        return set_action(value, &((ProfileText *) text)->action, error);
-}
-
-static bool set_default_errno_name(yajl_val value, void *text, GError **error) {
-        return set_errno_name(value, &((ProfileText *) text)->action, error);
-}
-
-static bool set_default_errno_number(yajl_val value, void *text, GError **error) {
-        return set_errno_number(value, &((ProfileText *) text)->action, error);
-}
-
 static bool set_architectures(yajl_val value, void *text, GError **error) {
         return json_walk_array(value, json_append_string, ((ProfileText *) text)->profile->architectures, error);
 }
@@ -338,8 +314,8 @@ static bool set_syscalls(yajl_val value, void *text, GError **error) {
         return json_walk_array(value, add_rule, text, error);
 }
 
-/* Flags are no part of the filter but of how it is loaded. The one that libstart loads with by default is
- * welcome, as is the one without meaning for a process of one thread. */
+/* Flags say how a filter is loaded. libstart loads with SPEC_ALLOW, and TSYNC means nothing to a process of one
+ * thread: these two are accepted. */
 static bool check_flag(yajl_val value, void *unused, GError **error) {
         const char *flag;
 
@@ -354,6 +330,7 @@ static bool check_flags(yajl_val value, void *unused, GError **error) {
         if (!json_walk_array(value, check_flag, NULL, error))
                 return false;
         for (size_t i = 0; i < value->u.array.len; i++)
+                /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): check_flag() lets only strings pass */
                 if (g_str_equal(YAJL_GET_STRING(value->u.array.values[i]), "SECCOMP_FILTER_FLAG_SPEC_ALLOW"))
                         return true;
         return value->u.array.len == 0 ||
@@ -374,9 +351,9 @@ static bool refuse_listener(yajl_val value, void *unused, GError **error) {
 }
 
 static const JsonKey profile_keys[] = {
-        { "defaultAction", set_default_action },
-        { "defaultErrno", set_default_errno_name },
-        { "defaultErrnoRet", set_default_errno_number },
+        { "defaultAction", set_action },
+        { "defaultErrno", set_errno_name },
+        { "defaultErrnoRet", set_errno_number },
         { "architectures", set_architectures },
         { "archMap", set_arch_map },
         { "syscalls", set_syscalls },

@@ -10,6 +10,11 @@
 
 #define SECCOMP_PROFILE_MAX_BYTES (1024 * 1024) /* the default profile has 16 KiB */
 
+/* Only the first two numbers count, as in minKernel's "5.10". */
+static inline guint32 seccomp_kernel_version(guint32 major, guint32 minor) {
+        return (major << 16) | (minor & 0xffff);
+}
+
 /* Both parts of a rule's "includes" and "excludes". */
 typedef struct SeccompCondition {
         guint64 caps;       /* bit n: capability number n is listed */

@@ -11,11 +11,6 @@ typedef struct SeccompTarget {
         guint32 kernel;        /* seccomp_kernel_version() */
 } SeccompTarget;
 
-/* Only the first two numbers count, as in minKernel's "5.10". */
-static inline guint32 seccomp_kernel_version(guint32 major, guint32 minor) {
-        return (major << 16) | (minor & 0xffff);
-}
-
 /* This machine. Cannot fail: a kernel that does not tell its version is 0.0, older than every minKernel. */
 SeccompTarget seccomp_target_here(guint64 bounding_caps);
 

@@ -33,7 +33,7 @@ typedef struct StoreImage {
  * of images only the record that has the name is parsed; writing down what was found would cost 80 us at
  * the first start after boot, which is the one that people wait for.
  *
- * Errors: KT_ERROR_NOT_FOUND with the names that were tried, the stores that were searched and what to do;
+ * Errors: KT_ERROR_NOT_FOUND with the names that were tried and those that are there, the stores and what to do;
  * KT_ERROR_USAGE for what is no reference; KT_ERROR_UNSUPPORTED for layers that are not plain directories;
  * KT_ERROR_FAILED for a store that is damaged; those of store_conf_load(). */
 StoreImage *store_image_find(const char *root, const char *reference, GError **error);

@@ -29,8 +29,7 @@ static void clear_overlay(gpointer data) {
         fd_closep(&overlay->fd);
 }
 
-/* How an id found in a link is turned into a directory: nothing of the link's text but these 64 digits is
- * used, so that a link cannot lead out of the store. */
+/* Of the text of a link only the 64 digits of the id are used, so that no link leads out of the store. */
 typedef struct Layer {
         char *id;
         const Overlay *overlay; /* it is overlay->path/id */
@@ -171,9 +170,8 @@ static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chai
         return true;
 }
 
-/* Layers that were pulled as a whole have the ids that follow from the image's configuration. If the
- * uppermost one has, all must have. If it has not, some layer was pulled in parts, and all that is
- * certain is that no layer can be there twice. */
+/* Layers that were pulled as a whole have ids that follow from the image's configuration: if the uppermost has its
+ * own, all must. Otherwise some layer was pulled in parts, and all that can be checked is that none is there twice. */
 static bool check_chain(const GArray *layers, char *const *chain_ids, GError **error) {
         unsigned n = layers->len;
         bool computed = strcmp(g_array_index(layers, Layer, 0).id, chain_ids[n - 1]) == 0;

@@ -1,9 +1,179 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/store/store-conf.h"
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/config/conf-files.h"
-#include "libstart/store/store-settings.h"
+#include "libstart/config/toml.h"
+#include "libstart/store/store-conf.h"
 
 static const ConfFiles storage_conf = { .name = "storage", .environment = "CONTAINERS_STORAGE_CONF" };
+
+typedef struct Setting {
+        const char *table; /* under [storage]: "", "options" or "options.overlay" */
+        const char *key;
+        bool (*apply)(void *member, const TomlValue *value, const char *where, GError **error);
+        size_t member; /* of StoreSettings */
+} Setting;
+
+StoreSettings *store_settings_new(void) {
+        StoreSettings *settings = g_new0(StoreSettings, 1);
+
+        settings->graph_root = g_strdup(STORE_SETTINGS_GRAPH_ROOT);
+        settings->image_store = g_strdup("");
+        settings->additional_stores = g_new0(char *, 1);
+        return settings;
+}
+
+void store_settings_free(StoreSettings *settings) {
+        if (!settings)
+                return;
+        g_free(settings->graph_root);
+        g_free(settings->image_store);
+        g_strfreev(settings->additional_stores);
+        g_free(settings);
+}
+
+static bool need_string(const TomlValue *value, const char *where, GError **error) {
+        return value->type == TOML_STRING || error_set(error, KT_ERROR_FAILED, "%s must be a string", where);
+}
+
+static char *parse_path(const TomlValue *value, const char *where, GError **error) {
+        if (!need_string(value, where, error))
+                return NULL;
+        if (strchr(value->string, '$')) {
+                error_set(error, KT_ERROR_UNSUPPORTED, "%s: variables are not expanded; write the path out", where);
+                return NULL;
+        }
+        if (value->string[0] != '/') {
+                error_set(error, KT_ERROR_FAILED, "%s: '%s' is not an absolute path", where, value->string);
+                return NULL;
+        }
+        return path_value_clean(value->string);
+}
+
+static bool check_driver(void *unused, const TomlValue *value, const char *where, GError **error) {
+        if (!need_string(value, where, error))
+                return false;
+        if (*value->string && strcmp(value->string, "overlay") != 0 && strcmp(value->string, "overlay2") != 0)
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "%s is '%s', and keyturn can only mount images of the 'overlay' driver", where,
+                                 value->string);
+        return true;
+}
+
+/* Podman takes "" as not set. */
+static bool set_path(void *member, const TomlValue *value, const char *where, GError **error) {
+        char **path = member, *parsed;
+
+        if (value->type == TOML_STRING && !*value->string)
+                return true;
+        parsed = parse_path(value, where, error);
+        if (!parsed)
+                return false;
+        g_free(*path);
+        *path = parsed;
+        return true;
+}
+
+static bool set_paths(void *member, const TomlValue *value, const char *where, GError **error) {
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+
+        if (value->type != TOML_ARRAY)
+                return error_set(error, KT_ERROR_FAILED, "%s must be an array of strings", where);
+        for (unsigned i = 0; i < value->array->len; i++) {
+                char *path = parse_path(value->array->pdata[i], where, error);
+
+                if (!path)
+                        return false;
+                g_ptr_array_add(paths, path);
+        }
+        g_ptr_array_add(paths, NULL);
+        g_strfreev(*(char ***) member);
+        *(char ***) member = (char **) g_ptr_array_free(g_steal_pointer(&paths), FALSE);
+        return true;
+}
+
+static bool refuse(void *unused, const TomlValue *value, const char *where, GError **error) {
+        if ((value->type == TOML_STRING && !*value->string) || (value->type == TOML_ARRAY && value->array->len == 0))
+                return true;
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "%s is set; keyturn mounts layers with the kernel's overlayfs as they are on disk, and "
+                         "that would show other files than podman does",
+                         where);
+}
+
+static const Setting table[] = {
+        { "", "driver", check_driver, 0 },
+        { "", "graphroot", set_path, offsetof(StoreSettings, graph_root) },
+        { "", "imagestore", set_path, offsetof(StoreSettings, image_store) },
+        { "options", "additionalimagestores", set_paths, offsetof(StoreSettings, additional_stores) },
+        { "options", "additionallayerstores", refuse, 0 },
+        { "options", "imagestore", set_path, offsetof(StoreSettings, image_store) },
+        { "options", "mount_program", refuse, 0 },
+        { "options", "force_mask", refuse, 0 },
+        { "options.overlay", "mount_program", refuse, 0 },
+        { "options.overlay", "force_mask", refuse, 0 },
+};
+
+/* A table by its dotted name; *ret is NULL where the file does not have it. */
+static bool find_table(const TomlValue *top, const char *dotted, const char *name, const TomlValue **ret,
+                       GError **error) {
+        g_auto(GStrv) keys = g_strsplit(dotted, ".", -1);
+
+        *ret = top;
+        for (char **key = keys; *key && *ret; key++) {
+                *ret = toml_get(*ret, *key);
+                if (*ret && (*ret)->type != TOML_TABLE)
+                        return error_set(error, KT_ERROR_FAILED, "%s:%u: '%s' must be a table", name, (*ret)->line,
+                                         *key);
+        }
+        return true;
+}
+
+static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top, const char *name,
+                          GError **error) {
+        const TomlValue *parent;
+        g_autofree char *dotted = *setting->table ? g_strconcat("storage.", setting->table, NULL) :
+                                                    g_strdup("storage");
+
+        if (!find_table(top, dotted, name, &parent, error))
+                return false;
+
+        const TomlValue *value = toml_get(parent, setting->key);
+        if (!value)
+                return true;
+        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key, dotted);
+        return setting->apply((char *) settings + setting->member, value, where, error);
+}
+
+bool store_settings_apply(StoreSettings *settings, const char *text, size_t length, const char *name,
+                          GError **error) {
+        g_autoptr(TomlValue) top = toml_parse(text, length, name, error);
+
+        if (!top)
+                return false;
+        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+                if (!apply_setting(settings, &table[i], top, name, error))
+                        return false;
+        return true;
+}
+
+char **store_settings_stores(const StoreSettings *settings, unsigned *ret_n_writable) {
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+        const char *first = *settings->image_store ? settings->image_store : settings->graph_root;
+        bool both = strcmp(first, settings->graph_root) != 0;
+
+        /* With an image store of its own, the graph root is searched right after it. */
+        g_strv_builder_add(builder, first);
+        if (both)
+                g_strv_builder_add(builder, settings->graph_root);
+        for (char **store = settings->additional_stores; *store; store++)
+                if (strcmp(*store, first) != 0 && strcmp(*store, settings->graph_root) != 0)
+                        g_strv_builder_add(builder, *store);
+        *ret_n_writable = both ? 2 : 1;
+        return g_strv_builder_end(builder);
+}
 
 void store_conf_free(StoreConf *conf) {
         if (!conf)

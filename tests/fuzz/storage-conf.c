@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/store/store-settings.h"
+#include "libstart/store/store-conf.h"
 #include "tests/fuzz/fuzz.h"
 
 /* There is always a store, and each has an absolute path. */

@@ -190,7 +190,7 @@ def test_exec_tty(machine):
     for words, status in (('exec runs', 1), ('exec -t runs', 0)):
         result = machine.run(['script', '-qec', f'keyturnctl {words} {command}', '/dev/null'], check=False)
         assert result.status == status, (words, result)
-    assert 'Standard input is no terminal: leave out --tty' in ctl(machine, 'exec -t runs true', 125)
+    assert 'standard input is none: leave out -t' in ctl(machine, 'exec -t runs true', 125)
     result = machine.run(['script', '-qec', 'keyturnctl exec -t runs sh -c "exit 3"', '/dev/null'], check=False)
     assert result.status == 3, result
 

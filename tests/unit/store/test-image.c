@@ -82,6 +82,10 @@ START_TEST(test_references) {
         expect_error("quay.io/a/b", KT_ERROR_NOT_FOUND, "looked for 'quay.io/a/b:latest' in '");
         expect_error("quay.io/a/b:1x", KT_ERROR_NOT_FOUND, "podman pull");
         expect_error("nginx", KT_ERROR_NOT_FOUND, "'localhost/nginx:latest', 'docker.io/library/nginx:latest'");
+        expect_error("b:2", KT_ERROR_NOT_FOUND, "'); there is 'quay.io/a/b:1'; get it");
+        expect_error("other.example/nginx", KT_ERROR_NOT_FOUND, "; there is 'docker.io/library/nginx:1'; get it");
+        expect_error("none", KT_ERROR_NOT_FOUND,
+                     "; there is 'quay.io/a/b:1', 'localhost/own:latest', 'docker.io/library/nginx:1'; get it");
         expect_error(wrong_repository, KT_ERROR_NOT_FOUND, "looked for 'quay.io/a/c@sha256:");
         expect_error("ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff", KT_ERROR_NOT_FOUND,
                      "looked for 'ffffffff");

@@ -6,7 +6,6 @@
 #include "libstart/base/error.h"
 #include "libstart/store/short-names.h"
 #include "libstart/store/store-conf.h"
-#include "libstart/store/store-settings.h"
 #include "tests/unit/store/store-builder.h"
 #include "tests/unit/test-main.h"
 
