@@ -7,19 +7,18 @@
 #include "generator/container.h"
 #include "generator/tree.h"
 
-/* Living beside Podman, whose generator reads the same files (design: keyturn-generator(8), BESIDE PODMAN).
- * */
+/* Podman's generator reads the same files: keyturn-generator(8), BESIDE PODMAN, says who takes which. */
 
 /* Will systemd run Podman's generator? It is installed, executable and not masked. */
 bool beside_podman_is_active(const Tree *tree);
 
-/* Does the file ask for keyturn by a [Keyturn] section? Then it is keyturn's, for better or worse. */
+/* Does the file have a [Keyturn] section? Then keyturn takes it, even where it must refuse it. */
 bool beside_podman_is_ours(const SourceFile *source);
 
-/* Why a file without that section stays with Podman, or NULL where its meaning is kept exactly. Transfer
- * full. */
+/* Why a file without that section is left to Podman. NULL where keyturn gives it exactly the meaning that Podman
+ * does. Transfer full. */
 char *beside_podman_reason(const Container *container);
 
-/* The administrator's unit or mask of that name, which a unit in the early directory must not override.
- * Transfer full, NULL where there is none. */
+/* The path of the administrator's own unit (or mask) of that name, which a unit in the early directory would
+ * override. NULL where there is none. Transfer full. */
 char *beside_podman_override(const Tree *tree, const char *service);

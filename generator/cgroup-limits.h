@@ -6,6 +6,6 @@
 bool handle_memory(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_pids_limit(Container *container, const Key *key, const Value *value, GError **error);
 
-/* The settings of [Service] that Podman makes with a cgroup of the container's own: processes and memory. The payload
- * is in its unit's cgroup, so systemd limits it. After the keys of [Container] have been handled. */
+/* PidsLimit= and Memory=: Podman sets them on a cgroup of the container's own. Here the payload is in its service's
+ * cgroup, so they become settings of [Service]. Called after the keys of [Container] have been applied. */
 void cgroup_limits_service(Container *container);

@@ -19,7 +19,7 @@ bool devices_check(const LaunchArgs *args, GError **error) {
         return true;
 }
 
-/* systemd looks the path up when it starts the service, follows links, and ignores one that is not there. */
+/* systemd resolves the path when it starts the service, follows links, and skips a device that is missing. */
 void devices_service(Container *container) {
         const GPtrArray *devices = container->args->devices;
 

@@ -161,8 +161,7 @@ static bool parse_in_order(GHashTable *found, UnitFile *file, GError **error) {
                 }
                 if (next->length == 0)
                         continue;
-                if (!unit_file_parse(file, next->path, next->text, next->length, error))
-                        return false;
+                (void) unit_file_parse(file, next->path, next->text, next->length, NULL);
                 file->readers &= next->readers;
         }
         return true;

@@ -14,7 +14,8 @@ bool handle_early(Container *container, const Key *key, const Value *value, GErr
         return key_parse_boolean(value->text, &container->is_early, error);
 }
 
-/* With them, it would be after basic.target and before it at once; systemd would drop one of the two. */
+/* Default dependencies order a service after basic.target, Early=yes orders it before: systemd would break the
+ * circle somewhere. */
 static void refuse_default_dependencies(Container *container) {
         const UnitLine *line = container_line(container, "Unit", "DefaultDependencies");
         bool enabled;
@@ -47,10 +48,11 @@ void early_unit(Container *container) {
         refuse_default_dependencies(container);
         service_unit_first(service, "DefaultDependencies", "no");
         service_unit_first(service, "Before", "basic.target");
-        /* The kernel mounts the root read-only, and what is bound from it then would stay so. */
+        /* The kernel mounts the root read-only. A bind mount made before it is remounted would stay read-only. */
         if (binds_files(args))
                 service_unit_first(service, "After", "systemd-remount-fs.service");
-        /* After the user's lines: an empty Before= takes back the order at boot, never the one at shutdown. */
+        /* These follow the user's lines, so that an empty Before= of theirs undoes the order at boot but not the one
+         * at shutdown. */
         service_unit(service, "Conflicts", "shutdown.target");
         service_unit(service, "Before", "shutdown.target");
         if (args->rootfs != FLAG_TRUE && !container_line(container, "Unit", "RequiresMountsFor"))

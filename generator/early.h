@@ -5,9 +5,9 @@
 
 bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
 
-/* [Keyturn] Early=yes: what a service that is started before basic.target has in [Unit] besides. After container->args
- * is complete. */
+/* [Keyturn] Early=yes: what the [Unit] of a service that starts before basic.target needs. Called when
+ * container->args is complete. */
 void early_unit(Container *container);
 
-/* Which unit wants it at boot where [Install] does not say. NULL unless Early=yes. */
+/* The unit that wants the service at boot where [Install] names none. NULL unless Early=yes. */
 const char *early_wanted_by(const Container *container);

@@ -49,8 +49,8 @@ void filters_needed_free(FiltersNeeded *filters) {
         g_free(filters);
 }
 
-/* The last option counts. Sets *ret_profile to NULL for the default profile. False: the container has no
- * filter, or which one is not known before systemd has expanded the value. */
+/* The last option counts. Sets *ret_profile to NULL for the default profile. False: the container has no filter, or
+ * which one is not known before systemd has expanded the value. */
 static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
         SecurityOption found = { .enabled = true };
 
@@ -69,8 +69,8 @@ static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
         return found.enabled;
 }
 
-/* The generator knows no JSON. The program that does says what is wrong, in about a millisecond, and only
- * where a file names a profile of its own. */
+/* The generator does not parse JSON. seccomp-precompile does: it takes about a millisecond, and is only run where a
+ * file names a profile of its own. */
 static char *ask(const FiltersNeeded *filters, const char *profile) {
         const char *argv[] = { PROGRAM,   "--root", filters->root_path ? filters->root_path : "/",
                                "--check", profile,  NULL };

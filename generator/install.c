@@ -6,7 +6,7 @@
 #include "generator/names.h"
 #include "libstart/base/error.h"
 
-/* Each part a plain name, so that no link is made outside of the output directory. */
+/* Each part must be a plain name: no link is made outside of the output directory. */
 static bool is_below(const char *path) {
         g_auto(GStrv) parts = g_strsplit(path, "/", -1);
 
@@ -37,8 +37,8 @@ static bool handle_also(Container *container, const Key *key, const Value *value
         return true;
 }
 
-/* What the links are called: the service, or the default instance of a template. NULL where a template has none. Transfer
- * full. */
+/* The name of the links: the service, or a template's default instance. NULL where a template has no default.
+ * Transfer full. */
 static char *find_instance(const Container *container) {
         const UnitLine *line = container_line(container, "Install", "DefaultInstance");
         const char *service = container->service->name;

@@ -3,6 +3,6 @@
 
 #include "generator/container.h"
 
-/* Add the links that [Install] asks for to the service: what `systemctl enable` would make, which does not work on
- * generated units. Of a template only with DefaultInstance=, but for Alias=. */
+/* Add the links that [Install] asks for to the service. `systemctl enable`, which makes them for other units,
+ * refuses generated ones. A template is only wanted by others with DefaultInstance=; Alias= works without. */
 void install_apply(Container *container);

@@ -12,7 +12,7 @@
 #include "libstart/base/error.h"
 
 /*
- * What a key does where it is more than being an option of libstart, and less than a file of its own
+ * Handlers of keys that are more than an option of libstart, but need no file of their own
  */
 
 static void set_string(char **field, const char *value) {
@@ -89,7 +89,7 @@ static bool handle_podman_args(Container *container, const Key *key, const Value
         return true;
 }
 
-/* A key that is right to give, and that does its work elsewhere or has none to do. */
+/* The key is valid, but there is nothing to do here. */
 static bool handle_nothing(Container *container, const Key *key, const Value *value, GError **error) {
         return true;
 }
@@ -116,7 +116,7 @@ static bool handle_stop_timeout(Container *container, const Key *key, const Valu
  * The tables
  */
 
-/* Why and what instead. Each ends a line "FILE:LINE: 'KEY=': not supported: ...". */
+/* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
 #define NOT_YET "not in this version of keyturn; "
 #define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
 #define NO_PULL "keyturn never pulls an image; "
@@ -125,8 +125,7 @@ static bool handle_stop_timeout(Container *container, const Key *key, const Valu
 #define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
 #define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
 
-/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the
- * same. */
+/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
         { "AddCapability", READ_WORDS, handle_option, "cap-add" },
         { "AddDevice", READ_WORDS, handle_add_device, NULL },
@@ -227,7 +226,7 @@ static const Key container_keys[] = {
 
 const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
 
-/* What Podman adds by this are dependencies on network-online.target, which keyturn never adds by itself. */
+/* In Podman it switches off dependencies on network-online.target, which keyturn never adds. */
 static const Key quadlet_keys[] = {
         { "DefaultDependencies", READ_BOOLEAN, handle_nothing, NULL },
 };
@@ -253,9 +252,10 @@ static void finish_image(Container *container) {
         if (container->image && container->rootfs)
                 container_problem(container, container_line(container, "Container", "Rootfs"),
                                   "Image= is given, too; remove one of the two");
-        else if (!container->image && !container->rootfs)
-                container_problem(container, NULL, "Image= or Rootfs= must be given");
-        else {
+        else if (!container->image && !container->rootfs) {
+                if (container->source->unit->problems->len == 0) /* else it may be in a line that cannot be read */
+                        container_problem(container, NULL, "Image= or Rootfs= must be given");
+        } else {
                 args->rootfs = container->rootfs ? FLAG_TRUE : FLAG_UNSET;
                 args->image = g_strdup(container->rootfs ? container->rootfs : container->image);
         }

@@ -5,7 +5,7 @@
 
 #include "generator/container.h"
 
-/* How the lines that assign one key become values. Which key is read how is Podman's, see keys-container.c. */
+/* How the lines that assign a key become values. keys-container.c says which key is read how, as Podman reads it. */
 typedef enum Read {
         READ_LAST,      /* the last line, one pair of quotes around it removed; an empty one means unset */
         READ_LAST_SET,  /* the same, but an empty one is a value */
@@ -44,8 +44,8 @@ typedef struct KeyTable {
         bool is_open; /* it has other keys, which are systemd's */
 } KeyTable;
 
-/* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to the
- * container's findings. Nothing happens where the file has no such section. */
+/* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to
+ * the container's findings. Nothing happens where the file has no such section. */
 void keys_apply(Container *container, const KeyTable *table);
 
 /* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */

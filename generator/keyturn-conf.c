@@ -10,7 +10,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/option/check-value.h"
 
-/* First wins. There is none below /run, where keyturn has the containers' state instead. */
+/* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
 static bool check_layer_size(const char *value, GError **error);
@@ -88,7 +88,8 @@ static bool read_main_file(KeyturnConf *conf, const char *directory, bool *ret_f
                 g_prefix_error(error, "%s: ", path);
                 return false;
         }
-        return unit_file_parse(conf->file, path, text, length, error);
+        (void) unit_file_parse(conf->file, path, text, length, NULL);
+        return true;
 }
 
 static bool read_files(KeyturnConf *conf, GError **error) {
@@ -147,7 +148,7 @@ static bool apply_section(KeyturnConf *conf, const UnitSection *section, GError 
 }
 
 static bool load(KeyturnConf *conf, GError **error) {
-        if (!read_files(conf, error))
+        if (!read_files(conf, error) || !unit_file_check(conf->file, error))
                 return false;
         for (guint i = 0; i < conf->file->sections->len; i++)
                 if (!apply_section(conf, conf->file->sections->pdata[i], error))

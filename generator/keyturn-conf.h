@@ -6,8 +6,8 @@
 
 #include "generator/tree.h"
 
-/* keyturn.conf(5): one file and its drop-ins, found as systemd finds its own. Read when first asked, so that
- * it costs nothing where no container asks. */
+/* keyturn.conf(5): one file and its drop-ins, found as systemd finds its own. It is read when it is first asked for,
+ * as most systems never need it. */
 typedef struct KeyturnConf KeyturnConf;
 
 KeyturnConf *keyturn_conf_new(const Tree *tree);
@@ -21,8 +21,8 @@ typedef enum Setting {
         N_SETTINGS,
 } Setting;
 
-/* What holds for a container whose file does not say, and where that was decided ("DefaultNetwork= in FILE:LINE");
- * *ret_value is NULL where nobody has, and libstart does. Strings belong to the KeyturnConf. Fails where keyturn.conf is broken,
- * or this setting in it: a typo must not give a container more than was meant. */
+/* The value for a container whose file has none, and where it is set ("DefaultNetwork= in FILE:LINE"). *ret_value is
+ * NULL where it is set nowhere: libstart has its own default. Strings belong to the KeyturnConf. Fails where
+ * keyturn.conf or the setting is broken: a typo must not give a container more than was meant. */
 bool keyturn_conf_default(KeyturnConf *conf, Setting setting, const char **ret_value, const char **ret_origin,
                           GError **error);

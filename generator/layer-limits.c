@@ -2,7 +2,7 @@
 #include "generator/layer-limits.h"
 #include "libstart/option/storage-option.h"
 
-/* A value has no specifiers: "10%" is a percentage, here and in keyturn.conf, and systemd is to leave it one. */
+/* Specifiers do not work in these values, so a % is doubled: "10%" is a percentage. */
 static void add_option(Container *container, const char *name, const char *value) {
         g_autofree char *option = g_strconcat(name, "=", value, g_str_has_suffix(value, "%") ? "%" : NULL, NULL);
 

@@ -6,5 +6,6 @@
 
 bool handle_layer_limit(Container *container, const Key *key, const Value *value, GError **error);
 
-/* The limits of the writable layer that neither the file's [Keyturn] nor its PodmanArgs= has said, from keyturn.conf. */
+/* WritableLayerSize= and WritableLayerInodes=. Where neither the file nor its PodmanArgs= set a limit, take that of
+ * keyturn.conf. */
 void layer_limits_finish(Container *container, KeyturnConf *conf);

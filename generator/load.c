@@ -10,7 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
-/* For users' managers, and exactly these: "users-extra" is a directory like any other. */
+/* These belong to users' managers. The names are exact: "users-extra" is a directory like any other. */
 static const char *const excluded[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users",
                                         NULL };
 
@@ -107,7 +107,6 @@ static bool read_text(const Tree *tree, int directory_fd, const char *directory,
 /* Drop-ins are added when all of their directories are known. */
 static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers, const Entry *entry,
                       SourceFile *file) {
-        g_autoptr(UnitFile) unit = NULL;
         g_autofree char *text = NULL;
         size_t length = 0;
 
@@ -121,10 +120,9 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
         file->is_masked = length == 0;
         if (file->is_masked || !g_str_has_suffix(file->name, ".container"))
                 return;
-        unit = unit_file_new();
-        unit->readers = readers;
-        if (unit_file_parse(unit, file->path, text, length, &file->error))
-                file->unit = g_steal_pointer(&unit);
+        file->unit = unit_file_new();
+        file->unit->readers = readers;
+        (void) unit_file_parse(file->unit, file->path, text, length, NULL);
 }
 
 static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers, const Entry *entry) {
@@ -150,8 +148,7 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
-/* Anything but a directory has no place in the search path, and is no error there either: ENOTDIR is silent.
- * */
+/* A search path may name a directory that is missing, or a file: both are skipped silently. */
 static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
         g_autoptr(GArray) entries = NULL;

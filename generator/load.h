@@ -12,8 +12,8 @@ typedef struct SourceFile {
         char *name;     /* "foo.container" */
         char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
         bool is_masked; /* empty, or a link to /dev/null */
-        UnitFile *unit; /* with drop-ins; only of .container files, and NULL where there is an error */
-        GError *error;  /* begins with the file's path; such a file still hides those of its name */
+        UnitFile *unit; /* with drop-ins; only of .container files that could be read */
+        GError *error;  /* why it could not be read; begins with a path. It still hides those of its name */
 } SourceFile;
 
 typedef struct Sources {
@@ -24,10 +24,10 @@ typedef struct Sources {
 void sources_free(Sources *sources);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sources, sources_free)
 
-/* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below
- * /run, /etc and /usr/share. Transfer full. */
+/* Podman's search path for the system: $QUADLET_UNIT_DIRS (colons between absolute directories), else below /run,
+ * /etc and /usr/share. Transfer full. */
 GPtrArray *load_search_path(const char *unit_dirs);
 
-/* Load everything in the directories and all below them. An earlier one hides later files of the same name.
- * Transfer full. */
+/* Load everything in the directories and all below them. An earlier one hides later files of the same name. Transfer
+ * full. */
 Sources *load_sources(const Tree *tree, GPtrArray *search_path);

@@ -58,11 +58,11 @@ static void report(Run *run, const Container *container) {
         }
 }
 
-/* Does this file stay with Podman, or its service with the administrator? Says so. */
+/* Is the file left to Podman, or its service to the administrator? If so, it is said why. */
 static bool is_left(Run *run, const Container *container) {
         g_autofree char *reason = NULL, *override = NULL;
 
-        if (!run->beside_podman)
+        if (!run->beside_podman || container->source->unit->problems->len > 0) /* Podman could not read them either */
                 return false;
         if (!beside_podman_is_ours(container->source))
                 reason = beside_podman_reason(container);
@@ -83,12 +83,13 @@ static char *output_directory(const Run *run) {
         return g_canonicalize_filename(directory, NULL);
 }
 
-/* From how many variables on they are written apart. systemd takes about 10 us for each when it starts a unit (5,000
- * made `systemctl start` 47 ms longer, and 4 in a file), and to read a file costs libstart some 30 us. */
+/* A container with more variables than this has them in a file of their own. systemd takes about 10 us for each when
+ * it starts a unit (5,000 made `systemctl start` 47 ms longer, and 4 in a file); reading one costs libstart 30 us. */
 #define ENV_WORDS_MAX 40
 
-/* What not everybody may read must not be said on a command line either: while the container starts all can see that,
- * and systemd tells it to whoever asks. Not so the variables that have something in them for systemd to replace. */
+/* Everybody can read the command line while the container starts, and systemd tells it to whoever asks. So where not
+ * everybody may read the .container file, all variables go into the file. Those with a specifier or a variable of
+ * systemd's cannot: systemd would not expand them there. */
 static guint words_max(mode_t readers) {
         return readers == READERS_ALL ? ENV_WORDS_MAX : 0;
 }
@@ -181,7 +182,8 @@ static void take_file(Run *run, const SourceFile *source) {
                 fail(run, "%s", error->message);
 }
 
-/* What libstart and seccomp-precompile read, made of all files together; `origin` is the path of any of them. */
+/* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
+ * written. */
 static void put_summaries(Run *run, const char *origin) {
         g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
 
@@ -309,8 +311,7 @@ static int parse_argv(int argc, char *argv[]) {
         return -1;
 }
 
-/* A user's manager runs the generators in its own directories. There is no user mode, and nothing to
- * complain of. */
+/* A user's manager runs its own generators. There is nothing to do for it, and nothing to report. */
 static bool is_for_user(void) {
         return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }

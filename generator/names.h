@@ -21,15 +21,14 @@ char *name_template_of(const char *name);
 /* "foo@.service", "bar" -> "foo@bar.service". Transfer full. */
 char *name_instance(const char *template, const char *instance);
 
-/* The service of a .container file: "foo.container" -> "foo.service", or what ServiceName= says (may be
- * NULL), with or without ".service". Fails where the result is no name of a unit, or one that keyturn needs
- * itself. Transfer full. */
+/* The service of a .container file: "foo.container" -> "foo.service", or what ServiceName= says (may be NULL),
+ * with or without ".service". Fails where the result is no name of a unit, or one that keyturn needs itself. Transfer
+ * full. */
 char *name_service(const char *file_name, const char *service_name, GError **error);
 
 /* Letters, digits and ":-_.\@", at most 255, with a suffix. */
 bool name_is_unit(const char *name);
 
-/* The directories whose drop-ins belong to "foo-bar@i.container", most specific first:
- * foo-bar@i.container.d, foo-bar@.container.d, foo-@.container.d, foo-.container.d, container.d. Transfer
- * full. */
+/* The directories whose drop-ins belong to "foo-bar@i.container", most specific first: foo-bar@i.container.d,
+ * foo-bar@.container.d, foo-@.container.d, foo-.container.d, container.d. Transfer full. */
 GPtrArray *name_dropin_dirs(const char *file_name);

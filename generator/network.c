@@ -25,10 +25,9 @@ bool handle_publish_port(Container *container, const Key *key, const Value *valu
         return true;
 }
 
-/* Containers have the host's network or none, so that nobody stands between a program and the ports it listens on. A
- * port that is published as it is means the same there, and is dropped. But whoever writes 127.0.0.1:8080:80 counts on
- * nobody else's reaching the program, which would now listen on all addresses: such a file must choose its network
- * itself. */
+/* Containers have the host's network or none: a program listens on the host's ports itself. So PublishPort= with the
+ * same port on both sides says nothing new, and is dropped. But 127.0.0.1:8080:80 keeps others away from the program,
+ * which would now listen on all addresses: with such a line, the file must choose its network itself. */
 
 /* FIRST[-LAST]. Digits only, which is also what Podman takes. */
 static bool parse_range(const char *text, guint64 *ret_first, guint64 *ret_last) {
@@ -40,8 +39,8 @@ static bool parse_range(const char *text, guint64 *ret_first, guint64 *ret_last)
         return !ends[1] || g_ascii_string_to_unsigned(ends[1], 10, *ret_first, G_MAXUINT16, ret_last, NULL);
 }
 
-/* HOST:CONTAINER[/PROTOCOL], with no address and with the same ports on both sides. An empty host port, a port of 0 and
- * a container's port alone leave the choice to Podman. */
+/* HOST:CONTAINER[/PROTOCOL] with the same ports on both sides and no address. A host port that is empty or 0, or
+ * missing, is for Podman to choose. */
 static bool is_same_port(const char *value) {
         g_autofree char *ports = g_strndup(value, strcspn(value, "/"));
         g_auto(GStrv) sides = g_strsplit(ports, ":", -1);

@@ -8,5 +8,6 @@
 bool handle_network(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error);
 
-/* Where neither the file nor its PodmanArgs= say: the default of keyturn.conf. Then the ports are checked. */
+/* Where neither the file nor its PodmanArgs= name a network, take that of keyturn.conf. Then check the published
+ * ports. */
 void network_finish(Container *container, KeyturnConf *conf);

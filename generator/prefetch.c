@@ -5,7 +5,7 @@
 #include "generator/prefetch.h"
 #include "libstart/base/fd.h"
 
-/* The kernel reads no more at one request than the disk takes at once, and forgets the rest: 128 KiB suit them all. */
+/* One request reads no more than the disk takes at once; the rest of it is dropped. 128 KiB suit every disk. */
 #define REQUEST_SIZE (128 * 1024)
 
 void prefetch_file(const char *path) {

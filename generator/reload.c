@@ -4,8 +4,8 @@
 #include "libstart/base/error.h"
 #include "libstart/option/signal-name.h"
 
-/* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent, and
- * is where systemd is: kill(1) may not be installed. */
+/* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent,
+ * and is where systemd is: kill(1) may not be installed. */
 #define SEND_SIGNAL "systemctl kill --kill-whom=main --signal=%s %%n"
 #define RUN_COMMAND "keyturnctl exec %n"
 

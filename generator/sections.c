@@ -84,8 +84,8 @@ static bool is_confined(const LaunchArgs *args) {
         return confined;
 }
 
-/* With passthrough the journal's socket is the payload's, but not a file or a terminal of the host's. What a payload says
- * to systemd goes through the relay always. */
+/* With passthrough the payload gets the journal's socket itself, but never a file or a terminal of the host: the
+ * relay writes to those. What a payload says to systemd always goes through the relay. */
 static bool is_relayed(const Container *container) {
         const char *driver = container->args->log_driver;
 
@@ -95,10 +95,10 @@ static bool is_relayed(const Container *container) {
                                                       service_user_line(container->service, "StandardError"));
 }
 
-/* Services that are there for all containers. Not required: without them libstart compiles the filter
- * itself, says so where it cannot log, and does not start a payload that has to be heard. An early one does not wait for
- * the filters: that costs 0.4 s in a boot whose first processes share one CPU, compiling the filter itself at most 0.15 s
- * (tests/vm/README.md). */
+/* The services that serve all containers. They are wanted, not required: without them libstart compiles the filter
+ * itself, says so where it cannot log, and does not start a payload whose readiness it could not pass on. An early
+ * service does not wait for the filters: waiting costs 0.4 s in a boot whose first processes share one CPU, compiling
+ * one filter at most 0.15 s (tests/vm/README.md). */
 static void add_wants(const Container *container) {
         const LaunchArgs *args = container->args;
         Service *service = container->service;
@@ -154,8 +154,7 @@ static const char *user_value(const Service *service, const char *key) {
         return line ? line->value : NULL;
 }
 
-/* libstart mounts and changes identities, for which it must be root; the payload's user is another matter.
- * */
+/* libstart must be root, as it mounts and changes identities. The payload's user is another matter. */
 static void refuse_user(Container *container) {
         static const char *const keys[] = { "User", "Group" }, *const roots[] = { "root", "0", NULL };
         const UnitLine *dynamic = service_user_line(container->service, "DynamicUser");
@@ -261,7 +260,7 @@ static const char *log_tag(const LaunchArgs *args) {
         return tag;
 }
 
-/* systemd's own lines and those that come through the relay shall have the same name. */
+/* systemd's own lines in the journal and those from the relay have the same name. */
 static void set_identifier(Container *container) {
         const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
         const char *tag = log_tag(container->args);
@@ -288,8 +287,8 @@ void sections_service(Container *container) {
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);
-        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume
-         * has. A DeviceAllow= of the user's adds to them. */
+        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume has. A
+         * DeviceAllow= of the user's adds to them. */
         if (!user_value(service, "DevicePolicy"))
                 service_set(service, "DevicePolicy", "closed");
         devices_service(container);

@@ -3,7 +3,7 @@
 
 #include "generator/container.h"
 
-/* What a container adds to systemd's own sections, and what it cannot bear there. Both after container->args
- * is complete. */
+/* What a container adds to systemd's own sections [Unit] and [Service], and what it refuses there. Called when
+ * container->args is complete. */
 void sections_unit(Container *container);
 void sections_service(Container *container);

@@ -57,7 +57,7 @@ void service_comment(Service *service, const char *format, ...) {
         va_end(ap);
 }
 
-/* systemd does not let an empty assignment take back a dependency; the file's author shall be able to. */
+/* In systemd an empty assignment does not undo a dependency. Here it undoes those that keyturn would add. */
 static bool is_taken_back(const Service *service, const char *key) {
         const UnitSection *section = service->user_unit;
 
@@ -120,8 +120,7 @@ static bool is_not_systemds(const char *section) {
         return g_strv_contains(names, section);
 }
 
-/* However many empty lines the user has there: our lines follow the user's at once, and then one line is
- * empty. */
+/* Our lines follow the user's last one at once, however many empty lines are there, and then one line is empty. */
 static void end_section(GString *output, const char *more) {
         while (output->len > 1 && output->str[output->len - 1] == '\n' && output->str[output->len - 2] == '\n')
                 g_string_truncate(output, output->len - 1);

@@ -39,8 +39,7 @@ void service_set(Service *service, const char *key, const char *value);
 /* A link to the unit. Takes ownership of path. */
 void service_link(Service *service, char *path);
 
-/* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them.
- * */
+/* ExecStart=: `libstart run` and the words of args, quoted for systemd, which still expands % and $ in them. */
 void service_exec_start(Service *service, const LaunchArgs *args);
 
 /* What the user's [Service] says last, or NULL where it says nothing or has reset it. */

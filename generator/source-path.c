@@ -6,7 +6,7 @@
 #include "libstart/base/path-value.h"
 #include "libstart/option/mount-request.h"
 
-/* The directory of a unit file is meant as it is; what the user wrote may hold specifiers and variables. */
+/* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
 static char *escape(const char *text, const char *special) {
         GString *escaped = g_string_new(NULL);
         size_t length;
@@ -70,7 +70,8 @@ GPtrArray *source_paths(const LaunchArgs *args) {
         return paths;
 }
 
-/* `-` as systemd's EnvironmentFile= has it would be part of the name for Podman. */
+/* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
+ * name. */
 bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *path = NULL;
 
@@ -83,7 +84,7 @@ bool handle_environment_file(Container *container, const Key *key, const Value *
         return key_set_option(container, "env-file", path, error);
 }
 
-/* A name that is no path is a volume of Podman's, whatever specifiers are behind it. */
+/* A source that does not begin like a path is a named volume of Podman's, whatever follows. */
 static bool check_is_path(const char *volume, GError **error) {
         size_t length = strcspn(volume, ":");
 

@@ -10,15 +10,15 @@ bool handle_environment_file(Container *container, const Key *key, const Value *
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error);
 bool handle_volume(Container *container, const Key *key, const Value *value, GError **error);
 
-/* `path` as it is meant in the file `unit_path`: relative to its directory, unless absolute or beginning
- * with a specifier. Transfer full. */
+/* `path`, resolved against the directory of the file `unit_path` unless it is absolute or begins with a specifier.
+ * Transfer full. */
 char *source_path_resolve(const char *unit_path, const char *path);
 
-/* Those that are mounted: the root directory, volumes, then mounts, as they stand. Transfer full: of char*. */
+/* All sources that are mounted: the root directory, volumes, then mounts; unexpanded. Transfer full: of char*. */
 GPtrArray *source_paths(const LaunchArgs *args);
 
-/* What RequiresMountsFor= can say about `path`: the path, or as much as stands before a ${VARIABLE}. NULL where that is
- * nothing absolute. Transfer full. */
+/* What RequiresMountsFor= can say about `path`: the path, or as much as stands before a ${VARIABLE}. NULL where that
+ * is nothing absolute. Transfer full. */
 char *source_path_for_mounts(const char *path);
 
 /* `text` for a place where systemd expands specifiers. Transfer full. */

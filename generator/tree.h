@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* The tree that is looked at: the machine's own, or one below a directory (--root). Paths are absolute and
+/* The tree that files are read from: the machine's own, or one below a directory (--root). Paths are absolute and
  * mean the same in both; links in a foreign tree never lead out of it. */
 typedef struct Tree {
         int fd;
@@ -18,13 +18,13 @@ void tree_close(Tree *tree);
 /* open(2) for reading; -1 with errno set on failure. */
 int tree_open_path(const Tree *tree, const char *path, int flags);
 
-/* The same for `name` in the directory that `directory_fd` and `directory` both stand for: cheaper where no
- * link can lead out of the tree. */
+/* The same for `name` in a directory, which is given both open and as a path: this is cheaper where no link can lead
+ * out of the tree. */
 int tree_open_at(const Tree *tree, int directory_fd, const char *directory, const char *name, bool is_link,
                  int flags);
 
-/* Who but the owner may read something: bits of mode 0044. What is made of files that hold secrets must not
- * have more readers than they have. */
+/* Who besides the owner may read something: bits of mode 0044. Files may hold secrets, so what is made of them must
+ * not have more readers than they have. */
 #define READERS_ALL ((mode_t) 0044)
 #define READERS_NONE ((mode_t) 0)
 
@@ -33,10 +33,10 @@ static inline mode_t readers_below(mode_t directory_mode) {
         return (directory_mode & 0011) << 2;
 }
 
-/* Read a whole regular file. *ret_text is terminated; transfer full. KT_ERROR_NOT_FOUND where there is none.
- * The file is masked (a link to /dev/null, or empty) where *ret_length is 0. Those who may not read it are
- * taken from *readers; NULL: nobody asks. */
+/* Read a whole regular file. *ret_text is terminated; transfer full. *ret_length is 0 where the file is masked
+ * (/dev/null, or empty). Those who may not read the file are taken from *readers, which may be NULL. */
 bool tree_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error);
 
-/* Is `name` in that directory a link to /dev/null? Looked at as text: a foreign tree need not have one. */
+/* Is `name` in that directory a link to /dev/null? Only the text of the link counts: a foreign tree need not have
+ * that file. */
 bool tree_is_null_link(int directory_fd, const char *name);

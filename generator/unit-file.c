@@ -16,6 +16,7 @@ UnitFile *unit_file_new(void) {
 
         file->sections = g_ptr_array_new_with_free_func(section_free);
         file->strings = g_string_chunk_new(1024);
+        file->problems = g_array_new(FALSE, FALSE, sizeof(UnitProblem));
         return file;
 }
 
@@ -24,6 +25,7 @@ void unit_file_free(UnitFile *file) {
                 return;
         g_ptr_array_unref(file->sections);
         g_string_chunk_free(file->strings);
+        g_array_unref(file->problems);
         g_free(file);
 }
 
@@ -63,6 +65,7 @@ typedef struct Reader {
         Slice rest;
         unsigned number; /* of the line that next_line() gave */
         Slice text;      /* of what is being read, from its first line to its last */
+        bool is_lost;    /* which section this is in is not known, and has been reported */
 } Reader;
 
 static void enter_section(const Reader *reader, const char *name) {
@@ -121,9 +124,9 @@ static bool is_continued(Slice line) {
         return line.length > 0 && line.start[line.length - 1] == '\\';
 }
 
-/* Collect the lines that continue `line` (trimmed, ends in a backslash) in `joined`. Tells whether systemd
- * would read the same from the lines as they stand: it puts a blank where Podman puts nothing, and ends at
- * an empty line. */
+/* Join `line` (trimmed, ends in a backslash) and the lines that continue it. Returns whether systemd would read
+ * the same from the lines as they are: it joins with a blank, where Podman joins with nothing, and stops at an empty
+ * line. */
 static bool join_lines(Reader *reader, Slice line, GString *joined) {
         bool same = true;
 
@@ -152,13 +155,27 @@ static void add_line(Reader *reader, UnitLine line) {
         g_array_append_val(reader->file->current->lines, line);
 }
 
-static bool fail(const Reader *reader, unsigned number, GError **error, const char *problem) {
-        return error_set(error, KT_ERROR_USAGE, "%s:%u: %s", reader->path, number, problem);
+/* `text` is not copied. */
+static void add_problem(const Reader *reader, unsigned number, const char *text) {
+        UnitProblem problem = {
+                .line = { .path = reader->path, .number = number, .place = reader->file->n_places++ },
+                .text = text,
+        };
+
+        g_array_append_val(reader->file->problems, problem);
 }
 
-static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError **error) {
+bool unit_file_check(const UnitFile *file, GError **error) {
+        const UnitProblem *first = &g_array_index(file->problems, UnitProblem, 0);
+
+        return file->problems->len == 0 ||
+               error_set(error, KT_ERROR_USAGE, "%s:%u: %s", first->line.path, first->line.number, first->text);
+}
+
+static void parse_assignment(Reader *reader, Slice line) {
         g_autoptr(GString) joined = NULL;
         const char *equals, *text = NULL;
+        unsigned number = reader->number;
 
         if (is_continued(line)) {
                 joined = g_string_new(NULL);
@@ -167,22 +184,33 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
                     g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
                         text = keep_slice(reader->file, reader->text);
                 line = trim((Slice) { joined->str, joined->len });
-                /* There is no way to say that to systemd, which would go on with whatever is printed behind it. */
-                if (is_continued(line))
-                        return fail(reader, number, error, "the last line of the file ends in two backslashes");
+                /* In a unit it would end in a backslash, too: systemd would join the next line to it. */
+                if (is_continued(line)) {
+                        add_problem(reader, number, "the last line of the file ends in two backslashes");
+                        return;
+                }
                 if (!text)
                         text = keep_slice(reader->file, line);
         } else
                 text = keep_slice(reader->file, reader->text);
 
+        if (reader->is_lost)
+                return;
         /* Joined, it may look like a section to whoever reads what is printed. */
         equals = memchr(line.start, '=', line.length);
-        if (!equals || equals == line.start || line.start[0] == '[')
-                return fail(reader, number, error, "neither a [Section], a KEY=VALUE nor a # comment");
-        if (!reader->file->current || !reader->file->current->name)
-                return fail(reader, number, error, "an assignment before the first [Section]");
-        if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
-                return fail(reader, number, error, "the line is not UTF-8");
+        if (!equals || equals == line.start || line.start[0] == '[') {
+                add_problem(reader, number, "neither a [Section], a KEY=VALUE nor a # comment");
+                return;
+        }
+        if (!reader->file->current || !reader->file->current->name) {
+                add_problem(reader, number, "an assignment before the first [Section]");
+                reader->is_lost = true;
+                return;
+        }
+        if (!g_utf8_validate(line.start, (gssize) line.length, NULL)) {
+                add_problem(reader, number, "the line is not UTF-8");
+                return;
+        }
 
         Slice key = trim((Slice) { line.start, (size_t) (equals - line.start) });
         Slice value = trim((Slice) { equals + 1, line.length - (size_t) (equals + 1 - line.start) });
@@ -193,21 +221,28 @@ static bool parse_assignment(Reader *reader, Slice line, unsigned number, GError
                                  .text = text,
                                  .number = number,
                          });
-        return true;
 }
 
-static bool parse_section(Reader *reader, Slice line, GError **error) {
+static const char *find_section_problem(Slice line) {
         const char *end = memchr(line.start, ']', line.length);
 
         if (!end || end != line.start + line.length - 1 || line.length == 2 ||
             memchr(line.start + 1, '[', line.length - 1))
-                return fail(reader, reader->number, error, "a section is written [Name]");
-        if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
-                return fail(reader, reader->number, error, "the line is not UTF-8");
+                return "a section is written [Name]";
+        return g_utf8_validate(line.start, (gssize) line.length, NULL) ? NULL : "the line is not UTF-8";
+}
 
-        g_autofree char *name = g_strndup(line.start + 1, line.length - 2);
+static void parse_section(Reader *reader, Slice line) {
+        const char *problem = find_section_problem(line);
+        g_autofree char *name = NULL;
+
+        reader->is_lost = problem;
+        if (problem) {
+                add_problem(reader, reader->number, problem);
+                return;
+        }
+        name = g_strndup(line.start + 1, line.length - 2);
         enter_section(reader, name);
-        return true;
 }
 
 static void parse_comment(Reader *reader, Slice line) {
@@ -215,7 +250,7 @@ static void parse_comment(Reader *reader, Slice line) {
 
         if (!file->current)
                 enter_section(reader, NULL);
-        /* It goes into a unit file that must be UTF-8 as a whole for whoever reads it. */
+        /* A unit must be UTF-8 as a whole: a comment that is not is left out. */
         if (!g_utf8_validate(line.start, (gssize) line.length, NULL))
                 return;
         add_line(reader, (UnitLine) { .text = keep_slice(file, line), .number = reader->number });
@@ -228,23 +263,20 @@ bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t 
         file->current = unit_file_section(file, NULL);
         while (next_line(&reader, &line)) {
                 Slice trimmed = trim(line);
-                bool ok = true;
 
                 if (line.length > 0 && line.start[line.length - 1] == '\r')
                         line.length--;
                 reader.text = line;
                 if (memchr(line.start, '\0', line.length))
-                        ok = fail(&reader, reader.number, error, "the line holds a NUL byte");
+                        add_problem(&reader, reader.number, "the line holds a NUL byte");
                 else if (is_comment(trimmed))
                         parse_comment(&reader, line);
                 else if (trimmed.start[0] == '[')
-                        ok = parse_section(&reader, trimmed, error);
+                        parse_section(&reader, trimmed);
                 else
-                        ok = parse_assignment(&reader, trimmed, reader.number, error);
-                if (!ok)
-                        return false;
+                        parse_assignment(&reader, trimmed);
         }
-        return true;
+        return unit_file_check(file, error);
 }
 
 void unit_section_print(const UnitSection *section, GString *output) {

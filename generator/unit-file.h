@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A unit file with its drop-ins: sections in the order of their first appearance, and in each all of its
- * lines, comments and empty ones included, each knowing where it was written. All strings belong to the
- * UnitFile. */
+/* A unit file with its drop-ins: the sections in the order in which they first appear, each with all of its lines
+ * (comments and empty lines, too) and where they were written. All strings belong to the UnitFile. */
 
 typedef struct UnitLine {
         const char *key;   /* NULL: a comment or an empty line */
@@ -24,9 +23,16 @@ typedef struct UnitSection {
         GArray *lines;    /* of UnitLine */
 } UnitSection;
 
+/* A line that is neither section, comment nor KEY=VALUE. */
+typedef struct UnitProblem {
+        UnitLine line; /* where it is; has no key */
+        const char *text;
+} UnitProblem;
+
 typedef struct UnitFile {
         GPtrArray *sections; /* of UnitSection */
         GStringChunk *strings;
+        GArray *problems; /* of UnitProblem */
         UnitSection *current;
         unsigned n_places;
         mode_t readers; /* who may read all that is in it (tree.h); the caller's to set */
@@ -36,11 +42,14 @@ UnitFile *unit_file_new(void);
 void unit_file_free(UnitFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitFile, unit_file_free)
 
-/* Add `text` (length bytes, terminated) to the file: once for the file itself, then for each drop-in. The
- * line syntax is Podman's (podman-systemd.unit(5)), not systemd's: a line is continued by joining, without a
- * blank, and comments and empty lines in between are skipped. Fails with "PATH:LINE: ..." on a line that is
- * neither section, comment nor KEY=VALUE. */
+/* Add `text` (length bytes, terminated) to the file: once for the file itself, then for each drop-in. The line
+ * syntax is Podman's (podman-systemd.unit(5)), not systemd's: a line is continued by joining, without a blank, and
+ * comments and empty lines in between are skipped. Bad lines are noted as problems. Fails where
+ * there are any so far, with "PATH:LINE: ..." of the first. */
 bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error);
+
+/* Fails with the first problem, as unit_file_parse(). */
+bool unit_file_check(const UnitFile *file, GError **error);
 
 /* The section of that name (NULL: the one before all), or NULL. */
 UnitSection *unit_file_section(const UnitFile *file, const char *name);

@@ -6,8 +6,8 @@
 #include "libstart/base/path-value.h"
 #include "libstart/option/mount-request.h"
 
-/* What is not known here stays unknown to libstart: volumes whose path is a variable, or begins with an unknown
- * specifier, and those that are given to `podman run` by hand. */
+/* Not known here: volumes whose path is a variable or begins with an unknown specifier, and those given to `podman
+ * run` by hand. */
 
 /* Podman's own volumes, of containers that no file describes. */
 #define PODMAN_VOLUMES "/var/lib/containers/storage/volumes"
@@ -29,8 +29,8 @@ void untrusted_paths_free(UntrustedPaths *paths) {
         g_free(paths);
 }
 
-/* Who may write to all of one of these rules the host anyway, by units, scheduled jobs, passwd or images, and needs no
- * link for it; others would only lose the links that every system has there. In the kernel's file systems nobody makes
+/* These are never listed. Who may write to all of /etc or /usr has the host already and needs no link for it, but
+ * other containers would lose the links that every system has there. In the kernel's file systems nobody can make
  * links. */
 static bool is_lost_anyway(const char *path) {
         static const char *const directories[] = { "/", "/dev", "/etc", "/run", "/usr", "/var", NULL };
@@ -39,7 +39,7 @@ static bool is_lost_anyway(const char *path) {
                path_value_covers("/sys", path);
 }
 
-/* What systemd's specifier stands for, as far as that is one thing for all instances of the service; "" for all else.
+/* What a specifier of systemd's stands for, where that is the same for all instances of the service; else "".
  * Transfer full. */
 static char *expand(char specifier, const char *service) {
         static const struct {
@@ -64,7 +64,8 @@ static char *expand(char specifier, const char *service) {
         return g_strdup("");
 }
 
-/* Where the path leads, up to the first component that only systemd knows: all below that counts. Transfer full. */
+/* The path up to the first component that only systemd knows; all below it counts as untrusted. NULL where nothing
+ * is known. Transfer full. */
 static char *known_part(const char *path, size_t length, const char *service) {
         g_autoptr(GString) known = g_string_new(NULL);
 
@@ -99,7 +100,8 @@ static void add(UntrustedPaths *paths, const Container *container, const char *p
                 g_hash_table_add(paths->paths, g_steal_pointer(&known));
 }
 
-/* SOURCE:DESTINATION[:OPTION,...]. Known to be right, or to be completed by systemd: no need to parse it again. */
+/* SOURCE:DESTINATION[:OPTION,...], which has been checked unless systemd is to complete it: no need to parse it
+ * again. */
 static bool volume_is_read_only(const char *volume) {
         const char *options = strchr(volume, ':');
 
@@ -120,8 +122,8 @@ static void add_volumes(UntrustedPaths *paths, const Container *container) {
                         add(paths, container, volumes->pdata[i], strcspn(volumes->pdata[i], ":"));
 }
 
-/* The path of the host that the value names, or NULL: a tmpfs. What systemd has yet to complete need not be parsable,
- * and is taken for writable then. Transfer full. */
+/* The host's path that is mounted; NULL for a tmpfs. A mount that only systemd can complete counts as writable.
+ * Transfer full. */
 static char *find_mount_source(const char *mount, bool *ret_writable) {
         g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
 

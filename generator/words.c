@@ -70,13 +70,13 @@ static bool append_escape(GString *word, const char **text) {
         }
 }
 
-/* Of the backslash and the character behind it: half a character would make the message unreadable in the journal. */
+/* The length of the backslash and the whole character behind it: half a character would make the message unreadable
+ * in the journal. */
 static int escape_length(const char *text) {
         return text[1] ? (int) (g_utf8_next_char(text + 1) - text) : 1;
 }
 
-/* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word.
- * */
+/* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word. */
 static bool read_word(GString *word, const char **text, WordsSyntax syntax, GError **error) {
         char quote = 0;
 

@@ -70,7 +70,7 @@ static bool write_all(int fd, const GString *text) {
         return true;
 }
 
-/* The file at `path` is open as fd, or that has failed; its name in errors is `name`. */
+/* fd is the open file at `path`, or -1 where opening it failed, with errno set. Errors call it `name`. */
 static bool write_text(const Writer *writer, int fd, const char *path, const char *name, const GString *text,
                        GError **error) {
         if (fd >= 0 && write_all(fd, text))
@@ -130,7 +130,7 @@ static bool is_same_link(const Writer *writer, const Link *link) {
         return n == (ssize_t) strlen(link->target) && memcmp(found, link->target, (size_t) n) == 0;
 }
 
-/* Most links share a directory with others: it is made when it turns out to be missing. symlink(2) is atomic by itself. */
+/* Most links share a directory: it is made when it turns out to be missing. symlink(2) is atomic by itself. */
 static bool make_link(const Writer *writer, const Link *link, GError **error) {
         int r = symlinkat(link->target, writer->fd, link->path);
 

@@ -6,15 +6,15 @@
 
 #include "generator/service.h"
 
-/* Puts units and their links where systemd looks for them, or prints them. No fsync: systemd's directory is on a tmpfs
- * and made anew at every reload. */
+/* Puts units and their links where systemd looks for them, or prints them. No fsync: systemd's directory is on a
+ * tmpfs and made anew at every reload. */
 typedef struct Writer Writer;
 
 /* The directory, which is not copied, is not touched before there is something to write. NULL: print to stdout. */
 Writer *writer_new(const char *directory);
 
-/* The unit, and then its links. `origin` is the file that is named in problems. readers: who but root may read what is
- * written (tree.h). */
+/* The unit, and then its links. `origin` is the file that is named in problems. readers: who but root may read what
+ * is written (tree.h). */
 void writer_put_unit(Writer *writer, const char *origin, const Service *service, mode_t readers, const GString *text);
 
 /* What keyturn's own programs read, be it during a reload: it appears under its name complete or not at all. The

@@ -6,7 +6,7 @@
 /* A file descriptor that closes itself at the end of its scope: `_cleanup_close_ int fd = -1;` */
 #define _cleanup_close_ __attribute__((cleanup(fd_closep)))
 
-static inline void fd_closep(int *fd) {
+static inline void fd_closep(const int *fd) {
         if (*fd >= 0)
                 close(*fd);
 }

@@ -53,7 +53,9 @@ const TomlValue *toml_get(const TomlValue *table, const char *key) {
 }
 
 static char peek(const Parser *parser) {
-        return parser->p < parser->end ? *parser->p : '\0';
+        if (parser->p < parser->end)
+                return *parser->p;
+        return '\0';
 }
 
 static bool looking_at(const Parser *parser, const char *string) {

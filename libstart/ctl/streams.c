@@ -164,9 +164,9 @@ bool streams_enter(Streams *streams, GError **error) {
         bool ok = setsid() >= 0;
 
         for (int fd = STDIN_FILENO; ok && fd <= STDERR_FILENO; fd++) {
-                int end = streams->command[fd];
+                int end = streams->command[fd] >= 0 ? streams->command[fd] : open("/dev/null", O_RDWR | O_CLOEXEC);
 
-                ok = dup2(end >= 0 ? end : open("/dev/null", O_RDWR | O_CLOEXEC), fd) >= 0;
+                ok = end >= 0 && dup2(end, fd) >= 0;
         }
         ok = ok && close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
         return ok || error_set_errno(error, errno, "Cannot give the command its standard streams");

@@ -186,7 +186,7 @@ bool user_add_groups(UserIdentity *identity, const GPtrArray *lists, const char 
                 g_auto(GStrv) names = user_spec_parse_groups(lists->pdata[i], error);
 
                 for (char **name = names; name && *name; name++) {
-                        gid_t gid;
+                        gid_t gid = 0;
 
                         if (!resolve_group(*name, group ?: "", &gid, error))
                                 return false;

@@ -4,8 +4,8 @@
 #include "libstart/base/error.h"
 #include "libstart/option/mount-request.h"
 
-/* One field of a CSV record (RFC 4180, as podman reads it): quoted, with "" for a quote, or plain. Moves
- * *p behind the field. Transfer full. */
+/* One field of a CSV record (RFC 4180, as podman reads it): quoted, with "" for a quote, or plain. Moves *p behind
+ * the field. Transfer full. */
 static char *take_field(const char **p, GError **error) {
         g_autoptr(GString) field = g_string_new(NULL);
         const char *c = *p;
@@ -49,8 +49,8 @@ static GPtrArray *split_fields(const char *value, GError **error) {
         }
 }
 
-/* What cannot be read as a field ends at the next comma: expanding a variable may yet close a quote. Sets *ret_start and
- * *ret_end around the field. */
+/* What cannot be read as a field ends at the next comma: expanding a variable may yet close a quote. Sets *ret_start
+ * and *ret_end around the field. */
 static char *find_source_field(const char *mount, const char **ret_start, const char **ret_end) {
         for (const char *p = mount;; p++) {
                 const char *start = p;

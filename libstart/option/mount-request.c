@@ -157,7 +157,7 @@ static bool refuse_option(const char *option, size_t length, GError **error) {
         return error_set(error, KT_ERROR_USAGE, "unknown mount option '%s'", option);
 }
 
-/* Silent options are among the request's too, until mount_request_complete() drops them. */
+/* Silent options stay in the request until mount_request_complete() drops them. */
 static const MountOption *find_subject(const MountRequest *request, Subject subject) {
         for (guint i = 0; i < request->options->len; i++) {
                 const char *given = request->options->pdata[i];

@@ -9,8 +9,8 @@ typedef enum MountType {
         MOUNT_TMPFS,
 } MountType;
 
-/* One mount that a user asks for: --volume, --mount or --tmpfs of podman-run(1), which differ in spelling
- * only. */
+/* A mount that a user asks for, by --volume, --mount or --tmpfs of podman-run(1), which are three spellings of
+ * the same. */
 typedef struct MountRequest {
         MountType type;
         char *source;       /* absolute and without "." or ".."; NULL for a tmpfs */
@@ -27,8 +27,8 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
-/* The path in the field source= (or src=) of a --mount, as it stands: the rest may be anything, such as what systemd has
- * yet to expand. NULL where there is none. Transfer full. */
+/* The path in the field source= (or src=) of a --mount, as it stands: the rest may be anything, such as what systemd
+ * has yet to expand. NULL where there is none. Transfer full. */
 char *mount_request_find_source(const char *mount);
 
 /* The same --mount with `path` in that field, which it has. Transfer full. */
@@ -37,8 +37,8 @@ char *mount_request_replace_source(const char *mount, const char *path);
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
 
-/* For the three parsers above, which are in files of their own. The caller sets type first. `complete`
- * adds what podman adds where nothing was said; it is the last step. */
+/* For the three parsers above, which are in files of their own. The caller sets type first. `complete` adds what
+ * podman adds where nothing was said; it is the last step. */
 MountRequest *mount_request_new(MountType type);
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error);
 bool mount_request_set_destination(MountRequest *request, const char *path, GError **error);

@@ -24,7 +24,7 @@ bool notify_address_parse(const char *text, NotifyAddress *ret, GError **error) 
 
 int notify_socket_connect(const char *address, GError **error) {
         _cleanup_close_ int fd = -1;
-        NotifyAddress to;
+        NotifyAddress to = { 0 };
 
         if (!notify_address_parse(address, &to, error))
                 return -1;
