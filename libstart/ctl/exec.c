@@ -119,7 +119,8 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
         process->args = join(command, g_strv_length(command), NULL, &process->args_len);
         process->env = join(process->env, process->env_len, options->env, &process->env_len);
         if (options->tty && !isatty(STDIN_FILENO))
-                return error_set(error, KT_ERROR_USAGE, "--tty takes a terminal, and standard input is none: leave out -t");
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--tty takes a terminal, and standard input is none: leave out -t");
         process->terminal = options->tty;
         if (options->tty)
                 set_size(process);
