@@ -128,11 +128,14 @@ static Filter *find_filter(FiltersNeeded *filters, const char *profile, guint64 
 
 void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
-        guint64 caps;
+        guint64 added = 0, dropped = 0;
 
-        if (find_profile(container->args, &profile) &&
-            bounding_set_find(container->args, filters->available, &caps, NULL))
-                g_ptr_array_add(find_filter(filters, profile, caps)->units, g_strdup(container->service->name));
+        if (find_profile(container->args, &profile) && capability_parse_all(container->args->cap_add, &added, NULL) &&
+            capability_parse_all(container->args->cap_drop, &dropped, NULL) &&
+            bounding_set_check(added, dropped, NULL))
+                g_ptr_array_add(
+                        find_filter(filters, profile, bounding_set_find(added, dropped, filters->available))->units,
+                        g_strdup(container->service->name));
 }
 
 /* Profiles by name, the default one last. */

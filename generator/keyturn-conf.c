@@ -8,11 +8,13 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/check-value.h"
+#include "libstart/option/mode.h"
+#include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
+static bool check_network(const char *value, GError **error);
 static bool check_layer_size(const char *value, GError **error);
 static bool check_layer_inodes(const char *value, GError **error);
 
@@ -61,10 +63,17 @@ void keyturn_conf_free(KeyturnConf *conf) {
         g_free(conf);
 }
 
+static bool check_network(const char *value, GError **error) {
+        NetworkMode mode;
+
+        return network_mode_parse(value, &mode, error);
+}
+
 static bool check_storage(const char *name, const char *value, GError **error) {
         g_autofree char *option = g_strconcat(name, "=", value, NULL);
+        StorageLimits limits = { 0 };
 
-        return check_storage_opt(option, error);
+        return storage_option_parse(option, &limits, error);
 }
 
 static bool check_layer_size(const char *value, GError **error) {

@@ -150,7 +150,7 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
                 return false;
         if (!runs_libstart(words))
                 return true;
-        container->args = launch_args_parse_unexpanded((const char *const *) words + 2, error);
+        container->args = launch_args_parse((const char *const *) words + 2, error);
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");

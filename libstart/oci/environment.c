@@ -4,8 +4,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/oci/environment.h"
-#include "libstart/oci/hostname.h"
-#include "libstart/oci/notify.h"
 
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -211,20 +209,21 @@ static bool add_image(Environment *env, const ImageConfig *image, GError **error
                 const char *equals = strchr(image->env[i], '=');
 
                 if (!equals)
-                        return error_set(error, KT_ERROR_USAGE, "the image's environment: '%s' has no '='",
+                        return error_set(error, KT_ERROR_USAGE, "The image's environment: '%s' has no '='",
                                          image->env[i]);
                 if (equals == image->env[i])
                         return error_set(error, KT_ERROR_USAGE,
-                                         "the image's environment: a variable has no name before '='");
+                                         "The image's environment: a variable has no name before '='");
                 add(env, image->env[i]);
         }
         return true;
 }
 
-static bool add_files(Environment *env, const LaunchArgs *args, char *const *contents, const HostFacts *host,
-                      GError **error) {
-        for (guint i = 0; contents && contents[i] && i < args->env_files->len; i++)
-                if (!add_file(env, args->env_files->pdata[i], contents[i], host, error))
+static bool add_files(Environment *env, const SpecInput *input, GError **error) {
+        const GPtrArray *paths = input->request->env_files;
+
+        for (guint i = 0; input->env_files && i < paths->len; i++)
+                if (!add_file(env, paths->pdata[i], input->env_files[i], input->host, error))
                         return false;
         return true;
 }
@@ -239,7 +238,9 @@ static void add_proxies(Environment *env, const HostFacts *host) {
 }
 
 /* What systemd would have told the payload, had it started it itself. */
-static void add_systemd(Environment *env, const LaunchArgs *args, const HostFacts *host) {
+static void add_systemd(Environment *env, const SpecInput *input) {
+        const HostFacts *host = input->host;
+
         if (host->listen_fds > 0) {
                 char number[16];
 
@@ -249,7 +250,7 @@ static void add_systemd(Environment *env, const LaunchArgs *args, const HostFact
                 if (host->listen_fd_names)
                         add_pair(env, "LISTEN_FDNAMES=", host->listen_fd_names);
         }
-        if (notify_is_for_container(args, host)) {
+        if (input->notify_socket) {
                 const char *watchdog = find_entry(host->environment, "WATCHDOG_USEC", strlen("WATCHDOG_USEC"));
 
                 add(env, "NOTIFY_SOCKET=" NOTIFY_SOCKET_INSIDE);
@@ -260,12 +261,12 @@ static void add_systemd(Environment *env, const LaunchArgs *args, const HostFact
 
 /* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is
  * where the payload starts: podman's choice. */
-static const char *find_home(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user) {
-        const char *named = args->user ?: image->user;
+static const char *find_home(const SpecInput *input) {
+        const char *named = input->request->user ?: input->image->user;
 
-        if (user->in_passwd || !named || !*named)
-                return user->home;
-        return args->workdir ?: image->working_dir ?: "/";
+        if (input->user->in_passwd || !named || !*named)
+                return input->user->home;
+        return input->request->workdir ?: input->image->working_dir ?: "/";
 }
 
 /* An empty HOME is none, whoever sets it. */
@@ -279,28 +280,26 @@ static void add_home(Environment *env, const char *home) {
                 env->entries[env->n_entries - 1] = NULL;
 }
 
-static void add_defaults(Environment *env, const EnvironmentInput *input) {
-        g_autofree char *hostname = hostname_choose(input->args, input->host);
-
-        add_home(env, find_home(input->args, input->image, input->user));
+static void add_defaults(Environment *env, const SpecInput *input) {
+        add_home(env, find_home(input));
         if (!find_value(env, "HOSTNAME="))
-                add_pair(env, "HOSTNAME=", hostname);
-        add_systemd(env, input->args, input->host);
+                add_pair(env, "HOSTNAME=", input->hostname);
+        add_systemd(env, input);
 }
 
-static bool add_sources(Environment *env, const EnvironmentInput *input, GError **error) {
-        const LaunchArgs *args = input->args;
+static bool add_sources(Environment *env, const SpecInput *input, GError **error) {
+        const ContainerRequest *request = input->request;
 
         add(env, DEFAULT_PATH);
-        if (args->rootfs != FLAG_TRUE) /* podman names itself to images only */
+        if (!request->rootfs) /* podman names itself to images only */
                 add(env, "container=podman");
         if (!add_image(env, input->image, error))
                 return false;
-        if (args->env_host == FLAG_TRUE)
+        if (request->env_host)
                 add_from_host(env, input->host, "", 0);
-        else if (args->http_proxy != FLAG_FALSE)
+        else if (request->http_proxy)
                 add_proxies(env, input->host);
-        if (!add_files(env, args, input->files, input->host, error))
+        if (!add_files(env, input, error))
                 return false;
         for (guint i = 0; i < input->env->len; i++)
                 if (!add_entry(env, skip_blanks(input->env->pdata[i]), input->host, error))
@@ -318,15 +317,15 @@ static void close_gaps(Environment *env) {
 }
 
 /* Lines of files may well be shorter than 32 bytes: it only saves growing in steps. */
-static guint estimate_entries(const EnvironmentInput *input) {
+static guint estimate_entries(const SpecInput *input) {
         gsize n = 32 + input->env->len;
 
-        for (guint i = 0; input->files && input->files[i]; i++)
-                n += strlen(input->files[i]) / 32;
+        for (guint i = 0; input->env_files && input->env_files[i]; i++)
+                n += strlen(input->env_files[i]) / 32;
         return (guint) n;
 }
 
-char **environment_build(const EnvironmentInput *input, GPtrArray *owned, GError **error) {
+char **environment_build(const SpecInput *input, GPtrArray *owned, GError **error) {
         guint size = estimate_entries(input), n_slots = 1U << g_bit_storage(size + size / 3);
         Environment env = {
                 .entries = g_new(const char *, size),

@@ -3,19 +3,10 @@
 
 #include <glib.h>
 
-#include "libstart/oci/host-facts.h"
-#include "libstart/oci/image-config.h"
-#include "libstart/oci/user.h"
-#include "libstart/option/launch-args.h"
+#include "libstart/oci/spec-input.h"
 
-typedef struct EnvironmentInput {
-        const LaunchArgs *args;
-        const ImageConfig *image;
-        const UserIdentity *user;
-        const HostFacts *host;
-        char *const *files;   /* contents of args->env_files, in their order, NULL-terminated; NULL: there are none */
-        const GPtrArray *env; /* args->env, with the entries of args->env_list in their places (env-list.h) */
-} EnvironmentInput;
+/* Where the payload finds its socket: podman's place. */
+#define NOTIFY_SOCKET_INSIDE "/run/notify/notify.sock"
 
 /* The payload's whole environment, NAME=VALUE, each name once; nothing is added after this. Sources,
  * later ones win: built in (PATH, container), the image's, the caller's proxy variables or (--env-host)
@@ -26,5 +17,5 @@ typedef struct EnvironmentInput {
  * An entry without a name is KT_ERROR_USAGE; values are never printed, they may be secret.
  *
  * The result is to be freed with g_free(), and its strings are where the input has them, as thousands of copies would only
- * cost; NUL bytes are put behind them in `files`. What few have to be made are added to `owned`. */
-char **environment_build(const EnvironmentInput *input, GPtrArray *owned, GError **error);
+ * cost; NUL bytes are put behind them in `env_files`. What few have to be made are added to `owned`. */
+char **environment_build(const SpecInput *input, GPtrArray *owned, GError **error);

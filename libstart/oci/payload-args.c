@@ -21,7 +21,7 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         bool ok = true;
 
         if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error)) {
-                g_prefix_error(error, "entrypoint: ");
+                g_prefix_error(error, "--entrypoint: ");
                 return false;
         }
         tree = yajl_tree_parse(entrypoint, message, sizeof message);
@@ -39,29 +39,29 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         yajl_tree_free(tree);
         if (!ok)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "entrypoint '%s': the array holds something that is no string", entrypoint);
+                                 "--entrypoint: '%s': the array holds something that is no string", entrypoint);
         if (words->len == 1 && ((const char *) words->pdata[0])[0] == '\0')
                 g_ptr_array_set_size(words, 0);
         return true;
 }
 
-char **payload_args_build(const LaunchArgs *args, const ImageConfig *image, GError **error) {
+char **payload_args_build(const ContainerRequest *request, const ImageConfig *image, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
         bool use_image_cmd = true;
 
-        if (!args->entrypoint)
+        if (!request->entrypoint)
                 add_list(words, image->entrypoint);
-        else if (!add_entrypoint(words, args->entrypoint, &use_image_cmd, error))
+        else if (!add_entrypoint(words, request->entrypoint, &use_image_cmd, error))
                 return NULL;
-        for (guint i = 0; i < args->command->len; i++)
-                g_ptr_array_add(words, g_strdup(args->command->pdata[i]));
-        if (args->command->len == 0 && use_image_cmd)
+        for (guint i = 0; i < request->command->len; i++)
+                g_ptr_array_add(words, g_strdup(request->command->pdata[i]));
+        if (request->command->len == 0 && use_image_cmd)
                 add_list(words, image->cmd);
 
         if (words->len == 0) {
                 error_set(error, KT_ERROR_NOT_FOUND,
-                          "there is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
-                          args->entrypoint ? " of use with this entrypoint" : "");
+                          "There is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
+                          request->entrypoint ? " of use with this entrypoint" : "");
                 return NULL;
         }
         g_ptr_array_add(words, NULL);

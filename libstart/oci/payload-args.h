@@ -2,9 +2,9 @@
 #pragma once
 
 #include "libstart/oci/image-config.h"
-#include "libstart/option/launch-args.h"
+#include "libstart/option/request.h"
 
 /* The payload's argv, by podman's rules: --entrypoint replaces the image's entrypoint and takes away the
  * image's command; words after the image replace the image's command. Fails with KT_ERROR_NOT_FOUND if
  * nothing is left to run. Transfer full. */
-char **payload_args_build(const LaunchArgs *args, const ImageConfig *image, GError **error);
+char **payload_args_build(const ContainerRequest *request, const ImageConfig *image, GError **error);

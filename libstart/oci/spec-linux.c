@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fnmatch.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/oci/spec-parts.h"
+#include "libstart/oci/spec-linux.h"
+#include "libstart/oci/spec-mounts.h"
+#include "libstart/option/security-option.h"
 #include "libstart/option/sysctl.h"
 
+typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
 
 static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type) {
@@ -24,33 +28,28 @@ static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_ne
                 add_namespace(linux_, "network");
 }
 
-static bool set_sysctl(json_map_string_string *sysctls, const char *value, bool own_network, GError **error) {
-        g_autofree char *name = NULL;
-        SysctlNamespace ns;
-
-        if (!sysctl_parse(value, &name, &ns, error))
-                return false;
-        if (ns == SYSCTL_NETWORK && !own_network)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "sysctl '%s': with the host's network this is the whole machine's: set it with "
-                                 "sysctl.d(5), or use Network=none",
-                                 value);
-        append_json_map_string_string(sysctls, name, strchr(value, '=') + 1);
+static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bool own_network, GError **error) {
+        if (sysctl->ns == SYSCTL_NETWORK && !own_network)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "--sysctl: '%s=%s': with the host's network this is the whole machine's: set it with "
+                        "sysctl.d(5), or use Network=none",
+                        sysctl->name, sysctl->value);
+        append_json_map_string_string(sysctls, sysctl->name, sysctl->value);
         return true;
 }
 
-static bool add_sysctls(runtime_spec_schema_config_linux *linux_, const SpecInput *input, GError **error) {
-        bool own_network = spec_has_own_network(input);
-        const GPtrArray *values = input->args->sysctls;
+static bool add_sysctls(runtime_spec_schema_config_linux *linux_, const ContainerRequest *request, GError **error) {
+        bool own_network = request->network == NETWORK_NONE;
 
-        if (values->len == 0 && !own_network)
+        if (request->sysctls->len == 0 && !own_network)
                 return true;
         linux_->sysctl = g_new0(json_map_string_string, 1);
         /* As Podman ships it: everyone in the container may ping. */
         if (own_network)
                 append_json_map_string_string(linux_->sysctl, "net.ipv4.ping_group_range", "0 0");
-        for (guint i = 0; i < values->len; i++)
-                if (!set_sysctl(linux_->sysctl, values->pdata[i], own_network, error))
+        for (guint i = 0; i < request->sysctls->len; i++)
+                if (!set_sysctl(linux_->sysctl, request->sysctls->pdata[i], own_network, error))
                         return false;
         return true;
 }
@@ -72,13 +71,78 @@ static const char *find_propagation(const Spec *spec) {
         return NULL;
 }
 
+/* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what it
+ * masks itself. */
+
+static const char *const masked_paths[] = {
+        "/proc/acpi",          "/proc/interrupts",
+        "/proc/kcore",         "/proc/keys",
+        "/proc/latency_stats", "/proc/sched_debug",
+        "/proc/scsi",          "/proc/timer_list",
+        "/proc/timer_stats",   "/sys/devices/virtual/powercap",
+        "/sys/firmware",       "/sys/fs/selinux",
+};
+
+static const char *const readonly_paths[] = {
+        "/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger",
+};
+
+static bool is_unmasked(const char *path, const GPtrArray *patterns) {
+        for (guint i = 0; i < patterns->len; i++)
+                if (g_ascii_strcasecmp(patterns->pdata[i], SECURITY_UNMASK_ALL) == 0 ||
+                    fnmatch(patterns->pdata[i], path, FNM_PATHNAME) == 0)
+                        return true;
+        return false;
+}
+
+static void add_path(GPtrArray *paths, const char *path, const GPtrArray *unmasked) {
+        if (!is_unmasked(path, unmasked))
+                g_ptr_array_add(paths, g_strdup(path));
+}
+
+/* Takes ownership of the list; NULL for an empty one. */
+static char **take_list(GPtrArray *paths, size_t *ret_length) {
+        *ret_length = paths->len;
+        g_ptr_array_add(paths, NULL);
+        return (char **) g_ptr_array_free(paths, *ret_length == 0);
+}
+
+static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
+        const GPtrArray *own = input->request->masked, *unmasked = input->request->unmasked;
+        char *const *throttle = input->host->thermal_throttle;
+        GPtrArray *paths = g_ptr_array_new();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths); i++)
+                add_path(paths, masked_paths[i], unmasked);
+        for (; throttle && *throttle; throttle++)
+                add_path(paths, *throttle, unmasked);
+        for (guint i = 0; i < own->len; i++)
+                g_ptr_array_add(paths, g_strdup(own->pdata[i]));
+        linux_->masked_paths = take_list(paths, &linux_->masked_paths_len);
+}
+
+static void add_read_only(runtime_spec_schema_config_linux *linux_, const GPtrArray *unmasked) {
+        GPtrArray *paths = g_ptr_array_new();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(readonly_paths); i++)
+                add_path(paths, readonly_paths[i], unmasked);
+        linux_->readonly_paths = take_list(paths, &linux_->readonly_paths_len);
+}
+
+static bool check_masks(const Spec *spec, const GPtrArray *masked, GError **error) {
+        for (guint i = 0; i < masked->len; i++)
+                if (!spec_check_not_shared(spec->mounts, spec->mounts_len, masked->pdata[i], "Mask=", error))
+                        return false;
+        return true;
+}
+
 bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
         runtime_spec_schema_config_linux *linux_ = g_new0(runtime_spec_schema_config_linux, 1);
 
         spec->linux = linux_;
-        add_namespaces(linux_, spec_has_own_network(input));
-        if (!spec_add_masks(spec, input, error))
-                return false;
+        add_namespaces(linux_, input->request->network == NETWORK_NONE);
+        add_masked(linux_, input);
+        add_read_only(linux_, input->request->unmasked);
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
-        return add_sysctls(linux_, input, error);
+        return check_masks(spec, input->request->masked, error) && add_sysctls(linux_, input->request, error);
 }

@@ -5,13 +5,60 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
-#include "libstart/oci/notify.h"
-#include "libstart/oci/spec-parts.h"
+#include "libstart/oci/environment.h"
+#include "libstart/oci/spec-mounts.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/mount-request.h"
-#include "libstart/option/size.h"
+#include "libstart/option/security-option.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
+
+typedef enum Propagation {
+        PROPAGATION_INHERITED, /* of what the mount lies on */
+        PROPAGATION_SHARED,
+        PROPAGATION_OWN,
+} Propagation;
+
+static Propagation find_propagation(const Mount *mount) {
+        static const char *const shared[] = { "shared", "rshared", NULL };
+        static const char *const own[] = {
+                "private", "rprivate", "slave", "rslave", "unbindable", "runbindable", NULL
+        };
+
+        for (size_t i = 0; i < mount->options_len; i++) {
+                /* The host has no part in a tmpfs but by what that lies on. */
+                if (g_strv_contains(shared, mount->options[i]))
+                        return g_strcmp0(mount->type, "bind") == 0 ? PROPAGATION_SHARED : PROPAGATION_INHERITED;
+                if (g_strv_contains(own, mount->options[i]))
+                        return PROPAGATION_OWN;
+        }
+        return PROPAGATION_INHERITED;
+}
+
+/* The innermost mount that the path is on, and that does not leave it to the one below. */
+static const Mount *find_deciding(Mount *const *mounts, size_t length, const char *path) {
+        const Mount *found = NULL;
+
+        for (size_t i = 0; i < length; i++)
+                if (path_value_covers(mounts[i]->destination, path) &&
+                    find_propagation(mounts[i]) != PROPAGATION_INHERITED &&
+                    (!found || path_value_covers(found->destination, mounts[i]->destination)))
+                        found = mounts[i];
+        return found;
+}
+
+bool spec_check_not_shared(Mount *const *mounts, size_t length, const char *path, const char *what, GError **error) {
+        g_autofree char *clean = path_value_clean(path);
+        const Mount *mount = find_deciding(mounts, length, clean);
+
+        return !mount || find_propagation(mount) != PROPAGATION_SHARED ||
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "%s '%s': the mount on '%s' shares what is mounted in it with the host, where this would be "
+                       "mounted, too, and stay: give that mount private or slave propagation (rprivate, rslave), or "
+                       "choose another path",
+                       what, path, mount->destination);
+}
 
 /* The mounts of every container. A mount of the user's on the same place replaces one of them. */
 static const struct {
@@ -57,7 +104,8 @@ static Mount *make_mount(const char *destination, const char *type, const char *
         mount->destination = g_strdup(destination);
         mount->type = g_strdup(type);
         mount->source = g_strdup(source);
-        mount->options = spec_copy_strings(options, &mount->options_len);
+        mount->options = g_strdupv((char **) options);
+        mount->options_len = options ? g_strv_length(mount->options) : 0;
         return mount;
 }
 
@@ -101,7 +149,7 @@ static Mount *make_requested(const MountRequest *request) {
 }
 
 /* A bind mount must not be freer than the mount that its source is on, unless the user says so. */
-static bool add_source_flags(Mount *mount, const MountRequest *request, const HostFacts *host, GError **error) {
+static void add_source_flags(Mount *mount, const MountRequest *request, unsigned long flags) {
         static const struct {
                 unsigned long flag;
                 const char *option, *opposite;
@@ -110,20 +158,12 @@ static bool add_source_flags(Mount *mount, const MountRequest *request, const Ho
                 { ST_NOSUID, "nosuid", "suid" },
                 { ST_NODEV, "nodev", "dev" },
         };
-        unsigned long flags = 0;
 
-        if (request->type != MOUNT_BIND || !host->source_flags)
-                return true;
-        if (!host->source_flags(request->source, &flags, error)) {
-                g_prefix_error(error, "mount on '%s': ", request->destination);
-                return false;
-        }
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
                 if (flags & table[i].flag && !mount_request_has_option(request, table[i].opposite))
                         add_option(mount, table[i].option);
         if (flags & ST_RDONLY)
                 make_read_only(mount);
-        return true;
 }
 
 static bool is_same(const Mount *a, const Mount *b) {
@@ -143,65 +183,53 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         if (!other)
                 add_mount(list, g_steal_pointer(&owned));
         else if (!is_same(other, mount))
-                return error_set(error, KT_ERROR_USAGE, "two different mounts are to be on '%s'", mount->destination);
+                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s'", mount->destination);
         return true;
 }
 
-static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
-        g_autoptr(Mount) mount = make_requested(request);
+static bool add_request(MountList *list, const MountRequest *request, const HostFacts *host, unsigned long flags,
+                        GError **error) {
+        Mount *mount;
 
-        if (request->relabel && input->host->selinux)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
-                                 "the files yourself, with semanage-fcontext(8) and restorecon(8)",
-                                 request->destination);
-        return add_source_flags(mount, request, input->host, error) &&
-               add_unique(list, g_steal_pointer(&mount), error);
+        if (request->relabel && host->selinux)
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "The mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
+                        "the files yourself, with semanage-fcontext(8) and restorecon(8)",
+                        request->destination);
+        mount = make_requested(request);
+        add_source_flags(mount, request, flags);
+        return add_unique(list, mount, error);
 }
 
-static bool add_requests(MountList *list, const GPtrArray *values, const SpecInput *input,
-                         MountRequest *(*parse)(const char *, GError **), GError **error) {
-        for (guint i = 0; i < values->len; i++) {
-                g_autoptr(MountRequest) request = parse(values->pdata[i], error);
-
-                if (!request || !add_request(list, request, input, error))
+static bool add_requests(MountList *list, const GPtrArray *requests, const HostFacts *host, GError **error) {
+        for (guint i = 0; i < requests->len; i++)
+                if (!add_request(list, requests->pdata[i], host, host->source_flags ? host->source_flags[i] : 0,
+                                 error))
                         return false;
-        }
         return true;
 }
 
 /* The host's own node, and not one made anew: it is where the container wants it, on whatever file system, and keeps
  * the owner and mode that udev gives it. "ro" so that the container cannot change these for the host; devices are
  * written to all the same. */
-static bool add_device(MountList *list, const char *value, const HostFacts *host, GError **error) {
+static bool add_device(MountList *list, const DeviceRequest *request, const char *node, GError **error) {
         static const char *const options[] = { "bind", "rprivate", "nosuid", "dev", "ro", NULL };
-        g_autoptr(DeviceRequest) request = device_request_parse(value, error);
-        g_autofree char *node = NULL;
-        g_autoptr(GError) problem = NULL;
-
-        if (!request)
-                return false;
-        if (!host->find_device)
-                node = g_strdup(request->source);
-        else if (!host->find_device(request->source, request->access, &node, &problem)) {
-                if (request->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND))
-                        return true;
-                g_propagate_error(error, g_steal_pointer(&problem));
-                return false;
-        }
-
         const char *destination = request->destination ?: node;
+
         return spec_check_not_shared((Mount **) list->mounts->pdata, list->mounts->len, destination, "AddDevice= on",
                                      error) &&
                add_unique(list, make_mount(destination, "bind", node, options), error);
 }
 
-static bool add_devices(MountList *list, const SpecInput *input, GError **error) {
-        const GPtrArray *devices = input->args->devices;
+static bool add_devices(MountList *list, const GPtrArray *requests, const HostFacts *host, GError **error) {
+        for (guint i = 0; i < requests->len; i++) {
+                const DeviceRequest *request = requests->pdata[i];
+                const char *node = host->device_nodes ? host->device_nodes->pdata[i] : request->source;
 
-        for (guint i = 0; i < devices->len; i++)
-                if (!add_device(list, devices->pdata[i], input->host, error))
+                if (node && !add_device(list, request, node, error))
                         return false;
+        }
         return true;
 }
 
@@ -228,11 +256,11 @@ static void add_image_volume(MountList *list, const char *path) {
 /* Where a read-only root must be written to all the same. A root that is writable is as transient as
  * Podman's anonymous volumes are, so it needs no mounts for the image's volumes. */
 static void add_writable_places(MountList *list, const SpecInput *input) {
-        if (input->args->read_only != FLAG_TRUE)
+        if (!input->request->read_only)
                 return;
         for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
                 add_image_volume(list, input->image->volumes[i]);
-        if (input->args->read_only_tmpfs != FLAG_FALSE) {
+        if (input->request->read_only_tmpfs) {
                 add_tmpfs(list, "/run");
                 add_tmpfs(list, "/tmp");
                 add_tmpfs(list, "/var/tmp");
@@ -250,7 +278,7 @@ static void add_files(MountList *list, const SpecInput *input) {
                         continue;
 
                 Mount *mount = make_requested(request);
-                if (input->args->read_only == FLAG_TRUE) {
+                if (input->request->read_only) {
                         make_read_only(mount);
                         for (size_t j = 0; j < G_N_ELEMENTS(restrictions); j++)
                                 add_option(mount, restrictions[j]);
@@ -259,19 +287,24 @@ static void add_files(MountList *list, const SpecInput *input) {
         }
 }
 
-static bool add_shm_size(Mount *mount, const char *size, GError **error) {
-        guint64 bytes = 0;
+static void add_shm_size(Mount *mount, gint64 size) {
+        g_autofree char *option = size < 0 ? g_strdup(DEFAULT_SHM_SIZE) :
+                                             g_strdup_printf("size=%" G_GINT64_FORMAT, size); /* 0: no limit */
 
-        if (!size) {
-                add_option(mount, DEFAULT_SHM_SIZE);
-                return true;
-        }
-        if (!size_parse(size, &bytes, error))
-                return false;
-
-        g_autofree char *option = g_strdup_printf("size=%" G_GUINT64_FORMAT, bytes); /* 0: no limit */
         add_option(mount, option);
-        return true;
+}
+
+/* Podman's rule for /sys/fs/cgroup, which is read-only by default: it knows no patterns, and ALL only as the first one. */
+static bool is_cgroup_unmasked(const GPtrArray *unmasked) {
+        if (unmasked->len > 0 && g_str_equal(unmasked->pdata[0], SECURITY_UNMASK_ALL))
+                return true;
+        for (guint i = 0; i < unmasked->len; i++) {
+                g_autofree char *clean = path_value_clean(unmasked->pdata[i]);
+
+                if (g_str_equal(clean, "/sys/fs/cgroup"))
+                        return true;
+        }
+        return false;
 }
 
 /* A default below a mount that was asked for: without the latter there is nothing to mount it on. */
@@ -296,8 +329,8 @@ static void add_default(MountList *list, Mount *mount) {
 }
 
 /* --read-only-tmpfs=false takes away what is writable by default: /dev and /dev/shm too. */
-static bool add_defaults(MountList *list, const SpecInput *input, GError **error) {
-        bool read_only = input->args->read_only == FLAG_TRUE && input->args->read_only_tmpfs == FLAG_FALSE;
+static void add_defaults(MountList *list, const ContainerRequest *request) {
+        bool read_only = request->read_only && !request->read_only_tmpfs;
 
         for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++) {
                 const char *destination = defaults[i].destination;
@@ -308,22 +341,21 @@ static bool add_defaults(MountList *list, const SpecInput *input, GError **error
 
                 Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
                 add_default(list, mount);
-                if (shm && !add_shm_size(mount, input->args->shm_size, error))
-                        return false;
+                if (shm)
+                        add_shm_size(mount, request->shm_size);
                 if (read_only && (shm || g_str_equal(destination, "/dev")))
                         add_option(mount, "ro");
-                if (g_str_equal(destination, "/sys/fs/cgroup") && !spec_has_writable_cgroup(input))
+                if (g_str_equal(destination, "/sys/fs/cgroup") && !is_cgroup_unmasked(request->unmasked))
                         add_option(mount, "ro");
         }
-        return true;
 }
 
 /* Read-only: nobody changes the host's inode through it, and everybody may still write to the socket. */
 static void add_notify_socket(MountList *list, const SpecInput *input) {
         static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "noexec", "rprivate", NULL };
 
-        if (notify_is_for_container(input->args, input->host) && !has_mount(list, NOTIFY_SOCKET_INSIDE))
-                add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", input->host->notify_socket, options));
+        if (input->notify_socket && !has_mount(list, NOTIFY_SOCKET_INSIDE))
+                add_mount(list, make_mount(NOTIFY_SOCKET_INSIDE, "bind", input->notify_socket, options));
 }
 
 static guint count_slashes(const char *path) {
@@ -341,23 +373,19 @@ static int compare_depth(const void *a, const void *b, void *data) {
         return (int) count_slashes((*first)->destination) - (int) count_slashes((*second)->destination);
 }
 
-bool spec_add_mounts(Spec *spec, const SpecInput *input, GError **error) {
+bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *input, GError **error) {
         g_auto(MountList) list = {
                 .mounts = g_ptr_array_new_with_free_func(free_mount),
                 .destinations = g_hash_table_new(g_str_hash, g_str_equal),
         };
 
-        if (!add_requests(&list, input->args->volumes, input, mount_request_parse_volume, error) ||
-            !add_requests(&list, input->args->mounts, input, mount_request_parse_mount, error) ||
-            !add_requests(&list, input->args->tmpfs, input, mount_request_parse_tmpfs, error) ||
-            !add_devices(&list, input, error))
+        if (!add_requests(&list, input->request->mounts, input->host, error) ||
+            !add_devices(&list, input->request->devices, input->host, error))
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);
         add_notify_socket(&list, input);
-        if (!add_defaults(&list, input, error))
-                return false;
-
+        add_defaults(&list, input->request);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
                           compare_depth, NULL); /* stable */
         spec->mounts_len = list.mounts->len;

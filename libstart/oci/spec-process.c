@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/base/error.h"
+#include <string.h>
+
+#include "libstart/base/log.h"
 #include "libstart/oci/payload-args.h"
-#include "libstart/oci/spec-parts.h"
-#include "libstart/option/security-option.h"
+#include "libstart/oci/spec-process.h"
+#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/ulimit.h"
+
+#define LABEL "io.containers.capabilities"
+#define DEFAULT_LIMIT 1048576 /* Podman's, for open files and for processes */
+
+typedef runtime_spec_schema_config_schema_process Process;
+typedef runtime_spec_schema_config_schema_process_rlimits_element Limit;
 
 static runtime_spec_schema_config_schema_process_user *make_user(const UserIdentity *identity) {
         runtime_spec_schema_config_schema_process_user *user = g_new0(typeof(*user), 1);
@@ -19,32 +29,128 @@ static runtime_spec_schema_config_schema_process_user *make_user(const UserIdent
         return user;
 }
 
-/* The last one counts. */
-static bool set_no_new_privileges(Spec *spec, const LaunchArgs *args, GError **error) {
-        for (guint i = 0; i < args->security_opt->len; i++) {
-                SecurityOption option;
+/* The container's own label wins over the image's. */
+static const char *find_label(const ContainerRequest *request, const ImageConfig *image) {
+        for (guint i = request->labels->len; i-- > 0;) {
+                const char *label = request->labels->pdata[i];
 
-                if (!security_option_parse(args->security_opt->pdata[i], &option, error))
-                        return false;
-                if (option.kind == SECURITY_NO_NEW_PRIVILEGES) {
-                        spec->process->no_new_privileges = option.enabled;
-                        spec->process->no_new_privileges_present = option.enabled;
-                }
+                if (g_str_has_prefix(label, LABEL "="))
+                        return label + strlen(LABEL "=");
         }
+        return image_config_find_label(image, LABEL);
+}
+
+/* A label narrows the set to what the image needs. One that asks for more than there is changes nothing,
+ * as in podman: it must not be a way for an image to get more. */
+static bool narrow(const ContainerRequest *request, const ImageConfig *image, guint64 *mask, GError **error) {
+        const char *label = find_label(request, image);
+        guint64 needed = 0;
+
+        if (!label || !*label)
+                return true;
+        if (!capability_parse(label, &needed, error)) {
+                g_prefix_error(error, "Label " LABEL ": ");
+                return false;
+        }
+        if (needed & ~*mask)
+                log_debug("label " LABEL "='%s' asks for more than the container has, and changes nothing", label);
+        else
+                *mask = needed;
         return true;
 }
 
-bool spec_add_process(Spec *spec, const SpecInput *input, GError **error) {
-        runtime_spec_schema_config_schema_process *process = g_new0(typeof(*process), 1);
-        const char *workdir = input->args->workdir ?: input->image->working_dir;
+bool spec_find_capabilities(const ContainerRequest *request, const ImageConfig *image, const HostFacts *host,
+                            guint64 *ret_bounding, GError **error) {
+        *ret_bounding = bounding_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);
+        return narrow(request, image, ret_bounding, error);
+}
 
-        spec->process = process;
-        process->cwd = g_strdup(workdir ?: "/");
+static void set_names(guint64 mask, char ***names, size_t *length) {
+        if (mask == 0)
+                return;
+        *names = g_new0(char *, CAPABILITY_COUNT + 1);
+        for (unsigned int i = 0; i < CAPABILITY_COUNT; i++)
+                if (mask >> i & 1)
+                        (*names)[(*length)++] = g_strdup(capability_name(i));
+}
+
+static void add_capabilities(Process *process, const SpecInput *input) {
+        runtime_spec_schema_config_schema_process_capabilities *caps = g_new0(typeof(*caps), 1);
+        guint64 bounding = input->capabilities, added = bounding & input->request->cap_added;
+
+        process->capabilities = caps;
+        set_names(bounding, &caps->bounding, &caps->bounding_len);
+        if (input->user->uid == 0) {
+                set_names(bounding, &caps->effective, &caps->effective_len);
+                set_names(bounding, &caps->permitted, &caps->permitted_len);
+                return;
+        }
+        /* Anyone but root has only what was asked for by name, and keeps it across execve(2). */
+        set_names(added, &caps->effective, &caps->effective_len);
+        set_names(added, &caps->permitted, &caps->permitted_len);
+        set_names(added, &caps->inheritable, &caps->inheritable_len);
+        set_names(added, &caps->ambient, &caps->ambient_len);
+}
+
+static Limit *find_limit(const Process *process, const char *type) {
+        for (size_t i = 0; i < process->rlimits_len; i++)
+                if (g_str_equal(process->rlimits[i]->type, type))
+                        return process->rlimits[i];
+        return NULL;
+}
+
+static void set_limit(Process *process, const char *type, guint64 soft, guint64 hard) {
+        Limit *limit = find_limit(process, type);
+
+        if (!limit) {
+                limit = g_new0(Limit, 1);
+                limit->type = g_strdup(type);
+                process->rlimits[process->rlimits_len++] = limit;
+        }
+        limit->soft = soft;
+        limit->hard = hard;
+        limit->soft_present = limit->hard_present = true;
+}
+
+/* As high as Podman gets it: it raises its own limits first, and takes what it has where it may not. */
+static void set_default_limit(Process *process, const char *type, guint64 own_hard, bool can_raise) {
+        guint64 limit = can_raise ? DEFAULT_LIMIT : MIN(DEFAULT_LIMIT, own_hard);
+
+        if (!find_limit(process, type))
+                set_limit(process, type, limit, limit);
+}
+
+static void add_limits(Process *process, const SpecInput *input) {
+        const HostFacts *host = input->host;
+        const GArray *ulimits = input->request->ulimits;
+
+        if (input->request->host_limits)
+                return; /* without limits in the spec, those of the unit stay */
+        process->rlimits = g_new0(Limit *, ulimits->len + 2);
+        for (guint i = 0; i < ulimits->len; i++) {
+                const Ulimit *ulimit = &g_array_index(ulimits, Ulimit, i);
+
+                set_limit(process, ulimit->type, ulimit->soft, ulimit->hard);
+        }
+        set_default_limit(process, "RLIMIT_NOFILE", host->nofile_hard,
+                          host->can_raise_limits && (host->nr_open == 0 || host->nr_open >= DEFAULT_LIMIT));
+        set_default_limit(process, "RLIMIT_NPROC", host->nproc_hard, host->can_raise_limits);
+}
+
+bool spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *input, GError **error) {
+        Process *process = spec->process = g_new0(Process, 1);
+
+        process->cwd = g_strdup(input->request->workdir ?: input->image->working_dir ?: "/");
         process->user = make_user(input->user);
-        process->env = spec_copy_strings(input->environment, &process->env_len);
-        process->args = payload_args_build(input->args, input->image, error);
+        process->env = g_strdupv((char **) input->environment);
+        process->env_len = process->env ? g_strv_length(process->env) : 0;
+        process->args = payload_args_build(input->request, input->image, error);
         if (!process->args)
                 return false;
         process->args_len = g_strv_length(process->args);
-        return set_no_new_privileges(spec, input->args, error);
+        process->no_new_privileges = input->request->no_new_privileges;
+        process->no_new_privileges_present = process->no_new_privileges;
+        add_capabilities(process, input);
+        add_limits(process, input);
+        return true;
 }

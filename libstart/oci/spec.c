@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <yajl/yajl_gen.h>
 
 #include "libstart/base/error.h"
-#include "libstart/oci/hostname.h"
-#include "libstart/oci/spec-parts.h"
+#include "libstart/oci/spec-linux.h"
+#include "libstart/oci/spec-mounts.h"
+#include "libstart/oci/spec-process.h"
+#include "libstart/oci/spec.h"
 #include "libstart/option/annotation.h"
 #include "libstart/option/signal-name.h"
 
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_gen, yajl_gen_free, NULL)
+
 #define OCI_VERSION "1.2.0" /* of the runtime spec, as Podman 5.4 writes it */
 
-char **spec_copy_strings(const char *const *strings, size_t *ret_length) {
-        *ret_length = strings ? g_strv_length((char **) strings) : 0;
-        return *ret_length ? g_strdupv((char **) strings) : NULL;
-}
+typedef runtime_spec_schema_config_schema Spec;
+
+/* The spec owns all that it is given, and frees it with free(3). GLib's memory is that (g_malloc() is malloc() since
+ * GLib 2.46). */
 
 static void set_annotation(Spec *spec, const char *assignment, size_t key_length) {
         g_autofree char *key = g_strndup(assignment, key_length);
@@ -25,38 +32,36 @@ static void set_annotation(Spec *spec, const char *assignment, size_t key_length
 
 /* As Podman records it: by number. Who stops the container is systemd, by KillSignal=. */
 static bool add_stop_signal(Spec *spec, const SpecInput *input, GError **error) {
-        const char *name = input->args->stop_signal ?: input->image->stop_signal;
+        int number = input->request->stop_signal;
         char text[16];
-        int number = SIGTERM;
 
-        if (name && !signal_name_parse(name, &number, error)) {
-                g_prefix_error(error, input->args->stop_signal ? "--stop-signal: " : "the image's STOPSIGNAL: ");
+        if (number == 0 && input->image->stop_signal &&
+            !signal_name_parse(input->image->stop_signal, &number, error)) {
+                g_prefix_error(error, "The image's STOPSIGNAL: ");
                 return false;
         }
-        g_snprintf(text, sizeof text, "%d", number);
+        g_snprintf(text, sizeof text, "%d", number ?: SIGTERM);
         append_json_map_string_string(spec->annotations, "org.opencontainers.image.stopSignal", text);
         return true;
 }
 
 /* The stop signal, labels, annotations: what is later wins. The image's own labels stay out. */
-bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
-        const LaunchArgs *args = input->args;
+static bool add_annotations(Spec *spec, const SpecInput *input, GError **error) {
+        const GPtrArray *labels = input->request->labels, *annotations = input->request->annotations;
 
         spec->annotations = g_new0(json_map_string_string, 1);
         if (!add_stop_signal(spec, input, error))
                 return false;
-        for (guint i = 0; i < args->labels->len; i++) {
-                const char *label = args->labels->pdata[i];
+        for (guint i = 0; i < labels->len; i++) {
+                const char *label = labels->pdata[i];
 
                 /* To podman a label is no annotation, so that one of these names does nothing. */
                 if (!annotation_is_reserved(label))
                         set_annotation(spec, label, strcspn(label, "="));
         }
-        for (guint i = 0; i < args->annotations->len; i++) {
-                const char *annotation = args->annotations->pdata[i];
+        for (guint i = 0; i < annotations->len; i++) {
+                const char *annotation = annotations->pdata[i];
 
-                if (!annotation_check(annotation, error))
-                        return false;
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
         return true;
@@ -64,31 +69,91 @@ bool spec_add_annotations(Spec *spec, const SpecInput *input, GError **error) {
 
 static void add_root(Spec *spec, const SpecInput *input) {
         spec->root = g_new0(typeof(*spec->root), 1);
-        spec->root->path = g_strdup(input->host->rootfs_mount);
-        spec->root->readonly = input->args->read_only == FLAG_TRUE;
+        spec->root->path = g_strdup(input->root);
+        spec->root->readonly = input->request->read_only;
         spec->root->readonly_present = spec->root->readonly;
 }
 
-runtime_spec_schema_config_schema *spec_build(const LaunchArgs *args, const ImageConfig *image,
-                                              const UserIdentity *user, const HostFacts *host,
-                                              const char *const *environment, const GPtrArray *file_mounts,
-                                              GError **error) {
-        g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(runtime_spec_schema_config_schema, 1);
-        const SpecInput input = {
-                .args = args,
-                .image = image,
-                .user = user,
-                .host = host,
-                .environment = environment,
-                .file_mounts = file_mounts,
-        };
+Spec *spec_build(const SpecInput *input, GError **error) {
+        g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(Spec, 1);
 
         spec->oci_version = g_strdup(OCI_VERSION);
-        spec->hostname = hostname_choose(args, host);
-        add_root(spec, &input);
-        if (!spec_add_process(spec, &input, error) || !spec_add_capabilities(spec, &input, error) ||
-            !spec_add_rlimits(spec, &input, error) || !spec_add_mounts(spec, &input, error) ||
-            !spec_add_linux(spec, &input, error) || !spec_add_annotations(spec, &input, error))
+        spec->hostname = g_strdup(input->hostname);
+        add_root(spec, input);
+        if (!spec_add_process(spec, input, error) || !spec_add_mounts(spec, input, error) ||
+            !spec_add_linux(spec, input, error) || !add_annotations(spec, input, error))
                 return NULL;
         return g_steal_pointer(&spec);
+}
+
+static bool set_error(parser_error message, GError **error) {
+        error_set(error, KT_ERROR_FAILED, "The OCI spec cannot be written as JSON: %s",
+                  message ? g_strchomp(message) : "unknown reason");
+        free(message);
+        return false;
+}
+
+/* An environment may hold any bytes. */
+char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error) {
+        const struct parser_context context = { .options = OPT_GEN_NO_VALIDATE_UTF8, .errfile = stderr };
+        parser_error message = NULL;
+        char *json = runtime_spec_schema_config_schema_generate_json(spec, &context, &message);
+
+        if (!json)
+                set_error(message, error);
+        return json;
+}
+
+typedef struct Output {
+        int fd;
+        int errnum; /* of the first write that failed */
+        size_t length;
+        char block[16384];
+} Output;
+
+static void flush(Output *output) {
+        const char *text = output->block;
+
+        while (output->length > 0 && output->errnum == 0) {
+                ssize_t n = write(output->fd, text, output->length);
+
+                if (n < 0) {
+                        output->errnum = errno;
+                        return;
+                }
+                text += n;
+                output->length -= (size_t) n;
+        }
+}
+
+static void print(void *data, const char *text, size_t length) {
+        Output *output = data;
+
+        while (length > 0 && output->errnum == 0) {
+                size_t n = MIN(length, sizeof output->block - output->length);
+
+                memcpy(output->block + output->length, text, n);
+                output->length += n;
+                text += n;
+                length -= n;
+                if (output->length == sizeof output->block)
+                        flush(output);
+        }
+}
+
+bool spec_write_json(const runtime_spec_schema_config_schema *spec, int fd, GError **error) {
+        const struct parser_context context = { .options = OPT_GEN_SIMPLIFY | OPT_GEN_NO_VALIDATE_UTF8 };
+        g_auto(yajl_gen) generator = yajl_gen_alloc(NULL);
+        Output output; /* not all of it to be cleared: that would touch each of its pages */
+        parser_error message = NULL;
+
+        output.fd = fd;
+        output.errnum = 0;
+        output.length = 0;
+
+        yajl_gen_config(generator, yajl_gen_print_callback, print, &output);
+        if (gen_runtime_spec_schema_config_schema(generator, spec, &context, &message) != yajl_gen_status_ok)
+                return set_error(message, error);
+        flush(&output);
+        return output.errnum == 0 || error_set_errno(error, output.errnum, "Cannot write the OCI spec");
 }

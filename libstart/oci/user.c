@@ -132,7 +132,7 @@ static bool resolve_user(const char *user, const char *passwd, UserIdentity *ide
                 return true;
         if (!wanted.numeric)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "there is no user '%s' in the container's /etc/passwd: name one that is, or write "
+                                 "There is no user '%s' in the container's /etc/passwd: name one that is, or write "
                                  "the number",
                                  user);
         identity->uid = wanted.id;
@@ -149,7 +149,7 @@ static bool resolve_group(const char *name, const char *group, gid_t *ret, GErro
                 return true;
         if (!wanted.numeric)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "there is no group '%s' in the container's /etc/group: name one that is, or write "
+                                 "There is no group '%s' in the container's /etc/group: name one that is, or write "
                                  "the number",
                                  name);
         *ret = wanted.id;
@@ -181,19 +181,13 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
         return true;
 }
 
-bool user_add_groups(UserIdentity *identity, const GPtrArray *lists, const char *group, GError **error) {
-        for (guint i = 0; i < lists->len; i++) {
-                g_auto(GStrv) names = user_spec_parse_groups(lists->pdata[i], error);
+bool user_add_groups(UserIdentity *identity, const GPtrArray *groups, const char *group, GError **error) {
+        for (guint i = 0; i < groups->len; i++) {
+                gid_t gid = 0;
 
-                for (char **name = names; name && *name; name++) {
-                        gid_t gid = 0;
-
-                        if (!resolve_group(*name, group ?: "", &gid, error))
-                                return false;
-                        add_gid(identity->additional_gids, gid);
-                }
-                if (!names)
+                if (!resolve_group(groups->pdata[i], group ?: "", &gid, error))
                         return false;
+                add_gid(identity->additional_gids, gid);
         }
         return true;
 }

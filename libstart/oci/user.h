@@ -24,9 +24,9 @@ typedef struct UserIdentity {
  * Lines that are broken are skipped. On failure *ret is left alone. */
 bool user_resolve(const char *spec, const char *passwd, const char *group, UserIdentity *ret, GError **error);
 
-/* More groups for the payload, of GPtrArray `lists` (user_spec_parse_groups()); `group` is as above. A number need not be
- * in the file. On failure the identity may have some of them. */
-bool user_add_groups(UserIdentity *identity, const GPtrArray *lists, const char *group, GError **error);
+/* More groups for the payload, each a name or a number (of char*); `group` is as above. A number need not be in the
+ * file. On failure the identity may have some of them. */
+bool user_add_groups(UserIdentity *identity, const GPtrArray *groups, const char *group, GError **error);
 
 void user_identity_clear(UserIdentity *identity);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UserIdentity, user_identity_clear)

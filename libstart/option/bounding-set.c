@@ -12,45 +12,24 @@
         (BIT(CHOWN) | BIT(DAC_OVERRIDE) | BIT(FOWNER) | BIT(FSETID) | BIT(KILL) | BIT(NET_BIND_SERVICE) | \
          BIT(SETFCAP) | BIT(SETGID) | BIT(SETPCAP) | BIT(SETUID) | BIT(SYS_CHROOT))
 
-static bool parse_list(const GPtrArray *list, guint64 *ret, GError **error) {
-        guint64 mask = 0;
+bool bounding_set_check(guint64 added, guint64 dropped, GError **error) {
+        guint64 both = added & dropped;
 
-        for (guint i = 0; i < list->len; i++) {
-                guint64 one = 0;
-
-                if (!capability_parse(list->pdata[i], &one, error))
-                        return false;
-                mask |= one;
-        }
-        *ret = mask;
-        return true;
-}
-
-bool bounding_set_find_asked(const LaunchArgs *args, guint64 *ret_added, guint64 *ret_dropped, GError **error) {
-        guint64 both;
-
-        if (!parse_list(args->cap_add, ret_added, error) || !parse_list(args->cap_drop, ret_dropped, error))
-                return false;
-        if (*ret_added == CAPABILITY_ALL && *ret_dropped == CAPABILITY_ALL)
-                return error_set(error, KT_ERROR_USAGE, "all capabilities are both added and dropped");
-        if (*ret_added == CAPABILITY_ALL || *ret_dropped == CAPABILITY_ALL)
+        if (added == CAPABILITY_ALL && dropped == CAPABILITY_ALL)
+                return error_set(error, KT_ERROR_USAGE, "All capabilities are both added and dropped");
+        if (added == CAPABILITY_ALL || dropped == CAPABILITY_ALL)
                 return true; /* "all but these" */
-        both = *ret_added & *ret_dropped;
         for (unsigned int i = 0; i < CAPABILITY_COUNT; i++)
                 if (both >> i & 1)
-                        return error_set(error, KT_ERROR_USAGE, "capability '%s' is both added and dropped",
+                        return error_set(error, KT_ERROR_USAGE, "Capability '%s' is both added and dropped",
                                          capability_name(i));
         return true;
 }
 
-bool bounding_set_find(const LaunchArgs *args, guint64 available, guint64 *ret, GError **error) {
-        guint64 mask, added = 0, dropped = 0;
+guint64 bounding_set_find(guint64 added, guint64 dropped, guint64 available) {
+        guint64 mask = dropped == CAPABILITY_ALL ? added : (DEFAULT_CAPABILITIES | added) & ~dropped;
 
-        if (!bounding_set_find_asked(args, &added, &dropped, error))
-                return false;
-        mask = dropped == CAPABILITY_ALL ? added : (DEFAULT_CAPABILITIES | added) & ~dropped;
-        *ret = mask & available;
-        return true;
+        return mask & available;
 }
 
 guint64 bounding_set_read(void) {

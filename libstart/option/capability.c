@@ -80,3 +80,17 @@ bool capability_parse(const char *value, guint64 *ret_mask, GError **error) {
         *ret_mask = mask;
         return true;
 }
+
+bool capability_parse_all(const GPtrArray *values, guint64 *ret_mask, GError **error) {
+        guint64 mask = 0;
+
+        for (guint i = 0; i < values->len; i++) {
+                guint64 one = 0;
+
+                if (!capability_parse(values->pdata[i], &one, error))
+                        return false;
+                mask |= one;
+        }
+        *ret_mask = mask;
+        return true;
+}

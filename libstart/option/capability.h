@@ -12,5 +12,8 @@
 /* One name ("CAP_CHOWN", "chown") or "all", or several with commas in between, as podman's --cap-add. */
 bool capability_parse(const char *value, guint64 *ret_mask, GError **error);
 
+/* All of the values (of char*) in one mask. */
+bool capability_parse_all(const GPtrArray *values, guint64 *ret_mask, GError **error);
+
 /* "CAP_CHOWN" for 0; NULL where there is none. Static. */
 const char *capability_name(unsigned int number);

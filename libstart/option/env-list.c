@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/config/small-file.h"
 #include "libstart/option/env-list.h"
 
 static bool is_for_systemd(const char *entry) {
@@ -46,22 +45,4 @@ GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, 
                 return g_steal_pointer(&all);
         error_set(error, KT_ERROR_FAILED, "it does not fit the other words: systemctl daemon-reload");
         return NULL;
-}
-
-GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data, GError **error) {
-        g_autofree char *data = NULL;
-        GPtrArray *all;
-        gsize length;
-
-        if (!generated_file_read(path, &data, &length, error)) {
-                g_prefix_error(error, "The container's environment: ");
-                return NULL;
-        }
-        all = env_list_merge(data, length, env, error);
-        if (!all) {
-                g_prefix_error(error, "'%s': ", path);
-                return NULL;
-        }
-        *ret_data = g_steal_pointer(&data);
-        return all;
 }

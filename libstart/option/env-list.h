@@ -16,6 +16,3 @@ GString *env_list_take(GPtrArray *env);
 /* All of them, each in its place: pointers into `data` and to the strings of `env`. Fails for a list that is cut off, or
  * is not of this command line. Pure. Transfer container. */
 GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, GError **error);
-
-/* The same from a file, whose content *ret_data is (transfer full): small-file.h. */
-GPtrArray *env_list_read(const char *path, const GPtrArray *env, char **ret_data, GError **error);

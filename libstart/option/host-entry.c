@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/option/host-entry.h"
+#include "libstart/option/names.h"
 
 static bool check_address(const char *address, GError **error) {
         struct in6_addr any;
@@ -20,15 +21,10 @@ static bool check_address(const char *address, GError **error) {
 
 /* Whatever else was in a name could begin another entry of the file. */
 static bool check_names(char *const *names, GError **error) {
-        for (char *const *name = names; *name; name++) {
-                bool ok = **name;
-
-                for (const char *c = *name; *c && ok; c++)
-                        ok = g_ascii_isalnum(*c) || strchr("_.-", *c);
-                if (!ok)
+        for (char *const *name = names; *name; name++)
+                if (!name_is_made_of(*name, "_.-"))
                         return error_set(error, KT_ERROR_USAGE,
                                          "'%s' is no name of a host: letters, digits, '.', '-' and '_'", *name);
-        }
         return true;
 }
 
@@ -44,8 +40,7 @@ static bool append_one(GString *lines, const char *entry, GError **error) {
         if (!check_names(names, error) || !check_address(colon + 1, error))
                 return false;
         joined = g_strjoinv(" ", names);
-        if (lines)
-                g_string_append_printf(lines, "%s\t%s\n", colon + 1, joined);
+        g_string_append_printf(lines, "%s\t%s\n", colon + 1, joined);
         return true;
 }
 

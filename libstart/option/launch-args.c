@@ -2,8 +2,175 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/option/check-value.h"
+#include "libstart/base/path-value.h"
+#include "libstart/option/annotation.h"
+#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/device-request.h"
+#include "libstart/option/host-entry.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/mount-request.h"
+#include "libstart/option/names.h"
+#include "libstart/option/security-option.h"
+#include "libstart/option/signal-name.h"
+#include "libstart/option/size.h"
+#include "libstart/option/sysctl.h"
+#include "libstart/option/ulimit.h"
+#include "libstart/option/user-spec.h"
+
+/* The readers: each puts one value of its option into a request. Later values replace earlier ones, or are added to
+ * them. */
+
+/* Takes ownership of `item`; NULL is an error of the parser's. */
+static bool keep(GPtrArray **list, void *item, GDestroyNotify free_item) {
+        if (!item)
+                return false;
+        if (!*list)
+                *list = g_ptr_array_new_with_free_func(free_item);
+        g_ptr_array_add(*list, item);
+        return true;
+}
+
+static bool keep_mount(ContainerRequest *request, MountRequest *mount) {
+        return keep(&request->mounts, mount, (GDestroyNotify) mount_request_free);
+}
+
+static bool read_volume(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_volume(value, error));
+}
+
+static bool read_mount(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_mount(value, error));
+}
+
+static bool read_tmpfs(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_tmpfs(value, error));
+}
+
+static bool read_device(ContainerRequest *request, const char *value, GError **error) {
+        return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
+}
+
+static bool read_sysctl(ContainerRequest *request, const char *value, GError **error) {
+        return keep(&request->sysctls, sysctl_parse(value, error), (GDestroyNotify) sysctl_free);
+}
+
+/* Of a list of words that are kept one by one, takes the words. NULL is an error of the parser's. */
+static bool keep_words(GPtrArray **list, char **words) {
+        for (char **word = words; word && *word; word++)
+                keep(list, *word, g_free);
+        g_free(words);
+        return words;
+}
+
+static bool read_group(ContainerRequest *request, const char *value, GError **error) {
+        return keep_words(&request->groups, user_spec_parse_groups(value, error));
+}
+
+static bool read_security(ContainerRequest *request, const char *value, GError **error) {
+        SecurityOption option;
+
+        if (!security_option_parse(value, &option, error))
+                return false;
+        switch (option.kind) {
+        case SECURITY_NO_NEW_PRIVILEGES:
+                request->no_new_privileges = option.enabled;
+                break;
+        case SECURITY_SECCOMP:
+                request->unconfined = !option.enabled;
+                request->seccomp_profile = option.profile;
+                break;
+        case SECURITY_MASK:
+                return keep_words(&request->masked, g_strsplit(option.paths, ":", -1));
+        case SECURITY_UNMASK:
+                return keep_words(&request->unmasked, g_strsplit(option.paths, ":", -1));
+        }
+        return true;
+}
+
+static bool read_ulimit(ContainerRequest *request, const char *value, GError **error) {
+        Ulimit ulimit;
+
+        if (!ulimit_parse(value, &ulimit, error))
+                return false;
+        if (!request->ulimits)
+                request->ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit));
+        if (ulimit.type)
+                g_array_append_val(request->ulimits, ulimit);
+        else
+                request->host_limits = true;
+        return true;
+}
+
+static bool read_capability(guint64 *mask, const char *value, GError **error) {
+        guint64 more = 0;
+
+        if (!capability_parse(value, &more, error))
+                return false;
+        *mask |= more;
+        return true;
+}
+
+static bool read_cap_add(ContainerRequest *request, const char *value, GError **error) {
+        return read_capability(&request->cap_added, value, error);
+}
+
+static bool read_cap_drop(ContainerRequest *request, const char *value, GError **error) {
+        return read_capability(&request->cap_dropped, value, error);
+}
+
+static bool read_host(ContainerRequest *request, const char *value, GError **error) {
+        if (!request->hosts)
+                request->hosts = g_string_new(NULL);
+        return host_entry_append(request->hosts, value, error);
+}
+
+static bool read_shm_size(ContainerRequest *request, const char *value, GError **error) {
+        guint64 bytes;
+
+        if (!size_parse(value, &bytes, error))
+                return false;
+        request->shm_size = (gint64) bytes;
+        return true;
+}
+
+static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
+        return storage_option_parse(value, &request->storage, error);
+}
+
+static bool read_network(ContainerRequest *request, const char *value, GError **error) {
+        return network_mode_parse(value, &request->network, error);
+}
+
+static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
+        return notify_mode_parse(value, &request->notify, error);
+}
+
+static bool read_log_driver(ContainerRequest *request, const char *value, GError **error) {
+        return log_driver_parse(value, &request->log_driver, error);
+}
+
+static bool read_log_option(ContainerRequest *request, const char *value, GError **error) {
+        return log_option_parse(value, &request->log_tag, error);
+}
+
+static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
+        return signal_name_parse(value, &request->stop_signal, error);
+}
+
+/* Values that stay text are only checked. */
+
+static bool check_user(const char *value, GError **error) {
+        return user_spec_parse(value, NULL, NULL, error);
+}
+
+/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
+static bool check_env(const char *value, GError **error) {
+        value += strspn(value, " \t");
+        if (value[0] == '\0' || value[0] == '=')
+                return error_set(error, KT_ERROR_USAGE, "an environment variable needs a name before '='");
+        return true;
+}
 
 typedef enum Kind {
         KIND_STRING,
@@ -15,60 +182,67 @@ typedef struct Option {
         const char *name; /* "--name" */
         char letter;      /* podman's one-letter form, or 0 */
         Kind kind;
-        size_t offset;
+        size_t offset; /* in LaunchArgs */
         bool (*check)(const char *value, GError **error);
+        bool (*read)(ContainerRequest *request, const char *value, GError **error);
         const char *metavar;
         const char *help;
 } Option;
 
 #define STRING(field) KIND_STRING, offsetof(LaunchArgs, field)
 #define LIST(field) KIND_LIST, offsetof(LaunchArgs, field)
-#define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field)
+#define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field), NULL, NULL
+
+#define TEXT NULL, NULL
+#define CHECK(function) function, NULL
+#define READ(function) NULL, function
 
 static const Option options[] = {
-        { "--name", 0, STRING(name), check_name, "NAME", "name of the container" },
-        { "--hostname", 'h', STRING(hostname), check_hostname, "NAME", "host name inside" },
-        { "--label", 'l', LIST(labels), NULL, "KEY=VALUE", "label of the container" },
-        { "--annotation", 0, LIST(annotations), check_annotation, "KEY=VALUE", "OCI annotation" },
-        { "--entrypoint", 0, STRING(entrypoint), NULL, "COMMAND", "replaces the image's entrypoint" },
-        { "--user", 'u', STRING(user), check_user, "USER[:GROUP]", "name or id the payload runs as" },
-        { "--group-add", 0, LIST(group_add), check_group_add, "GROUP", "one more group of the payload" },
-        { "--workdir", 'w', STRING(workdir), check_absolute_path, "DIR", "working directory" },
-        { "--env", 'e', LIST(env), check_env, "NAME[=VALUE]", "environment variable" },
-        { "--env-file", 0, LIST(env_files), check_absolute_path, "FILE", "file of environment variables" },
-        { "--env-host", 0, FLAG(env_host), NULL, NULL, "pass the caller's whole environment" },
-        { "--http-proxy", 0, FLAG(http_proxy), NULL, NULL, "pass the caller's proxy variables (default)" },
-        { "--tz", 0, STRING(timezone), check_timezone, "ZONE", "time zone, or local for the host's" },
-        { "--rootfs", 0, FLAG(rootfs), NULL, NULL, "IMAGE is a directory, DIR[:O]" },
-        { "--read-only", 0, FLAG(read_only), NULL, NULL, "root file system is read-only" },
-        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, NULL, "but /run, /tmp, /var/tmp are not (default)" },
-        { "--volume", 'v', LIST(volumes), check_volume, "SRC:DST[:OPT]", "bind mount" },
-        { "--mount", 0, LIST(mounts), check_mount, "type=T,KEY=VALUE", "bind mount or tmpfs" },
-        { "--tmpfs", 0, LIST(tmpfs), check_tmpfs, "DST[:OPT]", "tmpfs mount" },
-        { "--device", 0, LIST(devices), check_device, "SRC[:DST][:rwm]", "device node of the host" },
-        { "--shm-size", 0, STRING(shm_size), check_size, "SIZE", "size of /dev/shm (default 64m)" },
-        { "--storage-opt", 0, LIST(storage_opt), check_storage_opt, "size=|inodes=", "limit of what is written" },
-        { "--network", 0, STRING(network), check_network, "host|none", "network namespace" },
-        { "--net", 0, STRING(network), check_network, NULL, NULL },
-        { "--add-host", 0, LIST(add_hosts), check_add_host, "NAME:ADDRESS", "entry of /etc/hosts" },
-        { "--cap-add", 0, LIST(cap_add), check_capability, "CAP", "capability to add, or all" },
-        { "--cap-drop", 0, LIST(cap_drop), check_capability, "CAP", "capability to drop, or all" },
-        { "--security-opt", 0, LIST(security_opt), check_security_opt, "OPT",
+        { "--name", 0, STRING(name), CHECK(name_check_container), "NAME", "name of the container" },
+        { "--hostname", 'h', STRING(hostname), CHECK(name_check_host), "NAME", "host name inside" },
+        { "--label", 'l', LIST(labels), TEXT, "KEY=VALUE", "label of the container" },
+        { "--annotation", 0, LIST(annotations), CHECK(annotation_check), "KEY=VALUE", "OCI annotation" },
+        { "--entrypoint", 0, STRING(entrypoint), TEXT, "COMMAND", "replaces the image's entrypoint" },
+        { "--user", 'u', STRING(user), CHECK(check_user), "USER[:GROUP]", "name or id the payload runs as" },
+        { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
+        { "--workdir", 'w', STRING(workdir), CHECK(path_value_check), "DIR", "working directory" },
+        { "--env", 'e', LIST(env), CHECK(check_env), "NAME[=VALUE]", "environment variable" },
+        { "--env-file", 0, LIST(env_files), CHECK(path_value_check), "FILE", "file of environment variables" },
+        { "--env-host", 0, FLAG(env_host), NULL, "pass the caller's whole environment" },
+        { "--http-proxy", 0, FLAG(http_proxy), NULL, "pass the caller's proxy variables (default)" },
+        { "--tz", 0, STRING(timezone), CHECK(name_check_time_zone), "ZONE", "time zone, or local for the host's" },
+        { "--rootfs", 0, FLAG(rootfs), NULL, "IMAGE is a directory, DIR[:O]" },
+        { "--read-only", 0, FLAG(read_only), NULL, "root file system is read-only" },
+        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, "but /run, /tmp, /var/tmp are not (default)" },
+        { "--volume", 'v', LIST(volumes), READ(read_volume), "SRC:DST[:OPT]", "bind mount" },
+        { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
+        { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
+        { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
+        { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
+        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "size=|inodes=", "limit of what is written" },
+        { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
+        { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
+        { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
+        { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
+        { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
+        { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
           "no-new-privileges, seccomp=, mask=, unmask=" },
-        { "--ulimit", 0, LIST(ulimits), check_ulimit, "NAME=SOFT[:HARD]", "resource limit" },
-        { "--sysctl", 0, LIST(sysctls), check_sysctl, "NAME=VALUE", "namespaced kernel parameter" },
-        { "--log-driver", 0, STRING(log_driver), check_log_driver, "DRIVER", "journald, passthrough or none" },
-        { "--log-opt", 0, LIST(log_opt), check_log_opt, "tag=NAME", "identifier in the journal" },
-        { "--sdnotify", 0, STRING(sdnotify), check_sdnotify, "MODE", "who says READY=1: conmon, container, ignore" },
-        { "--stop-signal", 0, STRING(stop_signal), check_signal, "SIGNAL", "signal that stops the payload" },
-        { "--detach", 'd', FLAG(detach), NULL, NULL, "hand the payload over to systemd and exit" },
-        { "--env-list", 0, STRING(env_list), check_absolute_path, "FILE",
+        { "--ulimit", 0, LIST(ulimits), READ(read_ulimit), "NAME=SOFT[:HARD]", "resource limit" },
+        { "--sysctl", 0, LIST(sysctls), READ(read_sysctl), "NAME=VALUE", "namespaced kernel parameter" },
+        { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },
+        { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME", "identifier in the journal" },
+        { "--sdnotify", 0, STRING(sdnotify), READ(read_notify), "MODE",
+          "who says READY=1: conmon, container, ignore" },
+        { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
+          "signal that stops the payload" },
+        { "--detach", 'd', FLAG(detach), NULL, "hand the payload over to systemd and exit" },
+        { "--env-list", 0, STRING(env_list), CHECK(path_value_check), "FILE",
           "variables that keyturn-generator wrote apart" },
-        { "--untrusted-list", 0, STRING(untrusted_list), check_absolute_path, "FILE",
+        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check), "FILE",
           "directories that payloads write to" },
-        { "--state-dir", 0, STRING(state_dir), check_absolute_path, "DIR", "the container's directory on /run" },
-        { "--timing", 0, FLAG(timing), NULL, NULL, "say where the time of the start went" },
-        { "--print-spec", 0, FLAG(print_spec), NULL, NULL, "print the OCI config.json, start nothing" },
+        { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check), "DIR", "the container's directory on /run" },
+        { "--timing", 0, FLAG(timing), NULL, "say where the time of the start went" },
+        { "--print-spec", 0, FLAG(print_spec), NULL, "print the OCI config.json, start nothing" },
 };
 
 static void *field(const LaunchArgs *args, const Option *option) {
@@ -128,10 +302,6 @@ static bool parse_flag(const char *value, LaunchFlag *ret) {
 }
 
 static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
-        if (option->check && !option->check(value, error)) {
-                g_prefix_error(error, "%s: ", option->name);
-                return false;
-        }
         switch (option->kind) {
         case KIND_FLAG:
                 if (!parse_flag(value, field(args, option)))
@@ -152,28 +322,30 @@ static bool set_value(LaunchArgs *args, const Option *option, const char *value,
         return true;
 }
 
-static bool is_unexpanded(const char *value) {
-        return strpbrk(value, "%$");
+static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
+        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
+                return true;
+        g_prefix_error(error, "%s: ", option->name);
+        return false;
 }
 
-static bool set_unchecked(LaunchArgs *args, const Option *option, const char *value, GError **error) {
-        Option unchecked = *option;
+/* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
+static bool check_value(const Option *option, const char *value, GError **error) {
+        g_auto(ContainerRequest) scratch = { 0 };
 
-        unchecked.check = NULL;
-        return set_value(args, &unchecked, value, error);
+        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
 }
 
 bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GError **error) {
         const Option *option = find_option(name, strlen(name));
 
         g_return_val_if_fail(option, false);
-        return is_unexpanded(value) ? set_unchecked(args, option, value, error) :
-                                      set_value(args, option, value, error);
+        return check_value(option, value, error) && set_value(args, option, value, error);
 }
 
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
  * -evalue. Moves *i to the last word that it took. */
-static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool unexpanded, GError **error) {
+static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool check, GError **error) {
         const char *word = words[*i], *value = NULL;
         const Option *option;
 
@@ -195,8 +367,7 @@ static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, 
                 value = "true";
         if (!value && !(value = words[++*i]))
                 return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
-        return unexpanded && is_unexpanded(value) ? set_unchecked(args, option, value, error) :
-                                                    set_value(args, option, value, error);
+        return (!check || check_value(option, value, error)) && set_value(args, option, value, error);
 }
 
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error) {
@@ -209,7 +380,7 @@ bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GErro
         return true;
 }
 
-static LaunchArgs *parse(const char *const *words, bool unexpanded, GError **error) {
+LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
         g_autoptr(LaunchArgs) args = launch_args_new();
         size_t i = 0;
 
@@ -218,7 +389,7 @@ static LaunchArgs *parse(const char *const *words, bool unexpanded, GError **err
                         i++;
                         break;
                 }
-                if (!parse_option(args, words, &i, unexpanded, error))
+                if (!parse_option(args, words, &i, false, error))
                         return NULL;
         }
         if (!words[i]) {
@@ -231,12 +402,79 @@ static LaunchArgs *parse(const char *const *words, bool unexpanded, GError **err
         return g_steal_pointer(&args);
 }
 
-LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
-        return parse(words, false, error);
+/* What needs no reading. */
+static void copy_text(const LaunchArgs *args, ContainerRequest *request) {
+        request->name = args->name;
+        request->hostname = args->hostname;
+        request->labels = args->labels;
+        request->annotations = args->annotations;
+        request->image = args->image;
+        request->entrypoint = args->entrypoint;
+        request->command = args->command;
+        request->user = args->user;
+        request->workdir = args->workdir;
+        request->env = args->env;
+        request->env_list = args->env_list;
+        request->env_files = args->env_files;
+        request->timezone = args->timezone;
+        request->untrusted_list = args->untrusted_list;
+        request->state_dir = args->state_dir;
 }
 
-LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **error) {
-        return parse(words, true, error);
+static void copy_flags(const LaunchArgs *args, ContainerRequest *request) {
+        request->rootfs = args->rootfs == FLAG_TRUE;
+        request->env_host = args->env_host == FLAG_TRUE;
+        request->http_proxy = args->http_proxy != FLAG_FALSE;
+        request->read_only = args->read_only == FLAG_TRUE;
+        request->read_only_tmpfs = args->read_only_tmpfs != FLAG_FALSE;
+        request->detach = args->detach == FLAG_TRUE;
+        request->timing = args->timing == FLAG_TRUE;
+}
+
+static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option, GError **error) {
+        if (option->kind == KIND_STRING) {
+                const char *value = *(char **) field(args, option);
+
+                return !value || read_value(request, option, value, error);
+        }
+
+        const GPtrArray *list = *(GPtrArray **) field(args, option);
+        for (guint i = 0; i < list->len; i++)
+                if (!read_value(request, option, list->pdata[i], error))
+                        return false;
+        return true;
+}
+
+static bool check_together(const ContainerRequest *request, GError **error) {
+        if (request->host_limits && request->ulimits->len > 0)
+                return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
+        return bounding_set_check(request->cap_added, request->cap_dropped, error);
+}
+
+bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
+        g_auto(ContainerRequest) request = {
+                .groups = g_ptr_array_new_with_free_func(g_free),
+                .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
+                .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
+                .shm_size = -1,
+                .hosts = g_string_new(NULL),
+                .masked = g_ptr_array_new_with_free_func(g_free),
+                .unmasked = g_ptr_array_new_with_free_func(g_free),
+                .ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit)),
+                .sysctls = g_ptr_array_new_with_free_func((GDestroyNotify) sysctl_free),
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+                if (options[i].help && (options[i].check || options[i].read) &&
+                    !read_option(args, &request, &options[i], error))
+                        return false;
+        copy_text(args, &request);
+        copy_flags(args, &request);
+        if (!check_together(&request, error))
+                return false;
+        *ret = request;
+        request = (ContainerRequest) { 0 };
+        return true;
 }
 
 static void add_word(GPtrArray *words, const char *word) {

@@ -4,13 +4,15 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/option/request.h"
+
 /* The seam of the project: what a container is to be, as the generator writes it into ExecStart= and
  * `libstart run` reads it back. Names and meanings are those of `podman run` (podman-run(1)), of which this is a
  * subset; options of our own are marked. Both directions come from one table (launch-args.c), and
  * parse(build(x)) == x.
  *
  * Values stay strings here: in the generator they may still hold systemd's specifiers (%i) and variables
- * (${NAME}), which systemd expands before libstart sees them. */
+ * (${NAME}), which systemd expands before libstart sees them. What they mean is a ContainerRequest. */
 
 typedef enum LaunchFlag {
         FLAG_UNSET, /* the default of podman run applies */
@@ -85,15 +87,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LaunchArgs, launch_args_free)
  * Fails with KT_ERROR_USAGE, naming the option, and leaves args as it was. */
 bool launch_args_set(LaunchArgs *args, const char *option, const char *value, GError **error);
 
-/* Add options only, as PodmanArgs= has them: a word that is no option is an error. `words` is NULL-terminated. */
+/* Add options only, as PodmanArgs= has them: a word that is no option is an error. Values are checked as by
+ * launch_args_set(). `words` is NULL-terminated. */
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);
 
-/* Options, then the image, then the command. "--" ends the options. Values are checked, whatever they hold. */
+/* Options, then the image, then the command. "--" ends the options. Only the options are looked at, not their values,
+ * which in a unit may still hold what systemd is to expand. */
 LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 
-/* The same for words that systemd has not expanded yet: values with % or $ in them are not checked. For programs that
- * look at units; what starts a container takes the other. */
-LaunchArgs *launch_args_parse_unexpanded(const char *const *words, GError **error);
+/* Read all values, each once, whatever they hold. The request uses the strings of `args`. Errors name the option; *ret is
+ * left alone then. */
+bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error);
 
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,
  * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer container: the words

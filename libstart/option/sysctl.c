@@ -19,25 +19,34 @@ static bool find_namespace(const char *name, SysctlNamespace *ret) {
         return true;
 }
 
-bool sysctl_parse(const char *value, char **ret_name, SysctlNamespace *ret_namespace, GError **error) {
+void sysctl_free(Sysctl *sysctl) {
+        if (!sysctl)
+                return;
+        g_free(sysctl->name);
+        g_free(sysctl->value);
+        g_free(sysctl);
+}
+
+static bool parse(Sysctl *sysctl, const char *value, GError **error) {
         const char *equals = strchr(value, '=');
-        g_autofree char *name = equals ? g_strndup(value, (gsize) (equals - value)) : NULL;
-        SysctlNamespace ns;
 
         if (!equals || equals == value)
                 return error_set(error, KT_ERROR_USAGE, "sysctl '%s': the form is NAME=VALUE", value);
+        sysctl->name = g_strndup(value, (gsize) (equals - value));
+        sysctl->value = g_strdup(equals + 1);
         /* The name becomes a path below /proc/sys. */
-        if (name[strcspn(name, "/ \t")] || strstr(name, ".."))
+        if (sysctl->name[strcspn(sysctl->name, "/ \t")] || strstr(sysctl->name, ".."))
                 return error_set(error, KT_ERROR_USAGE, "sysctl '%s': '%s' is no name of a kernel parameter", value,
-                                 name);
-        if (!find_namespace(name, &ns))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
-                                 "sysctl.d(5)",
-                                 value, name);
-        if (ret_namespace)
-                *ret_namespace = ns;
-        if (ret_name)
-                *ret_name = g_steal_pointer(&name);
-        return true;
+                                 sysctl->name);
+        return find_namespace(sysctl->name, &sysctl->ns) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "sysctl '%s': '%s' belongs to the whole machine, not to a container; set it with "
+                         "sysctl.d(5)",
+                         value, sysctl->name);
+}
+
+Sysctl *sysctl_parse(const char *value, GError **error) {
+        g_autoptr(Sysctl) sysctl = g_new0(Sysctl, 1);
+
+        return parse(sysctl, value, error) ? g_steal_pointer(&sysctl) : NULL;
 }

@@ -10,6 +10,14 @@ typedef enum SysctlNamespace {
         SYSCTL_NETWORK,
 } SysctlNamespace;
 
-/* NAME=VALUE, of podman's list of names. Either ret may be NULL. ret_name: transfer full. The value is what
- * follows the first '='. */
-bool sysctl_parse(const char *value, char **ret_name, SysctlNamespace *ret_namespace, GError **error);
+typedef struct Sysctl {
+        char *name;
+        char *value;
+        SysctlNamespace ns;
+} Sysctl;
+
+void sysctl_free(Sysctl *sysctl);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sysctl, sysctl_free)
+
+/* NAME=VALUE, of podman's list of names. Transfer full. */
+Sysctl *sysctl_parse(const char *value, GError **error);

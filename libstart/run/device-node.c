@@ -29,7 +29,7 @@ static bool refuse_missing(const char *path, GError **error) {
 
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
-                "Device '%s' is not there. To wait for it: Requires=%s and After=%s in [Unit], see DEVICES in "
+                "Device '%s' is not there. To wait for it: BindsTo=%s and After=%s in [Unit], see DEVICES in "
                 "keyturn.container(5). To do without it: AddDevice=-%s",
                 path, unit, unit, path);
 }

@@ -7,7 +7,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/host-entry.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
@@ -39,12 +38,12 @@ static EtcFile text_file(const char *directory, const char *name, char *content)
         return (EtcFile) { directory, name, content, content ? strlen(content) : 0, NULL };
 }
 
-static const char *hosts_key(const LaunchArgs *args) {
-        return args->add_hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
+static const char *hosts_key(const ContainerRequest *request) {
+        return request->hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
 }
 
-static const char *localtime_key(const LaunchArgs *args) {
-        return args->timezone ? "Timezone= (--tz)" : NULL;
+static const char *localtime_key(const ContainerRequest *request) {
+        return request->timezone ? "Timezone= (--tz)" : NULL;
 }
 
 /* A host file that is not there is an empty one. */
@@ -54,31 +53,28 @@ static char *read_host_file(const char *path) {
         return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
 }
 
-static bool make_files(const LaunchArgs *args, const char *hostname, EtcFile files[N_FILES], GError **error) {
-        bool own_network = g_strcmp0(args->network, "none") == 0;
+static bool make_files(const ContainerRequest *request, const char *hostname, EtcFile files[N_FILES],
+                       GError **error) {
+        bool own_network = request->network == NETWORK_NONE;
         g_autofree char *hosts = read_host_file("/etc/hosts");
-        g_autoptr(GString) added = g_string_new(NULL);
 
-        for (guint i = 0; i < args->add_hosts->len; i++)
-                if (!host_entry_append(added, args->add_hosts->pdata[i], error))
-                        return false;
         files[HOSTS] = text_file("etc", "hosts",
-                                 etc_hosts(added->str, hosts, own_network ? hostname : NULL, args->name));
+                                 etc_hosts(request->hosts->str, hosts, own_network ? hostname : NULL, request->name));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
         files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));
         files[PASSWD] = text_file("etc", "passwd", NULL);
         files[GROUP] = text_file("etc", "group", NULL);
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
-        files[HOSTS].key = hosts_key(args);
-        files[LOCALTIME].key = localtime_key(args);
+        files[HOSTS].key = hosts_key(request);
+        files[LOCALTIME].key = localtime_key(request);
         if (!own_network) {
                 g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
 
                 files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf));
         }
-        return !args->timezone ||
-               timezone_read("/", args->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
+        return !request->timezone ||
+               timezone_read("/", request->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
 }
 
 static void free_files(EtcFile files[N_FILES]) {
@@ -114,11 +110,12 @@ static bool write_directory(int upper, char *const *layers, const char *director
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
 
-bool etc_files_write(int upper, char *const *layers, const LaunchArgs *args, const char *hostname, GError **error) {
+bool etc_files_write(int upper, char *const *layers, const ContainerRequest *request, const char *hostname,
+                     GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(args, hostname, files, error) && write_directory(upper, layers, "etc", files, error) &&
+        ok = make_files(request, hostname, files, error) && write_directory(upper, layers, "etc", files, error) &&
              write_directory(upper, layers, "run", files, error);
         free_files(files);
         return ok;
@@ -157,13 +154,13 @@ static bool check_localtime(int root_fd, GError **error) {
                          "cannot be made; make it a file, or use Rootfs=DIRECTORY:O");
 }
 
-GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const LaunchArgs *args,
+GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const ContainerRequest *request,
                                  const char *hostname, const char *passwd, const char *group, GError **error) {
         g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(args, hostname, files, error) && (!args->timezone || check_localtime(root_fd, error));
+        ok = make_files(request, hostname, files, error) && (!request->timezone || check_localtime(root_fd, error));
         files[PASSWD] = text_file("etc", "passwd", g_strdup(passwd));
         files[GROUP] = text_file("etc", "group", g_strdup(group));
         for (int i = 0; ok && i < N_FILES; i++) {
@@ -205,8 +202,8 @@ static bool check_visible(const char *path, const char *key, runtime_spec_schema
                          hiding->destination, path, key);
 }
 
-bool etc_files_check(const LaunchArgs *args, runtime_spec_schema_defs_mount *const *mounts, size_t length,
+bool etc_files_check(const ContainerRequest *request, runtime_spec_schema_defs_mount *const *mounts, size_t length,
                      const char *own, GError **error) {
-        return check_visible("/etc/hosts", hosts_key(args), mounts, length, own, error) &&
-               check_visible("/etc/localtime", localtime_key(args), mounts, length, own, error);
+        return check_visible("/etc/hosts", hosts_key(request), mounts, length, own, error) &&
+               check_visible("/etc/localtime", localtime_key(request), mounts, length, own, error);
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "libstart/run/notify.h"
 #include "libstart/run/runtime.h"
+#include "libstart/run/systemd-notify.h"
 
 /* What became of a payload that was to be handed over. */
 typedef struct HandOver {

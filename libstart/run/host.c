@@ -9,6 +9,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/option/bounding-set.h"
+#include "libstart/option/device-request.h"
+#include "libstart/option/mount-request.h"
 #include "libstart/run/device-node.h"
 #include "libstart/run/host.h"
 
@@ -59,15 +61,6 @@ static guint64 read_number(const char *path) {
         return number;
 }
 
-static bool read_source_flags(const char *path, unsigned long *ret_flags, GError **error) {
-        struct statvfs st;
-
-        if (statvfs(path, &st) < 0)
-                return error_set_errno(error, errno, "Cannot mount '%s' into the container", path);
-        *ret_flags = st.f_flag;
-        return true;
-}
-
 bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
         bool can_raise_limits = has_capability(CAP_SYS_RESOURCE);
@@ -88,12 +81,60 @@ bool host_gather(Host *ret, GError **error) {
                 .listen_fds = host_listen_fds(),
                 .listen_fd_names = getenv("LISTEN_FDNAMES"),
                 .selinux = access("/sys/fs/selinux/enforce", F_OK) == 0,
-                .source_flags = read_source_flags,
-                .find_device = device_node_find,
         };
         return true;
 }
 
+static bool find_mount_source(const MountRequest *mount, unsigned long *ret_flags, GError **error) {
+        struct statvfs st;
+
+        if (mount->type != MOUNT_BIND)
+                return true;
+        if (statvfs(mount->source, &st) == 0) {
+                *ret_flags = st.f_flag;
+                return true;
+        }
+        if (errno != ENOENT)
+                return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", mount->source,
+                                       mount->destination);
+        return error_set(error, KT_ERROR_NOT_FOUND,
+                         "Cannot mount '%s' on the container's '%s' (Volume=, Mount=): '%s' is not there; create it "
+                         "before, e.g. with mkdir or tmpfiles.d(5)",
+                         mount->source, mount->destination, mount->source);
+}
+
+static bool find_device(const DeviceRequest *device, char **ret_node, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (device_node_find(device->source, device->access, ret_node, &problem) ||
+            (device->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)))
+                return true;
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+}
+
+bool host_find_sources(Host *host, const ContainerRequest *request, GError **error) {
+        const GPtrArray *mounts = request->mounts, *devices = request->devices;
+
+        host->source_flags = g_new0(unsigned long, mounts->len);
+        host->device_nodes = g_ptr_array_new_with_free_func(g_free);
+        for (guint i = 0; i < mounts->len; i++)
+                if (!find_mount_source(mounts->pdata[i], &host->source_flags[i], error))
+                        return false;
+        for (guint i = 0; i < devices->len; i++) {
+                char *node = NULL;
+
+                if (!find_device(devices->pdata[i], &node, error))
+                        return false;
+                g_ptr_array_add(host->device_nodes, node);
+        }
+        host->facts.source_flags = host->source_flags;
+        host->facts.device_nodes = host->device_nodes;
+        return true;
+}
+
 void host_clear(Host *host) {
-        host_facts_clear(&host->facts);
+        g_clear_pointer(&host->facts.thermal_throttle, g_strfreev);
+        g_clear_pointer(&host->source_flags, g_free);
+        g_clear_pointer(&host->device_nodes, g_ptr_array_unref);
 }

@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The container's root in its mount namespace: from the host's tree, seen by one process more, to the only one that is
- * there. All in the container's process, before it is confined. */
+/* The container's root in its mount namespace. At first the namespace has a copy of the host's mounts, in the end the
+ * container's alone. All of this runs in the container's process, before it is confined. */
 
 /* In a new mount namespace: what is mounted on path from now on stays in it. */
 bool mount_tree_separate(const char *path, GError **error);

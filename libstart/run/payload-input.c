@@ -74,14 +74,14 @@ static bool open_read_only(GError **error) {
         return replace_input(fd, error);
 }
 
-bool payload_input_open(const LaunchArgs *args, GError **error) {
+bool payload_input_open(bool detach, GError **error) {
         struct stat st;
 
         if (fstat(STDIN_FILENO, &st) < 0 || is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
                 return true;
         if (S_ISREG(st.st_mode))
                 return open_read_only(error);
-        if (args->detach != FLAG_TRUE && isatty(STDIN_FILENO))
+        if (!detach && isatty(STDIN_FILENO))
                 return open_null(error);
         return error_set(error, KT_ERROR_UNSUPPORTED,
                          "Standard input is %s of the host's, which is not given to a payload" REMEDY,

@@ -8,7 +8,6 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/option/log-option.h"
 #include "libstart/run/payload-log.h"
 
 /* Kept apart from the low numbers, which are systemd's activated sockets. */
@@ -72,7 +71,7 @@ static bool open_relay(PayloadLog *log, const int streams[2], GError **error) {
                do_without_relay(streams, failure, error);
 }
 
-/* Ours, where it is for the payload only through a pipe; else -1. */
+/* The descriptor, where its output is of this kind; else -1. */
 static int wanted(int fd, RelayOutput kind) {
         return relay_output(fd) == kind ? fd : -1;
 }
@@ -101,17 +100,13 @@ static bool connect_payload(PayloadLog *log, bool journal, bool attached, const 
         return (out < 0 && err < 0) || replace(log, out, err, error);
 }
 
-bool payload_log_open(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, GError **error) {
-        LogDriver driver = LOG_DRIVER_JOURNALD;
-
-        if (args->log_driver && !log_driver_parse(args->log_driver, &driver, error))
-                return false;
-        if (driver == LOG_DRIVER_NONE)
+bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error) {
+        if (request->log_driver == LOG_DRIVER_NONE)
                 return open_null(log, error);
-        return connect_payload(log, driver == LOG_DRIVER_JOURNALD, args->detach != FLAG_TRUE, user, error);
+        return connect_payload(log, request->log_driver == LOG_DRIVER_JOURNALD, !request->detach, user, error);
 }
 
-bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit,
+bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, const char *unit,
                          pid_t pid, GError **error) {
         g_autofree char *tag = g_strndup(unit, (gsize) (strrchr(unit, '.') - unit));
         RelayPayload payload = {
@@ -119,16 +114,12 @@ bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIden
                 .uid = user->uid,
                 .gid = user->gid,
                 .unit = unit,
-                .tag = tag,
+                .tag = request->log_tag ?: tag,
                 .level_prefix = true,
         };
 
-        if (log->pipes.socket < 0)
-                return true;
-        for (guint i = 0; i < args->log_opt->len; i++)
-                if (!log_option_parse(args->log_opt->pdata[i], &payload.tag, error))
-                        return false;
-        return relay_register(&log->pipes, log->streams[0], log->streams[1], &payload, error);
+        return log->pipes.socket < 0 ||
+               relay_register(&log->pipes, log->streams[0], log->streams[1], &payload, error);
 }
 
 /* Our own standard output and error come back: there may be an error to tell. */

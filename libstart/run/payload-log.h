@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "libstart/oci/user.h"
-#include "libstart/option/launch-args.h"
+#include "libstart/option/request.h"
 #include "libstart/relay/relay-client.h"
 #include "libstart/run/output-copier.h"
 
@@ -25,11 +25,11 @@ typedef struct PayloadLog {
 #define PAYLOAD_LOG_NULL { .pipes = RELAY_PIPES_NULL, .copier = OUTPUT_COPIER_NULL, .streams = { -1, -1 } }
 
 /* Put the payload's standard output and error in place. Our own messages keep going where they went. */
-bool payload_log_open(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, GError **error);
+bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error);
 
 /* Hand the pipes to the relay. `pid` is the payload's, or ours if we live as long as it; `unit` names the service.
  * After a failure nobody reads the payload's output, and it must not go on running. */
-bool payload_log_started(PayloadLog *log, const LaunchArgs *args, const UserIdentity *user, const char *unit,
+bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, const char *unit,
                          pid_t pid, GError **error);
 
 /* In the foreground, returns when all the payload said is written. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "libstart/run/notify.h"
+#include "libstart/run/systemd-notify.h"
 
 /* The socket that a payload with --sdnotify=container notifies. It is the container's own, never systemd's: the relay
  * reads it, and tells systemd what a payload may say (libstart/relay/notify-filter.c). It is bound before the payload

@@ -10,16 +10,18 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-path.h"
 #include "libstart/run/overlay.h"
+#include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
 
 /* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
-static bool find_directory(const LaunchArgs *args, Root *ret, GError **error) {
-        const char *value = args->image;
+static bool find_directory(const ContainerRequest *request, Root *ret, GError **error) {
+        const char *value = request->image;
         const char *colon = strrchr(value, ':');
         g_autofree char *path = colon ? g_strndup(value, (gsize) (colon - value)) : g_strdup(value);
 
@@ -28,7 +30,7 @@ static bool find_directory(const LaunchArgs *args, Root *ret, GError **error) {
                                  "Root file system '%s': only ':O' may follow the directory", value);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
-        ret->source = host_path_open(path, O_PATH | O_DIRECTORY, args->untrusted_list, error);
+        ret->source = host_path_open(path, O_PATH | O_DIRECTORY, request->untrusted_list, error);
         if (ret->source < 0) {
                 g_prefix_error(error, "Cannot use the root file system: ");
                 return false;
@@ -41,8 +43,8 @@ static bool find_directory(const LaunchArgs *args, Root *ret, GError **error) {
         return true;
 }
 
-static bool find_image(const LaunchArgs *args, Root *ret, GError **error) {
-        const char *reference = args->image;
+static bool find_image(const ContainerRequest *request, Root *ret, GError **error) {
+        const char *reference = request->image;
         g_autoptr(StoreImage) image = store_image_find("", reference, error);
 
         if (!image)
@@ -56,10 +58,10 @@ static bool find_image(const LaunchArgs *args, Root *ret, GError **error) {
         return true;
 }
 
-bool root_find(const LaunchArgs *args, Root *ret, GError **error) {
+bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
         g_auto(Root) root = ROOT_NULL;
 
-        if (!(args->rootfs == FLAG_TRUE ? find_directory : find_image)(args, &root, error))
+        if (!(request->rootfs ? find_directory : find_image)(request, &root, error))
                 return false;
         *ret = root;
         root = (Root) ROOT_NULL;
@@ -94,16 +96,16 @@ static bool clone_directory(Root *root, const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot mount '%s'", path);
 }
 
-static bool make_overlay(Root *root, const LaunchArgs *args, const char *hostname, GError **error) {
+static bool make_overlay(Root *root, const ContainerRequest *request, const char *hostname, GError **error) {
         bool ok = upper_layer_create(&root->layer, root->layers, error) &&
-                  etc_files_write(root->layer.upper, root->layers, args, hostname, error) &&
+                  etc_files_write(root->layer.upper, root->layers, request, hostname, error) &&
                   mount_overlay(root, &root->layer, error);
 
         writable_layer_close_directories(&root->layer);
         return ok;
 }
 
-static bool mount_root(Root *root, const LaunchArgs *args, const char *directory, const char *hostname,
+static bool mount_root(Root *root, const ContainerRequest *request, const char *directory, const char *hostname,
                        GError **error) {
         root->mount_point = g_build_filename(directory, "root", NULL);
         root->layer_place = root->directory ? g_build_filename(directory, "files", NULL) :
@@ -112,19 +114,49 @@ static bool mount_root(Root *root, const LaunchArgs *args, const char *directory
                 return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
         if (root->directory && mkdir(root->layer_place, 0700) < 0 && errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot make '%s'", root->layer_place);
-        if (!writable_layer_make(args->storage_opt, &root->layer, error))
+        if (!writable_layer_make(&request->storage, &root->layer, error))
                 return false;
         return root->directory ? clone_directory(root, root->directory, error) :
-                                 make_overlay(root, args, hostname, error);
+                                 make_overlay(root, request, hostname, error);
 }
 
-bool root_mount(Root *root, const LaunchArgs *args, const char *directory, const char *hostname, GError **error) {
-        bool mounted = mount_root(root, args, directory, hostname, error);
+bool root_mount(Root *root, const ContainerRequest *request, const char *directory, const char *hostname,
+                GError **error) {
+        bool mounted = mount_root(root, request, directory, hostname, error);
 
         /* No descriptor of the host's files is open when there is a container: its working directory could be one. */
         if (root->source >= 0)
                 close(fd_steal(&root->source));
         return mounted;
+}
+
+/* The image's working directory and volumes are made if they are missing. One that the user names must exist. */
+static bool make_directories(const Root *root, const ContainerRequest *request, const UserIdentity *user,
+                             GError **error) {
+        const char *workdir = request->workdir ? NULL : root->config->working_dir;
+
+        if (workdir && !root_file_make_directory(root->fd, workdir, user->uid, user->gid, error))
+                return false;
+        for (char **volume = root->config->volumes; volume && *volume; volume++)
+                if (!root_file_make_directory(root->fd, *volume, 0, 0, error))
+                        return false;
+        return true;
+}
+
+bool root_complete(const Root *root, const ContainerRequest *request, const char *hostname, const Identity *identity,
+                   GPtrArray **ret_file_mounts, GError **error) {
+        const char *workdir = request->workdir ?: root->config->working_dir ?: "/";
+        g_autofree char *passwd = etc_passwd(identity->passwd, &identity->user, workdir);
+        g_autofree char *group = etc_group(identity->group, &identity->user);
+
+        if (root->directory) {
+                *ret_file_mounts = etc_files_write_apart(root->layer.mount, root->layer_place, root->fd, request,
+                                                         hostname, passwd, group, error);
+                return *ret_file_mounts;
+        }
+        return (!passwd || root_file_write(root->fd, "etc/passwd", passwd, error)) &&
+               (!group || root_file_write(root->fd, "etc/group", group, error)) &&
+               make_directories(root, request, &identity->user, error);
 }
 
 void root_unmount(const Root *root) {

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "libstart/base/fd.h"
+#include "libstart/base/journal-message.h"
+#include "libstart/base/log.h"
 #include "libstart/run/timing.h"
 
 struct Timing {
@@ -26,7 +33,6 @@ static gint64 read_clock(clockid_t clock) {
 
 Timing *timing_new(void) {
         void *memory = mmap(NULL, sizeof(Timing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
         Timing *timing;
 
         if (memory == MAP_FAILED)
@@ -80,6 +86,27 @@ char *timing_format(const Timing *timing) {
         return format(timing, false);
 }
 
-char *timing_format_fields(const Timing *timing) {
-        return format(timing, true);
+/* The journal is told the unit, as this process may be gone before journald looks where it came from. */
+static bool tell_journal(const Timing *timing, const char *unit, const char *message) {
+        g_autofree char *phases = format(timing, true);
+        g_autofree char *fields = g_strdup_printf("%sOBJECT_SYSTEMD_UNIT=%s\n", phases, unit);
+
+        return journal_message_send("libstart", LOG_INFO, MESSAGE_ID_TIMING, message, fields, NULL);
+}
+
+void timing_report(const Timing *timing, const char *directory, const char *unit, bool aloud) {
+        g_autofree char *path = g_build_filename(directory, ".timing", NULL);
+        g_autofree char *text = timing_format(timing);
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+        if (fd >= 0)
+                (void) !write(fd, text, strlen(text));
+        if (!aloud)
+                return;
+
+        g_autofree char *message = g_strconcat("Timing, in microseconds:\n", text, NULL);
+        if (getenv("JOURNAL_STREAM") && tell_journal(timing, unit, message))
+                return;
+        log_info("Timing, in microseconds:");
+        log_lines(text);
 }

@@ -31,10 +31,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Timing, timing_free)
 
 void timing_mark(Timing *timing, TimingMark mark);
 
+/* Leave the phases in the file ".timing" of `directory`, for `keyturnctl analyze`. With `aloud` say them, too: to the
+ * journal, in the name of `unit`, or to whoever has called libstart by hand. */
+void timing_report(const Timing *timing, const char *directory, const char *unit, bool aloud);
+
 /* One line a phase, "NAME MICROSECONDS": the time since the mark before it; then "total", up to the payload's
  * execution. The first phase, "launch", is processor time: what systemd's child did before it executed libstart, and
- * the loading of that; when the fork was, nobody tells. Transfer full. */
+ * the loading of that. When systemd forked is not known. Transfer full. */
 char *timing_format(const Timing *timing);
-
-/* The same for the journal: "KEYTURN_NAME_USEC=MICROSECONDS". Transfer full. */
-char *timing_format_fields(const Timing *timing);

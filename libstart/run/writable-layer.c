@@ -7,7 +7,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/storage-option.h"
 #include "libstart/run/writable-layer.h"
 
 /* The threat: a payload that writes as much as it can, or as many files, or as deep a tree. On /run, where the machine's
@@ -27,17 +26,15 @@
 #define SIZE_PER_INODE 4096U
 #define DEFAULT_INODES_MIN 1024U
 
-static bool find_limits(const GPtrArray *options, StorageLimits *ret, GError **error) {
-        StorageLimits limits = { .percent = DEFAULT_PERCENT };
+static bool find_limits(const StorageLimits *wanted, StorageLimits *ret, GError **error) {
+        StorageLimits limits = *wanted;
         struct sysinfo machine;
 
-        for (guint i = 0; i < options->len; i++)
-                if (!storage_option_parse(options->pdata[i], &limits, error))
-                        return false;
         if (limits.size == 0) {
                 if (sysinfo(&machine) < 0)
                         return error_set_errno(error, errno, "Cannot ask for the size of the machine's memory");
-                limits.size = (guint64) machine.totalram * machine.mem_unit / 100 * limits.percent;
+                limits.size = (guint64) machine.totalram * machine.mem_unit / 100 *
+                              (limits.percent ?: DEFAULT_PERCENT);
         }
         if (limits.inodes == 0)
                 limits.inodes = MAX(limits.size / SIZE_PER_INODE, DEFAULT_INODES_MIN);
@@ -52,12 +49,12 @@ static bool set_limit(int context, const char *key, guint64 value) {
         return syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, text, 0) == 0;
 }
 
-bool writable_layer_make(const GPtrArray *options, WritableLayer *ret, GError **error) {
+bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError **error) {
         _cleanup_close_ int context = -1;
         StorageLimits limits = { 0 };
 
         *ret = (WritableLayer) WRITABLE_LAYER_NULL;
-        if (!find_limits(options, &limits, error))
+        if (!find_limits(wanted, &limits, error))
                 return false;
         context = (int) syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
         if (context >= 0 && set_limit(context, "size", limits.size) &&

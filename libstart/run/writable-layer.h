@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/option/storage-option.h"
+
 /* What a container writes outside of its volumes: a tmpfs of its own, attached nowhere on the host. */
 typedef struct WritableLayer {
         int mount; /* the tmpfs */
@@ -13,8 +15,8 @@ typedef struct WritableLayer {
 
 #define WRITABLE_LAYER_NULL { .mount = -1, .upper = -1, .work = -1 }
 
-/* An empty one. `options` (of char*) are those of --storage-opt. */
-bool writable_layer_make(const GPtrArray *options, WritableLayer *ret, GError **error);
+/* An empty one. What `wanted` does not say is the default. */
+bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError **error);
 
 /* Write all; false with errno. Where there is not room for all, write(2) writes a part, and says ENOSPC only then. */
 bool writable_layer_write(int fd, const char *content, size_t length);

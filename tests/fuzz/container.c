@@ -55,7 +55,7 @@ static void check_exec_start(const UnitFile *unit, const LaunchArgs *args) {
         require(words->len > 2 && g_str_has_suffix(words->pdata[0], "/libstart"), "ExecStart=%s",
                 (char *) words->pdata[0]);
         require_same((char *const *) wanted->pdata, (char *const *) words->pdata + 2);
-        g_autoptr(LaunchArgs) read = launch_args_parse_unexpanded((const char *const *) wanted->pdata, &error);
+        g_autoptr(LaunchArgs) read = launch_args_parse((const char *const *) wanted->pdata, &error);
         require(read, "%s", error->message);
 }
 

@@ -6,12 +6,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
         ImageConfig *image = image_config_new_empty();
-        g_autoptr(LaunchArgs) args = launch_args_new();
+        const GPtrArray none = { 0 };
+        const ContainerRequest request = { .entrypoint = text, .command = &none };
         g_autoptr(GError) error = NULL;
 
-        args->entrypoint = g_strdup(text);
         image->cmd = g_strsplit("from the image", " ", -1);
-        g_auto(GStrv) words = payload_args_build(args, image, &error);
+        g_auto(GStrv) words = payload_args_build(&request, image, &error);
         require_error(words, error, text);
         require(!words || words[0], "no words");
         image_config_free(image);

@@ -53,17 +53,26 @@ static char **lines_of(const char *text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_auto(GStrv) parts = fuzz_parts(data, size, 4), image_env = lines_of(parts[0]), caller = lines_of(parts[1]);
         g_auto(GStrv) given = lines_of(parts[3]);
-        g_autoptr(LaunchArgs) args = launch_args_new();
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free), env = g_ptr_array_new();
         ImageConfig image = { .env = image_env };
         const UserIdentity user = { .home = (char *) "/root", .in_passwd = true };
         const HostFacts host = { .hostname = "box", .environment = (const char *const *) caller };
         char *const files[] = { parts[2], NULL };
-        const EnvironmentInput input = { args, &image, &user, &host, files, env };
+        const char *paths[] = { "/etc/file.env" };
+        const GPtrArray env_files = { .pdata = (void **) paths, .len = 1 };
+        const ContainerRequest request = { .http_proxy = true, .env = env, .env_files = &env_files };
+        const SpecInput input = {
+                .request = &request,
+                .image = &image,
+                .user = &user,
+                .host = &host,
+                .hostname = "box",
+                .env_files = files,
+                .env = env,
+        };
         g_autofree char *text = fuzz_text(data, size);
         g_autoptr(GError) error = NULL;
 
-        g_ptr_array_add(args->env_files, g_strdup("/etc/file.env"));
         for (char **entry = given; *entry; entry++)
                 g_ptr_array_add(env, *entry);
         g_autofree char **environment = environment_build(&input, owned, &error);

@@ -60,24 +60,33 @@ static void find_image(const char *text, size_t length) {
 }
 
 static void read_entrypoint(const char *text, size_t length) {
-        g_autoptr(LaunchArgs) args = launch_args_new();
+        const GPtrArray none = { 0 };
+        const ContainerRequest request = { .entrypoint = text, .command = &none };
         ImageConfig image = { 0 };
 
-        args->entrypoint = g_strdup(text);
-        g_auto(GStrv) words = payload_args_build(args, &image, NULL);
+        g_auto(GStrv) words = payload_args_build(&request, &image, NULL);
 }
 
 static void read_environment(const char *text, size_t length) {
         g_autofree char *content = g_strndup(text, length);
-        g_autoptr(LaunchArgs) args = launch_args_new();
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
         const ImageConfig image = { 0 };
         const UserIdentity user = { .home = (char *) "/" };
         const HostFacts host = { .hostname = "box" };
         char *const files[] = { content, NULL };
-        const EnvironmentInput input = { args, &image, &user, &host, files, args->env };
+        const char *paths[] = { "/file" };
+        const GPtrArray none = { 0 }, env_files = { .pdata = (void **) paths, .len = 1 };
+        const ContainerRequest request = { .env = &none, .env_files = &env_files };
+        const SpecInput input = {
+                .request = &request,
+                .image = &image,
+                .user = &user,
+                .host = &host,
+                .hostname = "box",
+                .env_files = files,
+                .env = &none,
+        };
 
-        g_ptr_array_add(args->env_files, g_strdup("/file"));
         g_autofree char **environment = environment_build(&input, owned, NULL);
 }
 

@@ -3,8 +3,10 @@
 
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
+#include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
 #include "libstart/option/capability.h"
+#include "libstart/option/launch-args.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_config(const ImageConfig *image) {
@@ -23,24 +25,32 @@ static void check_config(const ImageConfig *image) {
 
 /* The container of an image that nothing is asked of but a read-only root. */
 static void build(const ImageConfig *image) {
-        g_autoptr(LaunchArgs) args = launch_args_new();
-        const HostFacts host = { .hostname = "box",
-                                 .nofile_hard = 1024,
-                                 .bounding_caps = CAPABILITY_ALL,
-                                 .rootfs_mount = (char *) "/root" };
+        static const char *const words[] = { "--read-only", "image", NULL };
+        g_autoptr(LaunchArgs) args = launch_args_parse(words, NULL);
+        g_auto(ContainerRequest) request = { 0 };
+        const HostFacts host = { .hostname = "box", .nofile_hard = 1024, .bounding_caps = CAPABILITY_ALL };
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
         g_auto(UserIdentity) user = { 0 };
-        const EnvironmentInput input = { args, image, &user, &host, NULL, args->env };
+        SpecInput input = {
+                .request = &request,
+                .image = image,
+                .user = &user,
+                .host = &host,
+                .hostname = "box",
+                .root = "/root",
+                .env = args->env,
+        };
         g_autoptr(GError) error = NULL;
 
-        args->read_only = FLAG_TRUE;
-        if (!user_resolve(image->user, NULL, NULL, &user, &error))
+        require(launch_args_read(args, &request, NULL), "the arguments cannot be read");
+        if (!user_resolve(image->user, NULL, NULL, &user, &error) ||
+            !spec_find_capabilities(&request, image, &host, &input.capabilities, &error))
                 return;
         g_autofree char **environment = environment_build(&input, owned, &error);
         if (!environment)
                 return;
-        g_autoptr(runtime_spec_schema_config_schema)
-                spec = spec_build(args, image, &user, &host, (const char *const *) environment, NULL, &error);
+        input.environment = environment;
+        g_autoptr(runtime_spec_schema_config_schema) spec = spec_build(&input, &error);
         require_error(spec, error, "\xff");
         if (!spec)
                 return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/option/check-value.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/host-entry.h"
+#include "libstart/option/launch-args.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/size.h"
 #include "libstart/option/sysctl.h"
@@ -38,11 +38,10 @@ static void after_ulimit(const char *value) {
 }
 
 static void after_sysctl(const char *value) {
-        g_autofree char *name = NULL;
-        SysctlNamespace ns;
+        g_autoptr(Sysctl) sysctl = sysctl_parse(value, NULL);
 
-        require(sysctl_parse(value, &name, &ns, NULL) && !strchr(name, '/') && !strstr(name, ".."), "'%s' sets '%s'",
-                value, name);
+        require(sysctl && !strchr(sysctl->name, '/') && !strstr(sysctl->name, ".."), "'%s' sets something else",
+                value);
 }
 
 static void after_signal(const char *value) {
@@ -97,30 +96,39 @@ static void after_env(const char *value) {
 
 static const struct {
         char letter; /* what an input begins with */
-        bool (*check)(const char *value, GError **error);
+        const char *option;
         void (*after)(const char *value);
 } kinds[] = {
-        { 'A', check_annotation, NULL },
-        { 'C', check_capability, NULL },
-        { 'D', check_device, after_device },
-        { 'E', check_env, after_env },
-        { 'G', check_group_add, NULL },
-        { 'H', check_hostname, after_hostname },
-        { 'K', check_sysctl, after_sysctl },
-        { 'L', check_log_opt, NULL },
-        { 'M', check_network, NULL },
-        { 'N', check_name, after_name },
-        { 'O', check_security_opt, NULL },
-        { 'P', check_absolute_path, NULL },
-        { 'R', check_log_driver, NULL },
-        { 'S', check_size, after_size },
-        { 'T', check_timezone, after_timezone },
-        { 'U', check_user, after_user },
-        { 'X', check_add_host, after_add_host },
-        { 'Y', check_sdnotify, NULL },
-        { 'Z', check_signal, after_signal },
-        { 'l', check_ulimit, after_ulimit },
+        { 'A', "--annotation", NULL },
+        { 'C', "--cap-add", NULL },
+        { 'D', "--device", after_device },
+        { 'E', "--env", after_env },
+        { 'G', "--group-add", NULL },
+        { 'H', "--hostname", after_hostname },
+        { 'K', "--sysctl", after_sysctl },
+        { 'L', "--log-opt", NULL },
+        { 'M', "--network", NULL },
+        { 'N', "--name", after_name },
+        { 'O', "--security-opt", NULL },
+        { 'P', "--workdir", NULL },
+        { 'R', "--log-driver", NULL },
+        { 'S', "--shm-size", after_size },
+        { 'T', "--tz", after_timezone },
+        { 'U', "--user", after_user },
+        { 'X', "--add-host", after_add_host },
+        { 'Y', "--sdnotify", NULL },
+        { 'Z', "--stop-signal", after_signal },
+        { 'l', "--ulimit", after_ulimit },
 };
+
+/* As on libstart's command line. */
+static bool read_value(const char *option, const char *value, GError **error) {
+        const char *const words[] = { option, value, "image", NULL };
+        g_autoptr(LaunchArgs) args = launch_args_parse(words, error);
+        g_auto(ContainerRequest) request = { 0 };
+
+        return args && launch_args_read(args, &request, error);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
@@ -131,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
                 if (text[0] != kinds[i].letter)
                         continue;
-                ok = kinds[i].check(text + 1, &error);
+                ok = read_value(kinds[i].option, text + 1, &error);
                 require_error(ok, error, text);
                 if (ok && kinds[i].after)
                         kinds[i].after(text + 1);

@@ -332,7 +332,7 @@ def test_device_that_is_none(machine):
     with devices(machine):
         assert probe(machine, 'AddDevice=-/dev/nothing -/dev/by-id/usb-nothing:/dev/video0') == []
         refused(machine, "'/dev/nothing' is not there", 'AddDevice=/dev/nothing')
-        refused(machine, r'Requires=dev-by\x2did-usb\x2dnothing.device', 'AddDevice=/dev/by-id/usb-nothing')
+        refused(machine, r'BindsTo=dev-by\x2did-usb\x2dnothing.device', 'AddDevice=/dev/by-id/usb-nothing')
         refused(machine, "'/dev/by-id' is a directory", 'AddDevice=-/dev/by-id')
         machine.run('touch /dev/by-id/file')
         refused(machine, "'/dev/by-id/file' is no device", 'AddDevice=/dev/by-id/file')

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <check.h>
-
 #include "libstart/oci/environment.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/launch-args.h"
-#include "tests/unit/base/expect-error.h"
-
-#define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })
+#include "tests/unit/option/read-words.h"
 
 /* A machine that can do everything and has nothing of its own. */
 static inline HostFacts facts(void) {
@@ -20,29 +15,24 @@ static inline HostFacts facts(void) {
                 .can_raise_limits = true,
                 .nr_open = 1073741816,
                 .bounding_caps = CAPABILITY_ALL,
-                .rootfs_mount = (char *) "/run/keyturn/camera/root",
         };
 }
 
-static inline LaunchArgs *parse_args(const char *const *words) {
-        g_autoptr(GError) error = NULL;
-        LaunchArgs *args = launch_args_parse(words, &error);
-
-        ck_assert_msg(args, "%s", error ? error->message : "");
-        return args;
-}
-
 /* Transfer full. */
-static inline char **build_environment(const LaunchArgs *args, const ImageConfig *image, const UserIdentity *user,
-                                       const HostFacts *host, const char *const *files, GError **error) {
+static inline char **build_environment(const ContainerRequest *request, const ImageConfig *image,
+                                       const UserIdentity *user, const HostFacts *host, const char *const *files,
+                                       const char *notify_socket, GError **error) {
         g_auto(GStrv) contents = g_strdupv((char **) files);
-        const EnvironmentInput input = {
-                .args = args,
+        g_autofree char *hostname = container_request_hostname(request, host->hostname);
+        const SpecInput input = {
+                .request = request,
                 .image = image,
                 .user = user,
                 .host = host,
-                .files = contents,
-                .env = args->env,
+                .hostname = hostname,
+                .notify_socket = notify_socket,
+                .env_files = contents,
+                .env = request->env,
         };
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
         g_autofree char **environment = environment_build(&input, owned, error);

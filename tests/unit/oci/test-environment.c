@@ -13,12 +13,12 @@ static const char *const caller[] = {
         "WATCHDOG_PID=5", "EMPTY=",         NULL,
 };
 
-static char **build_with(const LaunchArgs *args, char **image_env, const HostFacts *host, const char *const *files,
+static char **build_with(const ReadWords *asked, char **image_env, const HostFacts *host, const char *const *files,
                          GError **error) {
         const ImageConfig image = { .env = image_env };
         const UserIdentity user = { .home = (char *) "/home/bob" };
 
-        return build_environment(args, &image, &user, host, files, error);
+        return build_environment(&asked->request, &image, &user, host, files, NULL, error);
 }
 
 static HostFacts caller_facts(void) {
@@ -55,8 +55,8 @@ static const struct {
 START_TEST(test_runc) {
         const HostFacts host = facts();
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("image"));
-        g_auto(GStrv) environment = build_with(args, (char **) runc[_i].env, &host, NULL, &error);
+        g_auto(ReadWords) asked = read_words(WORDS("image"));
+        g_auto(GStrv) environment = build_with(&asked, (char **) runc[_i].env, &host, NULL, &error);
 
         if (runc[_i].error) {
                 ck_assert_ptr_null(environment);
@@ -99,8 +99,8 @@ static const struct {
 START_TEST(test_options) {
         const HostFacts host = caller_facts();
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(options[_i].words);
-        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, &error);
+        g_auto(ReadWords) asked = read_words(options[_i].words);
+        g_auto(GStrv) environment = build_with(&asked, NULL, &host, NULL, &error);
 
         ck_assert_msg(environment, "%s", error ? error->message : "");
         expect_list(environment, options[_i].expected);
@@ -110,10 +110,10 @@ END_TEST
 /* Each source overrides those before it. */
 START_TEST(test_order) {
         const HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs)
-                args = parse_args(WORDS("--env-host", "--env-file=/1", "--env-file=/2", "--env=E=option", "i"));
+        g_auto(ReadWords)
+                asked = read_words(WORDS("--env-host", "--env-file=/1", "--env-file=/2", "--env=E=option", "i"));
         g_auto(GStrv) environment = build_with(
-                args, (char **) WORDS("PATH=image", "container=image", "FOO=image", "B=image", "E=image"), &host,
+                &asked, (char **) WORDS("PATH=image", "container=image", "FOO=image", "B=image", "E=image"), &host,
                 WORDS("B=first\nC=first\nD=first\nE=first", "C=second\nE=second"), NULL);
 
         expect_list(environment,
@@ -125,9 +125,9 @@ END_TEST
 /* What Podman 5.4.2 makes of the same file. */
 START_TEST(test_file) {
         const HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--http-proxy=false", "--env-file=/f", "i"));
+        g_auto(ReadWords) asked = read_words(WORDS("--http-proxy=false", "--env-file=/f", "i"));
         g_auto(GStrv) environment = build_with(
-                args, NULL, &host,
+                &asked, NULL, &host,
                 WORDS("A=1\n# c\n  B2=2 # x\nFOO\n\nD=\"q\"\nE=a\r\n\tF=1\nA_*\nNOPE\n  #x\n\r\nG="), NULL);
 
         expect_list(environment, PATH "[container=podman][A=1][B2=2 # x][FOO=host][D=\"q\"][E=a][F=1][A_1=1][A_2=2]"
@@ -138,9 +138,9 @@ END_TEST
 START_TEST(test_bad_file) {
         const HostFacts host = facts();
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-file=/etc/cam.env", "i"));
+        g_auto(ReadWords) asked = read_words(WORDS("--env-file=/etc/cam.env", "i"));
 
-        ck_assert_ptr_null(build_with(args, NULL, &host, WORDS("A=1\n\n =hunter2\n"), &error));
+        ck_assert_ptr_null(build_with(&asked, NULL, &host, WORDS("A=1\n\n =hunter2\n"), &error));
         expect_error(error, KT_ERROR_USAGE, "/etc/cam.env:3: a variable has no name");
         ck_assert_ptr_null(strstr(error->message, "hunter2"));
 }
@@ -148,13 +148,14 @@ END_TEST
 
 START_TEST(test_systemd) {
         HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs)
-                args = parse_args(WORDS("--sdnotify=container", "--http-proxy=false", "--env=LISTEN_FDS=9", "i"));
+        g_auto(ReadWords)
+                asked = read_words(WORDS("--sdnotify=container", "--http-proxy=false", "--env=LISTEN_FDS=9", "i"));
 
         host.listen_fds = 2;
         host.listen_fd_names = "a:b";
-        host.notify_socket = (char *) "/run/keyturn/cam/.private/notify";
-        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        const ImageConfig image = { 0 };
+        const UserIdentity user = { .home = (char *) "/home/bob" };
+        g_auto(GStrv) environment = build_environment(&asked.request, &image, &user, &host, NULL, "/notify", NULL);
         expect_list(environment, PATH "[container=podman]" TAIL "[LISTEN_PID=1][LISTEN_FDS=2][LISTEN_FDNAMES=a:b]"
                                       "[NOTIFY_SOCKET=/run/notify/notify.sock][WATCHDOG_USEC=9]");
 }
@@ -177,11 +178,11 @@ START_TEST(test_home) {
                                     .working_dir = (char *) homes[_i].image_workdir };
         const UserIdentity user = { .in_passwd = homes[_i].in_passwd, .home = (char *) "/home/bob" };
         const HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_auto(ReadWords) asked = read_words(WORDS("i"));
 
-        args->user = g_strdup(homes[_i].user);
-        args->workdir = g_strdup(homes[_i].workdir);
-        g_auto(GStrv) environment = build_environment(args, &image, &user, &host, NULL, NULL);
+        asked.request.user = homes[_i].user;
+        asked.request.workdir = homes[_i].workdir;
+        g_auto(GStrv) environment = build_environment(&asked.request, &image, &user, &host, NULL, NULL, NULL);
         ck_assert_msg(g_strv_contains((const char *const *) environment, homes[_i].home), "%s", homes[_i].home);
 }
 END_TEST
@@ -191,21 +192,10 @@ START_TEST(test_no_home) {
         const ImageConfig image = { 0 };
         const UserIdentity user = { .in_passwd = true, .home = (char *) "" };
         const HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env=HOME=/x", "--env=HOME=", "i"));
-        g_auto(GStrv) environment = build_environment(args, &image, &user, &host, NULL, NULL);
+        g_auto(ReadWords) asked = read_words(WORDS("--env=HOME=/x", "--env=HOME=", "i"));
+        g_auto(GStrv) environment = build_environment(&asked.request, &image, &user, &host, NULL, NULL, NULL);
 
         expect_list(environment, PATH "[container=podman][HOSTNAME=hub]");
-}
-END_TEST
-
-/* Only the payload that is meant to talk to systemd gets to know the socket. */
-START_TEST(test_no_notify) {
-        HostFacts host = caller_facts();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--sdnotify=conmon", "--http-proxy=false", "i"));
-
-        host.notify_socket = (char *) "/run/keyturn/cam/.private/notify";
-        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
-        expect_list(environment, PATH "[container=podman]" TAIL);
 }
 END_TEST
 
@@ -213,13 +203,13 @@ END_TEST
  * twice. A quadratic algorithm would compare 2.5 * 10^9 pairs of names, which takes many seconds. */
 START_TEST(test_many) {
         const HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_auto(ReadWords) asked = read_words(WORDS("i"));
         g_autoptr(GTimer) timer = NULL;
 
         for (int i = 0; i < 100000; i++)
-                g_ptr_array_add(args->env, g_strdup_printf("KEY_%05d=%d", i % 50000, i));
+                g_ptr_array_add(asked.args->env, g_strdup_printf("KEY_%05d=%d", i % 50000, i));
         timer = g_timer_new();
-        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        g_auto(GStrv) environment = build_with(&asked, NULL, &host, NULL, NULL);
         ck_assert_double_lt(g_timer_elapsed(timer, NULL), 2.0);
         ck_assert_uint_eq(g_strv_length(environment), 50000 + 4);
         ck_assert_str_eq(environment[2], "KEY_00000=50000");
@@ -230,12 +220,12 @@ END_TEST
 /* Short lines: more of them than their bytes make one expect. */
 START_TEST(test_many_in_file) {
         const HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-file=/f", "i"));
+        g_auto(ReadWords) asked = read_words(WORDS("--env-file=/f", "i"));
         g_autoptr(GString) content = g_string_new(NULL);
 
         for (int i = 0; i < 20000; i++)
                 g_string_append_printf(content, "%sK%d=%d\n", i % 100 ? "" : "#\n", i % 10000, i);
-        g_auto(GStrv) environment = build_with(args, NULL, &host, WORDS(content->str), NULL);
+        g_auto(GStrv) environment = build_with(&asked, NULL, &host, WORDS(content->str), NULL);
         ck_assert_uint_eq(g_strv_length(environment), 10000 + 4);
         ck_assert_str_eq(environment[2], "K0=10000");
         ck_assert_str_eq(environment[10001], "K9999=19999");
@@ -245,10 +235,10 @@ END_TEST
 /* What a caller can have in its environment that is no variable. */
 START_TEST(test_strange_caller) {
         HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--env-host", "i"));
+        g_auto(ReadWords) asked = read_words(WORDS("--env-host", "i"));
 
         host.environment = WORDS("X", "X=1", "HOME", "=y", "");
-        g_auto(GStrv) environment = build_with(args, NULL, &host, NULL, NULL);
+        g_auto(GStrv) environment = build_with(&asked, NULL, &host, NULL, NULL);
         expect_list(environment, PATH "[container=podman][X=1]" TAIL);
 }
 END_TEST
@@ -262,7 +252,6 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_systemd);
         tcase_add_loop_test(tcase, test_home, 0, G_N_ELEMENTS(homes));
         tcase_add_test(tcase, test_no_home);
-        tcase_add_test(tcase, test_no_notify);
         tcase_add_test(tcase, test_many);
         tcase_add_test(tcase, test_many_in_file);
         tcase_add_test(tcase, test_strange_caller);

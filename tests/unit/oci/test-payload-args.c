@@ -36,8 +36,8 @@ static const struct {
 START_TEST(test_rows) {
         const ImageConfig image = { .entrypoint = rows[_i].entrypoint, .cmd = rows[_i].cmd };
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(rows[_i].words);
-        g_auto(GStrv) words = payload_args_build(args, &image, &error);
+        g_auto(ReadWords) asked = read_words(rows[_i].words);
+        g_auto(GStrv) words = payload_args_build(&asked.request, &image, &error);
 
         if (rows[_i].expected)
                 expect_list(words, rows[_i].expected);
@@ -49,9 +49,9 @@ END_TEST
 START_TEST(test_bad_array) {
         const ImageConfig image = { 0 };
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--entrypoint=[\"a\",1]", "i"));
+        g_auto(ReadWords) asked = read_words(WORDS("--entrypoint=[\"a\",1]", "i"));
 
-        ck_assert_ptr_null(payload_args_build(args, &image, &error));
+        ck_assert_ptr_null(payload_args_build(&asked.request, &image, &error));
         expect_error(error, KT_ERROR_USAGE, "'[\"a\",1]'");
 }
 END_TEST

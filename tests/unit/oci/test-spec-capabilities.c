@@ -59,11 +59,11 @@ END_TEST
 static guint64 find(const char *const *words, guint64 bounding) {
         const ImageConfig image = { 0 };
         HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = parse_args(words);
+        g_auto(ReadWords) asked = read_words(words);
         guint64 mask = 0;
 
         host.bounding_caps = bounding;
-        ck_assert(spec_find_capabilities(args, &image, &host, &mask, NULL));
+        ck_assert(spec_find_capabilities(&asked.request, &image, &host, &mask, NULL));
         return mask;
 }
 
@@ -84,7 +84,7 @@ static const struct {
         const char *const *words;
         const char *message;
 } bad[] = {
-        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"), "capability 'CAP_KILL' is both added and dropped" },
+        { WORDS("--cap-add=kill", "--cap-drop=KILL", "i"), "Capability 'CAP_KILL' is both added and dropped" },
         { WORDS("--cap-add=all", "--cap-drop=all", "i"), "both added and dropped" },
         { WORDS("--label=io.containers.capabilities=CHOWN,BOGUS", "i"), "no capability 'BOGUS'" },
 };

@@ -116,7 +116,7 @@ START_TEST(test_stop_signal) {
         c.image.stop_signal = (char *) signals[_i].image;
         g_autoptr(Spec) spec = build_spec(&c, signals[_i].option ? WORDS(option, "i") : WORDS("i"), &error);
         if (!signals[_i].expected) {
-                expect_error(error, KT_ERROR_USAGE, "the image's STOPSIGNAL: there is no signal 'SIGNONE'");
+                expect_error(error, KT_ERROR_USAGE, "The image's STOPSIGNAL: there is no signal 'SIGNONE'");
                 return;
         }
 
@@ -130,10 +130,11 @@ END_TEST
 START_TEST(test_golden) {
         g_auto(SpecCase) c = spec_case();
         g_autoptr(GError) error = NULL;
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("--name=camera", "--network=host", "i", "sleep", "100"));
-        g_auto(GStrv) environment = build_environment(args, &c.image, &c.user, &c.host, NULL, NULL);
-        g_autoptr(Spec)
-                spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, &error);
+        g_auto(ReadWords) asked = read_words(WORDS("--name=camera", "--network=host", "i", "sleep", "100"));
+        g_auto(GStrv) environment = build_environment(&asked.request, &c.image, &c.user, &c.host, NULL, NULL, NULL);
+
+        c.environment = (const char *const *) environment;
+        g_autoptr(Spec) spec = build_requested(&c, &asked.request, &error);
         g_autofree char *json = spec_to_json(spec, &error), *golden = NULL;
 
         ck_assert_msg(json, "%s", error ? error->message : "");
@@ -145,8 +146,9 @@ END_TEST
 /* An environment may hold bytes that are no UTF-8. */
 START_TEST(test_any_bytes) {
         g_auto(SpecCase) c = spec_case();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("i"));
-        g_autoptr(Spec) spec = spec_build(args, &c.image, &c.user, &c.host, WORDS("A=\377\n\"\\"), NULL, NULL);
+
+        c.environment = WORDS("A=\377\n\"\\");
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("i"));
         g_autofree char *json = spec_to_json(spec, NULL);
 
         ck_assert_ptr_nonnull(json);
@@ -167,14 +169,13 @@ static char **make_large_environment(void) {
 START_TEST(test_write) {
         g_auto(SpecCase) c = spec_case();
         g_auto(GStrv) environment = make_large_environment();
-        g_autoptr(LaunchArgs) args = parse_args(WORDS("i"));
-        g_autoptr(Spec)
-                spec = spec_build(args, &c.image, &c.user, &c.host, (const char *const *) environment, NULL, NULL);
         g_autoptr(GError) error = NULL;
         g_autofree char *path = NULL;
         _cleanup_close_ int fd = g_file_open_tmp(NULL, &path, NULL);
         parser_error message = NULL;
 
+        c.environment = (const char *const *) environment;
+        g_autoptr(Spec) spec = expect_spec(&c, WORDS("i"));
         ck_assert(spec_write_json(spec, fd, &error));
         g_autoptr(Spec) read = runtime_spec_schema_config_schema_parse_file(path, NULL, &message);
         unlink(path);

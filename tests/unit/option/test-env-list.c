@@ -54,24 +54,7 @@ START_TEST(test_bad) {
 }
 END_TEST
 
-START_TEST(test_file_that_is_late) {
-        g_autofree char *path = g_strdup_printf("%s/keyturn-test-%d.env", g_get_tmp_dir(), (int) getpid());
-        g_autoptr(GPtrArray) env = make_env(left + 3);
-        pid_t pid = fork();
-
-        if (pid == 0) {
-                usleep(50000);
-                _exit(!g_file_set_contents(path, "LATE=1", 7, NULL));
-        }
-        g_autofree char *data = NULL;
-        g_autoptr(GPtrArray) all = env_list_read(path, env, &data, NULL);
-        unlink(path);
-        ck_assert_str_eq(all->pdata[0], "LATE=1");
-}
-END_TEST
-
 TEST_MAIN("env-list", {
         tcase_add_test(tcase, test_there_and_back);
         tcase_add_test(tcase, test_bad);
-        tcase_add_test(tcase, test_file_that_is_late);
 })

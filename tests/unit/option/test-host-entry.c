@@ -28,7 +28,6 @@ static char *parse(const char *value, GError **error) {
         g_autoptr(GString) lines = g_string_new(NULL);
         bool parsed = host_entry_append(lines, value, error);
 
-        ck_assert_int_eq(host_entry_append(NULL, value, NULL), parsed);
         return parsed ? g_strdup(lines->str) : NULL;
 }
 

@@ -3,13 +3,13 @@
 #include "tests/unit/base/parse-tests.h"
 
 static const GoodValue good[] = {
-        { "kernel.msgmax=1", "ipc kernel.msgmax" },
-        { "kernel.shm_rmid_forced=1", "ipc kernel.shm_rmid_forced" },
-        { "fs.mqueue.msg_max=5", "ipc fs.mqueue.msg_max" },
-        { "net.ipv4.ip_forward=1", "network net.ipv4.ip_forward" },
-        { "net.ipv4.ping_group_range=0 0", "network net.ipv4.ping_group_range" },
-        { "net.core.x=a=b", "network net.core.x" },
-        { "kernel.sem=", "ipc kernel.sem" },
+        { "kernel.msgmax=1", "ipc kernel.msgmax=1" },
+        { "kernel.shm_rmid_forced=1", "ipc kernel.shm_rmid_forced=1" },
+        { "fs.mqueue.msg_max=5", "ipc fs.mqueue.msg_max=5" },
+        { "net.ipv4.ip_forward=1", "network net.ipv4.ip_forward=1" },
+        { "net.ipv4.ping_group_range=0 0", "network net.ipv4.ping_group_range=0 0" },
+        { "net.core.x=a=b", "network net.core.x=a=b" },
+        { "kernel.sem=", "ipc kernel.sem=" },
 };
 
 static const BadValue bad[] = {
@@ -27,17 +27,11 @@ static const BadValue bad[] = {
 };
 
 static char *parse(const char *value, GError **error) {
-        g_autofree char *name = NULL;
-        SysctlNamespace ns = 77;
-        bool parsed = sysctl_parse(value, &name, &ns, error);
+        g_autoptr(Sysctl) sysctl = sysctl_parse(value, error);
 
-        ck_assert_int_eq(sysctl_parse(value, NULL, NULL, NULL), parsed);
-        if (!parsed) {
-                ck_assert_ptr_null(name);
-                return NULL;
-        }
-        ck_assert(ns == SYSCTL_IPC || ns == SYSCTL_NETWORK);
-        return g_strdup_printf("%s %s", ns == SYSCTL_IPC ? "ipc" : "network", name);
+        return sysctl ? g_strdup_printf("%s %s=%s", sysctl->ns == SYSCTL_IPC ? "ipc" : "network", sysctl->name,
+                                        sysctl->value) :
+                        NULL;
 }
 
 PARSE_TESTS(parse)

@@ -31,7 +31,7 @@ static const struct {
         const char *message;
 } bad[] = {
         { "/dev/no-thing/x", KT_ERROR_NOT_FOUND,
-          "Requires=dev-no\\x2dthing-x.device and After=dev-no\\x2dthing-x.device in [Unit]" },
+          "BindsTo=dev-no\\x2dthing-x.device and After=dev-no\\x2dthing-x.device in [Unit]" },
         { "/dev/no-thing", KT_ERROR_NOT_FOUND, "AddDevice=-/dev/no-thing" },
         { "/dev/no:th_i.ng", KT_ERROR_NOT_FOUND, "=dev-no:th_i.ng.device" },
         { "/dev/null/x", KT_ERROR_FAILED, "'/dev/null/x'" },

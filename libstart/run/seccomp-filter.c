@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/run/filter.h"
+#include "libstart/run/seccomp-filter.h"
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
-#include "libstart/oci/spec.h"
-#include "libstart/option/security-option.h"
 #include "libstart/seccomp/obtain.h"
 
 /* The container has its filter, and somebody should know what it cost. */
@@ -19,27 +17,13 @@ static void tell_origin(const SeccompOrigin *origin) {
                 log_warning("%s", message);
 }
 
-bool filter_load(const LaunchArgs *args, const ImageConfig *image, const HostFacts *host, GBytes **ret,
-                 GError **error) {
-        SecurityOption seccomp = { .enabled = true };
+bool seccomp_filter_load(const ContainerRequest *request, guint64 capabilities, GBytes **ret, GError **error) {
         g_auto(SeccompOrigin) origin = { 0 };
-        guint64 bounding;
 
-        for (guint i = 0; i < args->security_opt->len; i++) {
-                SecurityOption option;
-
-                if (!security_option_parse(args->security_opt->pdata[i], &option, error))
-                        return false;
-                if (option.kind == SECURITY_SECCOMP) /* the last one counts */
-                        seccomp = option;
-        }
-        if (!seccomp.enabled) {
-                *ret = NULL;
+        *ret = NULL;
+        if (request->unconfined)
                 return true;
-        }
-        if (!spec_find_capabilities(args, image, host, &bounding, error))
-                return false;
-        *ret = seccomp_filter_for("", seccomp.profile, bounding, &origin, error);
+        *ret = seccomp_filter_for("", request->seccomp_profile, capabilities, &origin, error);
         if (*ret && origin.why)
                 tell_origin(&origin);
         return *ret;

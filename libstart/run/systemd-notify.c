@@ -10,7 +10,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/relay/notify-socket.h"
-#include "libstart/run/notify.h"
+#include "libstart/run/systemd-notify.h"
 
 #define NOTIFY_MARK "X_KEYTURN_MARK=1"
 

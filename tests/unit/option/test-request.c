@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/oci/hostname.h"
-#include "tests/unit/oci/facts.h"
+#include "tests/unit/option/read-words.h"
 
 static char *choose(const char *const *words) {
-        const HostFacts host = facts();
-        g_autoptr(LaunchArgs) args = parse_args(words);
+        g_auto(ReadWords) asked = read_words(words);
 
-        return hostname_choose(args, &host);
+        return container_request_hostname(&asked.request, "hub");
 }
 
 START_TEST(test_given) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+#include "libstart/oci/host-facts.h"
+#include "libstart/oci/image-config.h"
+#include "libstart/oci/user.h"
+#include "libstart/option/request.h"
+
+/* All that a container's environment and OCI spec are made of. Owns nothing. */
+typedef struct SpecInput {
+        const ContainerRequest *request;
+        const ImageConfig *image;
+        const UserIdentity *user;
+        const HostFacts *host;
+        const char *hostname; /* the container's */
+        guint64 capabilities; /* its bounding set, a mask as in option/capability.h */
+        const char *root;     /* absolute: the host's directory that its root file system is mounted on */
+        const char
+                *notify_socket; /* path on the host of the socket that the payload notifies systemd on; NULL: none */
+        char *const *env_files; /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
+        const GPtrArray *env;   /* request->env, with the entries of request->env_list in their places */
+        char *const *environment;     /* the payload's whole, NULL-terminated: environment_build() */
+        const GPtrArray *file_mounts; /* of MountRequest: bind mounts for files that keyturn makes, used where
+                                         * nothing else is mounted on the same path; or NULL */
+} SpecInput;

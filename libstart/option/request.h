@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/option/log-option.h"
+#include "libstart/option/mode.h"
+#include "libstart/option/storage-option.h"
+
+/* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
+ * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where a
+ * field says so. No list is NULL. */
+typedef struct ContainerRequest {
+        /* who it is */
+        const char *name;
+        const char *hostname;         /* NULL: see container_request_hostname() */
+        const GPtrArray *labels;      /* KEY=VALUE */
+        const GPtrArray *annotations; /* KEY=VALUE, none of them reserved (annotation.h) */
+
+        /* what runs */
+        const char *image; /* a reference, or with `rootfs` a directory */
+        bool rootfs;
+        const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
+        const GPtrArray *command; /* words behind the image */
+        const char *user;         /* USER[:GROUP]; NULL: the image's */
+        GPtrArray *groups;        /* owned: further groups, each a name or a number */
+        const char *workdir;
+        const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
+        const char *env_list;       /* file with more of `env` (env-list.h) */
+        const GPtrArray *env_files; /* absolute paths */
+        bool env_host, http_proxy;
+        const char *timezone; /* a name, or "local" */
+
+        /* what it sees */
+        bool read_only, read_only_tmpfs;
+        GPtrArray *mounts;  /* owned, of MountRequest: --volume, --mount, --tmpfs */
+        GPtrArray *devices; /* owned, of DeviceRequest */
+        gint64 shm_size;    /* bytes; 0: no limit; -1: not said */
+        StorageLimits storage;
+        NetworkMode network;
+        GString *hosts; /* owned: lines of /etc/hosts */
+
+        /* what it may do */
+        guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */
+        bool no_new_privileges;
+        bool unconfined;             /* no seccomp filter */
+        const char *seccomp_profile; /* NULL: the default one */
+        GPtrArray *masked;           /* owned: absolute paths */
+        GPtrArray *unmasked;         /* owned: patterns, or SECURITY_UNMASK_ALL */
+        bool host_limits;            /* no limits but the unit's; then there are no ulimits */
+        GArray *ulimits;             /* owned, of Ulimit */
+        GPtrArray *sysctls;          /* owned, of Sysctl */
+
+        /* how systemd has it */
+        LogDriver log_driver;
+        const char *log_tag; /* NULL: the unit's name */
+        NotifyMode notify;
+        int stop_signal; /* 0: the image's */
+        bool detach;
+
+        /* keyturn's own */
+        const char *untrusted_list, *state_dir;
+        bool timing;
+} ContainerRequest;
+
+void container_request_clear(ContainerRequest *request);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ContainerRequest, container_request_clear)
+
+/* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network; else twelve
+ * hexadecimal digits, as podman has them, but always the same ones for a container of the same name. Transfer full. */
+char *container_request_hostname(const ContainerRequest *request, const char *host_hostname);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
+#include "libstart/option/env-list.h"
+#include "libstart/run/environment-files.h"
+#include "libstart/run/host-path.h"
+
+static char *read_file(const char *path, const char *untrusted_list, GError **error) {
+        g_autofree char *content = NULL;
+        g_autoptr(GError) problem = NULL;
+        gsize length;
+
+        if (host_path_read(path, untrusted_list, &content, &length, &problem)) {
+                if (strlen(content) == length)
+                        return g_steal_pointer(&content);
+                error_set(error, KT_ERROR_FAILED, "EnvironmentFile=%s (--env-file): there is a NUL byte in the file",
+                          path);
+        } else if (g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                error_set(error, KT_ERROR_NOT_FOUND,
+                          "EnvironmentFile=%s (--env-file): the file is not there: create it, or remove the line",
+                          path);
+        } else {
+                error_set(error, KT_ERROR_FAILED, "EnvironmentFile=%s (--env-file): %s", path, problem->message);
+        }
+        return NULL;
+}
+
+static bool read_files(const ContainerRequest *request, EnvironmentFiles *files, GError **error) {
+        const GPtrArray *paths = request->env_files;
+
+        files->contents = g_new0(char *, paths->len + 1);
+        for (guint i = 0; i < paths->len; i++) {
+                files->contents[i] = read_file(paths->pdata[i], request->untrusted_list, error);
+                if (!files->contents[i])
+                        return false;
+                g_ptr_array_add(files->owned, files->contents[i]);
+        }
+        return true;
+}
+
+static bool read_list(const ContainerRequest *request, EnvironmentFiles *files, GError **error) {
+        char *data = NULL;
+        gsize length;
+
+        if (!generated_file_read(request->env_list, &data, &length, error)) {
+                g_prefix_error(error, "The container's environment: ");
+                return false;
+        }
+        g_ptr_array_add(files->owned, data);
+        files->env = env_list_merge(data, length, request->env, error);
+        if (!files->env)
+                g_prefix_error(error, "'%s': ", request->env_list);
+        return files->env;
+}
+
+bool environment_files_read(const ContainerRequest *request, EnvironmentFiles *ret, GError **error) {
+        ret->owned = g_ptr_array_new_with_free_func(g_free);
+        if (!read_files(request, ret, error))
+                return false;
+        if (request->env_list)
+                return read_list(request, ret, error);
+        ret->env = g_ptr_array_ref((GPtrArray *) request->env);
+        return true;
+}
+
+void environment_files_clear(EnvironmentFiles *files) {
+        g_clear_pointer(&files->owned, g_ptr_array_unref);
+        g_clear_pointer(&files->contents, g_free);
+        g_clear_pointer(&files->env, g_ptr_array_unref);
+}

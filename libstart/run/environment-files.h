@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/option/request.h"
+
+/* The files that a container's environment comes from, read for environment_build(). */
+typedef struct EnvironmentFiles {
+        GPtrArray *owned; /* of char*: all texts, and what environment_build() adds */
+        char **contents;  /* of request->env_files, NULL-terminated; the strings are in `owned` */
+        GPtrArray *env;   /* request->env, with the entries of request->env_list in their places */
+} EnvironmentFiles;
+
+bool environment_files_read(const ContainerRequest *request, EnvironmentFiles *ret, GError **error);
+void environment_files_clear(EnvironmentFiles *files);

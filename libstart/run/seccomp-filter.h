@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/option/request.h"
+
+/* The container's seccomp filter, raw BPF, for a container with these capabilities. *ret is NULL only where
+ * "seccomp=unconfined" is asked for; a filter that cannot be had is an error. */
+bool seccomp_filter_load(const ContainerRequest *request, guint64 capabilities, GBytes **ret, GError **error);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/unit/option/read-words.h"
+
+/* The values that have no parser of their own, or one of a few words; and one good value for each of the
+ * others, to see that the option leads to the right parser. */
+
+#define LONG_NAME "0123456789012345678901234567890123456789012345678901234567890123" /* 64 */
+
+static const struct {
+        const char *option, *value;
+} good[] = {
+        { "name", "a" },
+        { "name", "0-a_b.c" },
+        { "name", "backup-camera" },
+        { "hostname", "a" },
+        { "hostname", "cam_1.example.org" },
+        { "hostname", LONG_NAME },
+        { "annotation", "a=" },
+        { "annotation", "a=b=c" },
+        { "user", "bob:video" },
+        { "group-add", "video" },
+        { "group-add", "44,video" },
+        { "workdir", "/" },
+        { "workdir", "/a b" },
+        { "env", "A=1" },
+        { "env", "A" },
+        { "env", "A_*" },
+        { "env", "A=" },
+        { "env", " A=1" },
+        { "volume", "/a:/b" },
+        { "mount", "type=tmpfs,dst=/a" },
+        { "tmpfs", "/a:size=1m" },
+        { "add-host", "a:::1" },
+        { "shm-size", "64m" },
+        { "network", "host" },
+        { "network", "none" },
+        { "cap-add", "net_raw" },
+        { "security-opt", "no-new-privileges" },
+        { "ulimit", "nofile=1:2" },
+        { "sysctl", "kernel.msgmax=1" },
+        { "log-driver", "journald" },
+        { "log-driver", "passthrough" },
+        { "log-driver", "none" },
+        { "log-opt", "tag=camera" },
+        { "sdnotify", "conmon" },
+        { "sdnotify", "container" },
+        { "sdnotify", "ignore" },
+        { "stop-signal", "RTMIN+3" },
+        { "tz", "local" },
+        { "tz", "America/Argentina/Buenos_Aires" },
+        { "tz", "Etc/GMT-14" },
+};
+
+START_TEST(test_good) {
+        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_msg(launch_args_set(args, good[_i].option, good[_i].value, &error), "%s: %s", good[_i].value,
+                      error ? error->message : "");
+        ck_assert_ptr_null(error);
+}
+END_TEST
+
+static const struct {
+        const char *option, *value;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { "name", "", KT_ERROR_USAGE, "name of a container" },
+        { "name", "-a", KT_ERROR_USAGE, "'-a'" },
+        { "name", ".a", KT_ERROR_USAGE, "'.a'" },
+        { "name", "..", KT_ERROR_USAGE, "'..'" },
+        { "name", "a/b", KT_ERROR_USAGE, "'a/b'" },
+        { "name", "a b", KT_ERROR_USAGE, "'a b'" },
+        { "name", "\303\244", KT_ERROR_USAGE, "name of a container" },
+        { "hostname", "", KT_ERROR_USAGE, "host name" },
+        { "hostname", "-a", KT_ERROR_USAGE, "host name" },
+        { "hostname", "a b", KT_ERROR_USAGE, "host name" },
+        { "hostname", "a\nb", KT_ERROR_USAGE, "host name" },
+        { "hostname", LONG_NAME "4", KT_ERROR_USAGE, "host name" },
+        { "annotation", "a", KT_ERROR_USAGE, "KEY=VALUE" },
+        { "annotation", "=a", KT_ERROR_USAGE, "KEY=VALUE" },
+        { "annotation", "run.oci.handler=wasm", KT_ERROR_UNSUPPORTED, "'run.oci.handler'" },
+        { "annotation", "org.systemd.property.Slice=x", KT_ERROR_UNSUPPORTED, "'org.systemd.property.Slice'" },
+        { "user", "a:b:c", KT_ERROR_USAGE, "USER" },
+        { "group-add", "-1", KT_ERROR_USAGE, "neither" },
+        { "workdir", "", KT_ERROR_USAGE, "empty" },
+        { "workdir", "a/b", KT_ERROR_USAGE, "'a/b'" },
+        { "env", "", KT_ERROR_USAGE, "name" },
+        { "env", "=secret", KT_ERROR_USAGE, "name" },
+        { "env", " \t=secret", KT_ERROR_USAGE, "name" },
+        { "env", " ", KT_ERROR_USAGE, "name" },
+        { "volume", "a:/b", KT_ERROR_UNSUPPORTED, "named volume" },
+        { "mount", "type=glob", KT_ERROR_UNSUPPORTED, "glob" },
+        { "tmpfs", "/", KT_ERROR_USAGE, "'/'" },
+        { "add-host", "a:b", KT_ERROR_USAGE, "no address" },
+        { "shm-size", "64z", KT_ERROR_USAGE, "64z" },
+        { "network", "", KT_ERROR_USAGE, "empty" },
+        { "network", "bridge", KT_ERROR_UNSUPPORTED, "'bridge'" },
+        { "network", "HOST", KT_ERROR_UNSUPPORTED, "'HOST'" },
+        { "network", "pasta:-t,80", KT_ERROR_UNSUPPORTED, "use host" },
+        { "network", "container:a", KT_ERROR_UNSUPPORTED, "use host" },
+        { "cap-add", "x", KT_ERROR_USAGE, "'x'" },
+        { "security-opt", "label=disable", KT_ERROR_UNSUPPORTED, "label" },
+        { "ulimit", "x=1", KT_ERROR_USAGE, "'x'" },
+        { "sysctl", "vm.x=1", KT_ERROR_UNSUPPORTED, "vm.x" },
+        { "log-driver", "k8s-file", KT_ERROR_UNSUPPORTED, "StandardOutput=append:" },
+        { "log-driver", "json-file", KT_ERROR_UNSUPPORTED, "StandardOutput=append:" },
+        { "log-driver", "passthrough-tty", KT_ERROR_UNSUPPORTED, "use passthrough" },
+        { "log-driver", "syslog", KT_ERROR_USAGE, "'syslog'" },
+        { "log-driver", "", KT_ERROR_USAGE, "''" },
+        { "log-opt", "tag=", KT_ERROR_USAGE, "missing" },
+        { "log-opt", "tag={{.Name}}", KT_ERROR_UNSUPPORTED, "templates" },
+        { "log-opt", "path=/a", KT_ERROR_UNSUPPORTED, "'path=/a'" },
+        { "log-opt", "max-size=1m", KT_ERROR_UNSUPPORTED, "journald.conf" },
+        { "sdnotify", "healthy", KT_ERROR_UNSUPPORTED, "container" },
+        { "sdnotify", "yes", KT_ERROR_USAGE, "'yes'" },
+        { "stop-signal", "SIGNOPE", KT_ERROR_USAGE, "'SIGNOPE'" },
+        { "tz", "", KT_ERROR_USAGE, "time zone" },
+        { "tz", "/etc/shadow", KT_ERROR_USAGE, "'/etc/shadow'" },
+        { "tz", "Europe/../../x", KT_ERROR_USAGE, "time zone" },
+        { "tz", "Europe/Berlin ", KT_ERROR_USAGE, "time zone" },
+};
+
+START_TEST(test_bad) {
+        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_msg(!launch_args_set(args, bad[_i].option, bad[_i].value, &error), "%s", bad[_i].value);
+        expect_error(error, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
+/* A value may be secret. */
+START_TEST(test_secret) {
+        g_autoptr(LaunchArgs) args = launch_args_new();
+        g_autoptr(GError) error = NULL;
+
+        ck_assert(!launch_args_set(args, "env", "=hunter2", &error));
+        ck_assert_ptr_null(strstr(error->message, "hunter2"));
+}
+END_TEST
+
+TEST_MAIN("option-values", {
+        tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
+        tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_test(tcase, test_secret);
+})
