@@ -183,7 +183,8 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         if (!other)
                 add_mount(list, g_steal_pointer(&owned));
         else if (!is_same(other, mount))
-                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s'", mount->destination);
+                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s': leave one out",
+                                 mount->destination);
         return true;
 }
 
