@@ -202,6 +202,7 @@ def test_payload_cannot_write_the_program(machine):
         Image={BUSYBOX}
         Exec=sh -c 'while :; do for p in /proc/[1-9]*; do case $(readlink $p/exe) in *keyturnctl*) exec 3<$p/exe && sleep 1 && echo x >/proc/self/fd/3; esac; done; done'
         AddCapability=CAP_SYS_PTRACE
+        StopTimeout=1
     ''')
     before = machine.run('sha256sum $(command -v keyturnctl)').out
     machine.run('systemctl start thief')

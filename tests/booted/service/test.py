@@ -328,4 +328,3 @@ def test_timing_is_in_the_journal_with_fields(machine):
               ('LAUNCH', 'IMAGE', 'ROOT', 'SPEC', 'FILTER', 'STATE', 'NAMESPACES', 'MOUNTS', 'CONFINE')]
     assert abs(sum(map(int, phases)) - int(found['KEYTURN_TOTAL_USEC'])) < 10, found
     assert f"total {found['KEYTURN_TOTAL_USEC']}" in found['MESSAGE'], found
-    machine.run('systemctl stop timed')
