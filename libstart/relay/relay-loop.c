@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <sched.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -12,7 +13,7 @@
 #include "libstart/relay/journal.h"
 #include "libstart/relay/notify-loop.h"
 #include "libstart/relay/notify-source.h"
-#include "libstart/relay/pump.h"
+#include "libstart/relay/pipe-workers.h"
 #include "libstart/relay/relay-loop.h"
 #include "libstart/relay/source.h"
 
@@ -23,6 +24,17 @@
  * restarted. */
 #define RETRY_USEC (100 * G_TIME_SPAN_MILLISECOND)
 
+/* How long what a payload has left waits for room in a file, once the payload has ended: else a service that ends again
+ * and again, while nobody reads its FIFO, would leave something behind each time. */
+#define LEFT_USEC G_TIME_SPAN_SECOND
+
+/* A pipe or a file that took a worker so long is slow for some turns. */
+#define SLOW_USEC (10 * G_TIME_SPAN_MILLISECOND)
+#define SLOW_TURNS 100
+
+/* When it took so long, it is said. */
+#define HELD_USEC (2 * G_TIME_SPAN_SECOND)
+
 /* See look_again(): some at once, the others in this distance. */
 #define RECHECKS_AT_ONCE 3
 #define RECHECKS_MAX 23
@@ -31,24 +43,31 @@ struct Relay {
         int epoll;
         int socket;
         FdStore *store;
-        Pump pump;
-        FileWriter files;    /* opened with the first file */
+        PipeWorkers *workers;
         GHashTable *sources; /* by name */
         GQueue ready;        /* streams that have something to move */
         GQueue retry;        /* streams without a connection to the journal */
         gint64 retry_at;     /* monotonic */
         GQueue recheck;      /* streams of which an event may have been missed; in `ready`, too, when there is one */
         gint64 recheck_at;   /* monotonic */
+        GQueue closings;     /* of Closing: to be closed by a worker */
         GPtrArray *ended;    /* sources to be forgotten at the end of this step */
         NotifyLoop *notify;
-        bool hurries; /* see hurry() */
+        bool hurries;   /* see hurry() */
+        bool no_worker; /* none could be started */
 };
 
-/* What an event is about: a stream's pipe, or with a bit its connection to the journal, or the end of a source's payload;
- * alone the last bit is about turns of files that are over, and 0 is the socket. Those with ABOUT_NOTIFY are notify-loop.c's. */
-#define ABOUT_JOURNAL ((uintptr_t) 1)
+/* Descriptors whose last close may have to wait for the lock of a pipe. */
+typedef struct Closing {
+        char *unit; /* whose they are; "": nobody knows */
+        PipeLane lane;
+        int fds[PIPE_JOB_FDS_MAX];
+} Closing;
+
+/* What an event is about: a stream's pipe, or with a bit what it writes to, or the end of a source's payload; 0 is the
+ * socket. Those with ABOUT_NOTIFY are notify-loop.c's, those with ABOUT_WORKER are pipe-workers.c's. */
+#define ABOUT_SINK ((uintptr_t) 1)
 #define ABOUT_PAYLOAD ((uintptr_t) 2)
-#define ABOUT_FILES ((uintptr_t) 3)
 #define ABOUT_MASK ((uintptr_t) 3)
 
 static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
@@ -60,20 +79,45 @@ static bool watch(Relay *relay, int operation, int fd, uint32_t events, uintptr_
 }
 
 /* Closing is not enough: there is a copy in the store, which would keep the events coming. */
-static void unwatch_and_close(Relay *relay, int *fd) {
-        if (*fd < 0)
-                return;
-        (void) epoll_ctl(relay->epoll, EPOLL_CTL_DEL, *fd, NULL);
-        close(fd_steal(fd));
+static void unwatch(Relay *relay, int fd) {
+        if (fd >= 0)
+                (void) epoll_ctl(relay->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
+
+/* Not of pipes and files: see close_later(). */
+static void unwatch_and_close(Relay *relay, int *fd) {
+        unwatch(relay, *fd);
+        fd_closep(fd);
+        *fd = -1;
+}
+
+static PipeLane lane_of(const RelaySource *source) {
+        return source->slow > 0 ? PIPE_LANE_SLOW : PIPE_LANE_QUICK;
+}
+
+static void close_later(Relay *relay, const RelaySource *source, const int *fds, gsize n_fds) {
+        Closing *closing = g_new0(Closing, 1);
+
+        g_assert(n_fds <= PIPE_JOB_FDS_MAX);
+        closing->unit = g_strdup(source ? source->record.unit : "");
+        closing->lane = source ? lane_of(source) : PIPE_LANE_QUICK;
+        for (gsize i = 0; i < PIPE_JOB_FDS_MAX; i++)
+                closing->fds[i] = i < n_fds ? fds[i] : -1;
+        g_queue_push_tail(&relay->closings, closing);
+}
+
+static void closing_free(Closing *closing) {
+        g_free(closing->unit);
+        g_free(closing);
+}
+
+static void end_job(const PipeJob *job, bool done, void *owner, void *data);
 
 Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError **error) {
         g_autoptr(Relay) relay = g_new0(Relay, 1);
 
         relay->socket = socket;
         relay->store = store;
-        relay->pump = (Pump) PUMP_NULL;
-        relay->files = (FileWriter) FILE_WRITER_NULL;
         relay->sources = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) relay_source_free);
         relay->ended = g_ptr_array_new();
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -82,8 +126,8 @@ Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError 
                 return NULL;
         }
         relay->notify = notify_loop_new(relay->epoll, store, notify_address);
-        if (!pump_open(&relay->pump, error) ||
-            (socket >= 0 && !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error)))
+        relay->workers = pipe_workers_new(relay->epoll, end_job, relay, error);
+        if (!relay->workers || (socket >= 0 && !watch(relay, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error)))
                 return NULL;
         return g_steal_pointer(&relay);
 }
@@ -92,20 +136,21 @@ void relay_free(Relay *relay) {
         if (!relay)
                 return;
         notify_loop_free(relay->notify);
+        pipe_workers_free(relay->workers);
         g_hash_table_unref(relay->sources);
         g_queue_clear(&relay->ready);
         g_queue_clear(&relay->retry);
         g_queue_clear(&relay->recheck);
+        g_queue_clear_full(&relay->closings, (GDestroyNotify) closing_free);
         g_ptr_array_unref(relay->ended);
-        pump_clear(&relay->pump);
-        file_writer_clear(&relay->files);
         fd_closep(&relay->socket);
         fd_closep(&relay->epoll);
         g_free(relay);
 }
 
 static void enqueue(GQueue *queue, RelayStream *stream) {
-        if (stream->queued || stream->pipe < 0)
+        stream->again |= stream->busy;
+        if (stream->busy || stream->queued || stream->pipe < 0)
                 return;
         stream->queued = true;
         g_queue_push_tail(queue, stream);
@@ -127,16 +172,32 @@ static bool serve(Relay *relay, RelaySource *source, GError **error) {
                                       (uintptr_t) source | ABOUT_PAYLOAD, error);
 }
 
+static void close_all(const int *fds, gsize n_fds) {
+        for (gsize i = 0; i < n_fds; i++)
+                if (fds[i] >= 0)
+                        close(fds[i]);
+}
+
 static bool is_served(const char *name, void *data) {
         const Relay *relay = data;
+        const RelaySource *source = g_hash_table_lookup(relay->sources, name);
 
-        return g_hash_table_contains(relay->sources, name) || notify_loop_serves(relay->notify, name);
+        return (source && !relay_source_ended(source)) || notify_loop_serves(relay->notify, name);
+}
+
+static void close_dropped(const char *name, const int *fds, gsize n_fds, void *data) {
+        Relay *relay = data;
+
+        if (notify_source_is_name(name))
+                close_all(fds, n_fds);
+        else
+                close_later(relay, g_hash_table_lookup(relay->sources, name), fds, n_fds);
 }
 
 static void sweep_store(Relay *relay) {
         g_autoptr(GError) error = NULL;
 
-        if (!fd_store_sweep(relay->store, is_served, relay, &error))
+        if (!fd_store_sweep(relay->store, is_served, close_dropped, relay, &error))
                 log_warning("%s", error->message);
 }
 
@@ -181,12 +242,6 @@ bool relay_restore(Relay *relay, GError **error) {
 /*
  * Registrations
  */
-
-static void close_all(int *fds, guint n_fds) {
-        for (guint i = 0; i < n_fds; i++)
-                if (fds[i] >= 0)
-                        close(fds[i]);
-}
 
 /* Look at the first registration in the queue without taking it out; systemd holds the queue while we are
  * dead. Returns the length of the text, or a negative errno. The descriptors are ours. */
@@ -261,10 +316,16 @@ static bool take_registration(Relay *relay) {
                 log_error("Cannot read a registration: %s", g_strerror((int) -n));
         else {
                 text[n] = '\0';
-                if (!(notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, &error) :
-                                               accept_registration(relay, text, fds, n_fds, &error)))
+                if (notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, &error) :
+                                             accept_registration(relay, text, fds, n_fds, &error))
+                        close_all(fds, n_fds);
+                else {
                         log_error("Cannot serve a container: %s", error->message);
-                close_all(fds, n_fds);
+                        /* Nobody else may have its pipes. */
+                        close_all(fds, n_fds);
+                        (void) peek_registration(relay->socket, text, REGISTRATION_MAX, fds, &n_fds);
+                        close_later(relay, NULL, fds, n_fds);
+                }
         }
         return recv(relay->socket, text, sizeof text, MSG_DONTWAIT) >= 0;
 }
@@ -274,14 +335,23 @@ static bool take_registration(Relay *relay) {
  */
 
 static void end_stream(Relay *relay, RelayStream *stream) {
-        unwatch_and_close(relay, &stream->pipe);
+        const int fds[] = { stream->pipe, stream->file, stream->sink != stream->file ? stream->sink : -1 };
+
+        unwatch(relay, stream->pipe);
+        unwatch(relay, stream->sink);
         unwatch_and_close(relay, &stream->journal);
-        fd_closep(&stream->file);
-        stream->file = -1;
+        close_later(relay, stream->source, fds, G_N_ELEMENTS(fds));
+        stream->pipe = stream->file = stream->sink = -1;
         if (stream->rechecked)
                 g_queue_remove(&relay->recheck, stream);
         if (relay_source_ended(stream->source))
                 g_ptr_array_add(relay->ended, stream->source);
+}
+
+static void try_later(Relay *relay, RelayStream *stream) {
+        if (g_queue_is_empty(&relay->retry))
+                relay->retry_at = g_get_monotonic_time() + RETRY_USEC;
+        enqueue(&relay->retry, stream);
 }
 
 static void retry_later(Relay *relay, RelayStream *stream, const char *why) {
@@ -289,17 +359,33 @@ static void retry_later(Relay *relay, RelayStream *stream, const char *why) {
                 log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit, why);
         stream->complained = true;
         unwatch_and_close(relay, &stream->journal);
-        if (g_queue_is_empty(&relay->retry))
-                relay->retry_at = g_get_monotonic_time() + RETRY_USEC;
-        enqueue(&relay->retry, stream);
+        try_later(relay, stream);
+}
+
+/* The payload has ended, and is missed by nobody: see LEFT_USEC. */
+static bool is_full_too_long(RelayStream *stream) {
+        gint64 now = g_get_monotonic_time();
+
+        if (stream->full_since == 0)
+                stream->full_since = now;
+        return now - stream->full_since > LEFT_USEC;
 }
 
 static void wait_for_room(Relay *relay, RelayStream *stream) {
-        uintptr_t about = (uintptr_t) stream | ABOUT_JOURNAL;
+        int sink = stream->file >= 0 ? stream->sink : stream->journal;
+        uintptr_t about = (uintptr_t) stream | ABOUT_SINK;
 
-        /* One-shot, so that in normal times journald's reading does not wake us. */
-        if (!watch(relay, EPOLL_CTL_MOD, stream->journal, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
-            !watch(relay, EPOLL_CTL_ADD, stream->journal, EPOLLOUT | EPOLLONESHOT, about, NULL))
+        if (stream->file >= 0 && stream->source->ended) {
+                if (!is_full_too_long(stream))
+                        try_later(relay, stream);
+                else {
+                        log_warning("Output of %s is lost, its file does not take it: %s",
+                                    stream->source->record.unit, g_strerror(EAGAIN));
+                        end_stream(relay, stream);
+                }
+                /* One-shot, so that in normal times journald's reading does not wake us. */
+        } else if (!watch(relay, EPOLL_CTL_MOD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
+                   !watch(relay, EPOLL_CTL_ADD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL))
                 retry_later(relay, stream, "cannot watch the connection");
 }
 
@@ -322,7 +408,6 @@ static void look_again(Relay *relay, RelayStream *stream) {
         if (stream->moved < JOURNAL_BATCH_MAX || stream->rechecks == RECHECKS_MAX || stream->rechecked)
                 return;
         if (stream->rechecks++ < RECHECKS_AT_ONCE) {
-                sched_yield();
                 enqueue(&relay->ready, stream);
                 return;
         }
@@ -349,8 +434,10 @@ static void go_on(Relay *relay, RelayStream *stream, PumpResult result, int errn
                 wait_for_room(relay, stream);
                 break;
         case PUMP_FAILED:
-                if (errnum == ENOTCONN)
+                if (errnum == ENOTCONN && stream->journal < 0)
                         open_journal(relay, stream);
+                else if (errnum == ESRCH && relay_source_was_reaped(stream->source))
+                        enqueue(&relay->ready, stream);
                 else
                         retry_later(relay, stream, g_strerror(errnum));
                 break;
@@ -360,88 +447,120 @@ static void go_on(Relay *relay, RelayStream *stream, PumpResult result, int errn
         }
 }
 
-static bool start_turn(Relay *relay, RelayStream *stream, GError **error) {
-        FileTurn *turn = &stream->turn;
-
-        if (relay->files.done_read < 0 &&
-            (!file_writer_open(&relay->files, error) ||
-             !watch(relay, EPOLL_CTL_ADD, relay->files.done_read, EPOLLIN, ABOUT_FILES, error)))
-                return false;
-        g_atomic_int_set(&turn->ended, stream->source->ended);
-        turn->pipe = stream->pipe;
-        turn->file = stream->file;
-        turn->left = &stream->left;
-        turn->owner = stream;
-        return file_writer_start(&relay->files, turn, error);
-}
-
-static void move_to_file(Relay *relay, RelayStream *stream) {
-        g_autoptr(GError) error = NULL;
-
-        if (!start_turn(relay, stream, &error))
-                retry_later(relay, stream, error->message);
-}
-
 /* Once when it begins, and once when it is over. */
-static void tell_losses(RelayStream *stream) {
-        const FileTurn *turn = &stream->turn;
+static void tell_losses(RelayStream *stream, const PipeMove *move) {
         const char *unit = stream->source->record.unit;
 
-        if (turn->lost_errnum != 0 && !stream->complained)
+        if (move->lost_errnum != 0 && !stream->complained)
                 log_warning("Output of %s is lost, its file does not take it: %s", unit,
-                            g_strerror(turn->lost_errnum));
-        else if (turn->lost_errnum == 0 && turn->written > 0 && stream->complained)
+                            g_strerror(move->lost_errnum));
+        else if (move->lost_errnum == 0 && move->moved > 0 && stream->complained)
                 log_warning("The file takes the output of %s again; %" G_GSIZE_FORMAT " bytes are lost", unit,
-                            turn->lost);
-        if (turn->lost_errnum != 0 || turn->written > 0)
-                stream->complained = turn->lost_errnum != 0;
+                            stream->lost);
+        if (move->lost_errnum != 0 || move->moved > 0)
+                stream->complained = move->lost_errnum != 0;
 }
 
-static void end_turns(Relay *relay) {
-        for (FileTurn *turn; (turn = file_writer_next(&relay->files));) {
-                RelayStream *stream = turn->owner;
+static void end_move(Relay *relay, RelayStream *stream, const PipeMove *move) {
+        relay_stream_moved(stream, move);
+        if (stream->file >= 0)
+                tell_losses(stream, move);
+        else if (move->moved > 0)
+                stream->complained = false;
+        if (move->moved > 0)
+                stream->rechecks = stream->full_since = 0;
+        if (stream->again && (move->result == PUMP_IDLE || move->result == PUMP_WAITING))
+                enqueue(&relay->ready, stream);
+        else
+                go_on(relay, stream, move->result, move->errnum);
+}
 
-                tell_losses(stream);
-                if (turn->result == PUMP_IDLE && turn->again)
-                        enqueue(&relay->ready, stream);
-                else
-                        go_on(relay, stream, turn->result, turn->errnum);
+static void judge_speed(RelaySource *source, gint64 usec) {
+        if (usec > SLOW_USEC)
+                source->slow = SLOW_TURNS;
+        else if (source->slow > 0)
+                source->slow--;
+        if (usec > HELD_USEC && !source->was_held) {
+                log_warning("%s kept its own output waiting for %d s: its pipe was held, or its file is slow",
+                            source->record.unit, (int) (usec / G_USEC_PER_SEC));
+                source->was_held = true;
         }
+}
+
+/* A PipeJobOver. */
+static void end_job(const PipeJob *job, bool done, void *owner, void *data) {
+        Relay *relay = data;
+        RelayStream *stream = owner;
+
+        if (job->kind == PIPE_JOB_CLOSE) {
+                if (done)
+                        closing_free(owner);
+                else
+                        g_queue_push_tail(&relay->closings, owner);
+                return;
+        }
+        stream->busy = false;
+        if (done) {
+                judge_speed(stream->source, job->usec);
+                end_move(relay, stream, &job->move);
+        } else
+                enqueue(&relay->ready, stream);
 }
 
 static void move(Relay *relay, RelayStream *stream) {
-        PumpResult result;
+        PipeJob job = { .kind = PIPE_JOB_MOVE };
+        int r;
 
-        if (stream->pipe < 0) /* its turn has ended it meanwhile */
-                return;
-        if (stream->turn.running) {
-                stream->turn.again = true;
-                return;
-        }
-        if (!relay_stream_may_move(stream)) {
-                end_stream(relay, stream);
+        r = relay_stream_prepare(stream, &job.move);
+        if (r < 0) {
+                retry_later(relay, stream, g_strerror(-r));
                 return;
         }
-        if (stream->file >= 0) {
-                move_to_file(relay, stream);
-                return;
-        }
-        result = pump_move(&relay->pump, stream->pipe, stream->hung_up, relay_stream_send, stream);
-        if (result == PUMP_MORE) {
-                stream->complained = false;
-                stream->rechecks = 0;
-        }
-        go_on(relay, stream, result, errno);
+        stream->busy = true;
+        stream->again = false;
+        pipe_workers_add(relay->workers, lane_of(stream->source), &job, stream->source->record.unit, stream);
 }
 
 /* One batch of each, in turn: a container that never stops talking does not silence the others. */
 static void move_ready(Relay *relay) {
         for (guint n = g_queue_get_length(&relay->ready); n > 0; n--) {
                 RelayStream *stream = g_queue_pop_head(&relay->ready);
+                const RelaySource *source = stream->source;
 
                 stream->queued = false;
-                move(relay, stream);
+                if (stream->pipe < 0)
+                        continue;
+                if (pipe_workers_can_add(relay->workers, lane_of(source), source->record.unit))
+                        move(relay, stream);
+                else
+                        enqueue(&relay->ready, stream);
         }
+}
+
+static void close_ready(Relay *relay) {
+        for (guint n = g_queue_get_length(&relay->closings); n > 0; n--) {
+                Closing *closing = g_queue_pop_head(&relay->closings);
+                PipeJob job = { .kind = PIPE_JOB_CLOSE };
+
+                memcpy(job.fds, closing->fds, sizeof job.fds);
+                if (pipe_workers_can_add(relay->workers, closing->lane, closing->unit))
+                        pipe_workers_add(relay->workers, closing->lane, &job, closing->unit, closing);
+                else
+                        g_queue_push_tail(&relay->closings, closing);
+        }
+}
+
+/* What cannot be given to a worker now is given to it after an event of theirs; or, where there is none, later. */
+static void employ_workers(Relay *relay) {
+        g_autoptr(GError) error = NULL;
+        bool failed;
+
+        move_ready(relay);
+        close_ready(relay);
+        failed = !pipe_workers_start(relay->workers, &error);
+        if (failed && !relay->no_worker)
+                log_warning("Trying again to move the output of containers: %s", error->message);
+        relay->no_worker = failed;
 }
 
 static void retry_streams(Relay *relay) {
@@ -463,8 +582,6 @@ static void recheck_streams(Relay *relay) {
 }
 
 static void forget_ended(Relay *relay) {
-        if (relay->ended->len == 0)
-                return;
         for (guint i = 0; i < relay->ended->len; i++) {
                 RelaySource *source = relay->ended->pdata[i];
 
@@ -472,15 +589,13 @@ static void forget_ended(Relay *relay) {
                 g_hash_table_remove(relay->sources, source->name);
         }
         g_ptr_array_set_size(relay->ended, 0);
-        sweep_store(relay);
 }
 
 static int wait_time(const Relay *relay, int timeout) {
-        if (!g_queue_is_empty((GQueue *) &relay->ready))
-                return 0;
-        if (g_queue_is_empty((GQueue *) &relay->retry) && g_queue_is_empty((GQueue *) &relay->recheck))
-                return timeout;
-        return RETRY_USEC / G_TIME_SPAN_MILLISECOND;
+        if (relay->no_worker || !g_queue_is_empty((GQueue *) &relay->retry) ||
+            !g_queue_is_empty((GQueue *) &relay->recheck))
+                timeout = RETRY_USEC / G_TIME_SPAN_MILLISECOND;
+        return notify_loop_wait_time(relay->notify, pipe_workers_wait_time(relay->workers, timeout));
 }
 
 /* All of its processes are gone: what is in the pipes now is all there will be. */
@@ -488,7 +603,6 @@ static void handle_end(Relay *relay, RelaySource *source) {
         source->ended = true;
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].hung_up = true;
-                g_atomic_int_set(&source->streams[i].turn.ended, true);
                 enqueue(&relay->ready, &source->streams[i]);
         }
 }
@@ -500,15 +614,15 @@ static void handle_event(Relay *relay, const struct epoll_event *event) {
 
         if (event->data.u64 & ABOUT_NOTIFY)
                 notify_loop_event(relay->notify, event);
-        else if (about == ABOUT_FILES)
-                end_turns(relay);
+        else if (about == ABOUT_WORKER)
+                pipe_workers_event(relay->workers, event);
         else if (about == ABOUT_PAYLOAD)
                 handle_end(relay, what);
         else if (!what) {
                 while (take_registration(relay))
                         ;
         } else {
-                if (event->events & EPOLLHUP && about != ABOUT_JOURNAL)
+                if (event->events & EPOLLHUP && about != ABOUT_SINK)
                         stream->hung_up = true;
                 enqueue(&relay->ready, stream);
         }
@@ -532,9 +646,9 @@ bool relay_step(Relay *relay, int timeout, GError **error) {
         bool sweep;
         int n;
 
+        employ_workers(relay);
         hurry(relay, notify_loop_is_urgent(relay->notify));
-        n = epoll_wait(relay->epoll, events, EVENTS_MAX,
-                       notify_loop_wait_time(relay->notify, wait_time(relay, timeout)));
+        n = epoll_wait(relay->epoll, events, EVENTS_MAX, wait_time(relay, timeout));
 
         if (n < 0 && errno != EINTR)
                 return error_set_errno(error, errno, "Cannot wait for events");
@@ -543,11 +657,11 @@ bool relay_step(Relay *relay, int timeout, GError **error) {
         sweep = notify_loop_step(relay->notify);
         retry_streams(relay);
         recheck_streams(relay);
-        if (sweep || !g_queue_is_empty(&relay->ready))
+        pipe_workers_check(relay->workers);
+        if (sweep || relay->ended->len > 0 || !g_queue_is_empty(&relay->ready))
                 hurry(relay, false);
-        if (sweep)
+        if (sweep || relay->ended->len > 0)
                 sweep_store(relay);
-        move_ready(relay);
         forget_ended(relay);
         return true;
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -75,6 +74,7 @@ static RelaySource *source_alloc(void) {
                         .pipe = -1,
                         .journal = -1,
                         .file = -1,
+                        .sink = -1,
                         .left = G_MAXSIZE,
                 };
         return source;
@@ -233,6 +233,8 @@ void relay_source_free(RelaySource *source) {
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 fd_closep(&source->streams[i].pipe);
                 fd_closep(&source->streams[i].journal);
+                if (source->streams[i].sink != source->streams[i].file)
+                        fd_closep(&source->streams[i].sink);
                 fd_closep(&source->streams[i].file);
         }
         fd_closep(&source->memory);
@@ -307,48 +309,44 @@ static int use_late_pid(RelaySource *source) {
         return r;
 }
 
-bool relay_stream_may_move(RelayStream *stream) {
-        int waiting = 0;
-
-        if (stream->source->ended && stream->left == G_MAXSIZE)
-                stream->left = ioctl(stream->pipe, FIONREAD, &waiting) == 0 ? (gsize) waiting : 0;
-        return stream->left > 0;
-}
-
-static ssize_t send_as_payload(RelayStream *stream, const char *data, size_t size) {
+/* In whose name the next lines are sent. */
+static int choose_sender(RelayStream *stream, struct ucred *ret) {
         RelaySource *source = stream->source;
-        ssize_t n;
         int r;
 
         find_owner(source, stream);
-        if (is_gone(source)) {
-                r = use_late_pid(source);
-                if (r < 0)
-                        return r;
-        }
-        n = journal_send(stream->journal, data, size, &source->owner);
-        if (n != -ESRCH)
-                return n;
-        /* It was reaped just now. */
-        r = use_late_pid(source);
-        return r < 0 ? r : journal_send(stream->journal, data, size, &source->owner);
+        r = is_gone(source) ? use_late_pid(source) : 0;
+        *ret = source->owner;
+        return r;
 }
 
-ssize_t relay_stream_send(char *data, size_t size, void *context) {
-        RelayStream *stream = context;
-        ssize_t n;
+int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
+        *ret = (PipeMove) {
+                .pipe = stream->pipe,
+                .journal = stream->journal,
+                .file = stream->file,
+                .sink = stream->sink,
+                .hung_up = stream->hung_up,
+                .ended = stream->source->ended,
+                .yield = stream->rechecks > 0,
+                .level_prefix = stream->source->record.level_prefix,
+                .prefix = stream->prefix,
+                .left = stream->left,
+        };
+        return stream->file >= 0 ? 0 : choose_sender(stream, &ret->sender);
+}
 
-        if (stream->journal < 0)
-                return -ENOTCONN;
-        size = MIN(size, stream->left);
-        if (stream->source->record.level_prefix)
-                level_prefix_lower(&stream->prefix, data, size);
-        n = send_as_payload(stream, data, size);
-        if (n <= 0)
-                return n;
-        level_prefix_sent(&stream->prefix, data, (gsize) n);
-        stream->moved += (gsize) n;
-        if (stream->left != G_MAXSIZE)
-                stream->left -= (gsize) n;
-        return n;
+void relay_stream_moved(RelayStream *stream, const PipeMove *move) {
+        stream->sink = move->sink;
+        stream->prefix = move->prefix;
+        stream->left = move->left;
+        stream->moved += move->moved;
+        stream->lost += move->lost;
+}
+
+bool relay_source_was_reaped(RelaySource *source) {
+        bool is_new = !source->reaped;
+
+        source->reaped = true;
+        return is_new;
 }

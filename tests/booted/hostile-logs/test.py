@@ -15,7 +15,7 @@ def hostile(machine, name, attack, extra='', service=''):
     """A container with Podman's default rights that runs an attack of hostile.c."""
     program = machine.path('/usr/local/bin/hostile')
     if not os.path.exists(program):
-        subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-o', program, os.path.join(HERE, 'hostile.c')],
+        subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-pthread', '-o', program, os.path.join(HERE, 'hostile.c')],
                        check=True)
     machine.container(name, f'''
         [Container]
@@ -88,6 +88,58 @@ def test_payload_writes_pages_that_change(machine):
 
 def test_payload_floods(machine):
     attack_others(machine, 'flood')
+
+
+def wait_until_held(machine):
+    """Some process or thread of the relay's waits in the kernel, and goes on doing so."""
+    def is_held():
+        for _ in range(5):
+            if 'D' not in machine.run('ps -L -o stat= -C keyturn-relay', check=False).out:
+                return False
+            time.sleep(0.1)
+        return True
+    machine.wait_for(is_held, 60)
+
+
+def check_that_lines_arrive(machine, unit):
+    """Within a time in which the attacker does not let go."""
+    before = len(messages(machine, unit))
+    machine.wait_for(lambda: len(messages(machine, unit)) > before + 10, 5)
+
+
+def test_payload_holds_the_lock_of_its_pipe(machine):
+    """It is the kernel's, and nobody can ask for it without waiting: the relay sat there, and could not even be killed."""
+    machine.unit(f'{RELAY}.d/stop.conf', '[Unit]\nRefuseManualStop=no\n')
+    machine.container('ticker', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "while :; do echo tick; sleep 0.1; done"
+        StopSignal=SIGKILL
+    ''')
+    hostile(machine, 'told', 'ready', 'Notify=true')
+    # The machine is to go on, which makes the lock no freer: all who keep it from its holder are in one control group.
+    hostile(machine, 'holder', 'hold', service='CPUWeight=1\n        LogRateLimitIntervalSec=1s\n        LogRateLimitBurst=100')
+    machine.run('systemctl start ticker holder')
+
+    wait_until_held(machine)
+    check_that_lines_arrive(machine, 'ticker')
+    machine.run('systemctl start told', timeout=5)
+
+    wait_until_held(machine)
+    before = relay_pid(machine)
+    machine.run(['kill', '-KILL', before])
+    machine.wait_for(lambda: relay_pid(machine) not in ('0', before), 5)
+    check_that_lines_arrive(machine, 'ticker')
+
+    wait_until_held(machine)
+    machine.run(f'systemctl restart {RELAY}', timeout=10)
+    machine.run('systemctl restart ticker')
+    check_that_lines_arrive(machine, 'ticker')
+
+    machine.run('systemctl restart holder')
+    wait_until_held(machine)
+    machine.run(f'systemctl stop {RELAY}', timeout=10)
+    machine.run('systemctl stop holder ticker told')
 
 
 def test_payload_gives_its_pipe_to_another_user(machine):
