@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -17,6 +18,9 @@
 
 #define PATIENCE_USEC (50 * G_TIME_SPAN_MILLISECOND)
 #define BATCH_MAX 24U
+
+/* How long the process of the slow lane stays when there is nothing to do in it. */
+#define SLOW_LANE_MSEC 2000
 
 /* The number of a job that no batch has. */
 #define GIVEN_UP 1000U
@@ -63,27 +67,37 @@ static void do_batch(Shared *shared, Pump *pump) {
                 pipe_job_run(&shared->jobs[i], pump);
 }
 
-_Noreturn static void run_worker(int wake, Shared *shared, int done) {
-        g_auto(Pump) pump = PUMP_NULL;
-        uint64_t n = 1;
+/* Returns false when there was no batch for `timeout` milliseconds (-1: for ever). */
+static bool wait_for_batch(int wake, int timeout) {
+        struct pollfd readable = { .fd = wake, .events = POLLIN };
+        uint64_t n;
+
+        if (timeout >= 0 && poll(&readable, 1, timeout) <= 0)
+                return false;
+        while (read(wake, &n, sizeof n) < 0)
+                if (errno != EINTR)
+                        return false;
+        return true;
+}
+
+static void run_worker(int wake, int timeout, Shared *shared, int done) {
+        const uint64_t one = 1;
+        Pump pump;
 
         if (!pump_open(&pump, NULL))
-                _exit(1);
-        for (;;) {
-                while (read(wake, &n, sizeof n) < 0)
-                        if (errno != EINTR)
-                                _exit(1);
+                return;
+        while (wait_for_batch(wake, timeout)) {
                 do_batch(shared, &pump);
                 if (atomic_load(&shared->next) > GIVEN_UP)
-                        _exit(0);
+                        break;
                 atomic_fetch_add(&shared->batches, 1);
-                n = 1;
-                (void) !write(done, &n, sizeof n);
+                (void) !write(done, &one, sizeof one);
         }
+        pump_clear(&pump); /* descriptors of the relay's */
 }
 
 /* It does not outlive the relay: the next one has workers of its own. */
-static pid_t fork_worker(Worker *worker, int done) {
+static pid_t fork_worker(Worker *worker, int timeout, int done) {
         struct clone_args args = {
                 .flags = CLONE_FILES | CLONE_PIDFD,
                 .pidfd = (uintptr_t) &worker->pidfd,
@@ -92,20 +106,22 @@ static pid_t fork_worker(Worker *worker, int done) {
         long pid = syscall(SYS_clone3, &args, sizeof args);
 
         if (pid == 0) {
-                if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != relay)
-                        _exit(1);
-                run_worker(worker->wake, worker->shared, done);
+                if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == relay)
+                        run_worker(worker->wake, timeout, worker->shared, done);
+                _exit(0);
         }
         return (pid_t) pid;
 }
 
 /* What it leaves behind on errors, forget_process() clears. */
-static bool start_process(const PipeWorkers *workers, Worker *worker, GError **error) {
+static bool start_process(const PipeWorkers *workers, PipeLane lane, GError **error) {
+        Worker *worker = workers->lanes[lane];
+        int timeout = lane == PIPE_LANE_QUICK ? -1 : SLOW_LANE_MSEC;
         struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uintptr_t) worker | ABOUT_WORKER };
         pid_t pid;
 
         worker->wake = eventfd(0, EFD_CLOEXEC);
-        pid = worker->wake >= 0 ? fork_worker(worker, workers->done) : -1;
+        pid = worker->wake >= 0 ? fork_worker(worker, timeout, workers->done) : -1;
         if (pid < 0) {
                 error_set_errno(error, errno, "Cannot start a worker");
                 fd_closep(&worker->wake);
@@ -276,7 +292,7 @@ bool pipe_workers_start(PipeWorkers *workers, GError **error) {
 
                 if (worker->works || worker->n_jobs == 0)
                         continue;
-                if (worker->pid == 0 && !start_process(workers, worker, error)) {
+                if (worker->pid == 0 && !start_process(workers, i, error)) {
                         forget_process(worker);
                         end_batch(workers, worker);
                         return false;

@@ -309,15 +309,25 @@ static void start_threads(void *(*run)(void *), int n) {
                         exit(6);
 }
 
+static bool writer_sleeps(void) {
+        char path[64], state = '?';
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", hold.writer);
+        file = fopen(path, "re");
+        (void) !fscanf(file, "%*d (%*[^)]) %c", &state);
+        fclose(file);
+        return state == 'D';
+}
+
 static void hold_once(void) {
         const struct sched_param none = { 0 };
 
         memset(hold.memory + (1 << 20), 1, FILE_SIZE - (1 << 20));
         hold.is_hole = hold.punching = hold.punched = false;
         hold.round++;
-        while (!hold.punching)
+        while (!hold.punched && !(hold.is_in_write && writer_sleeps()))
                 usleep(50);
-        usleep(5000);
         (void) sched_setscheduler(hold.writer, SCHED_IDLE, &none);
         hold.spin = 1;
         syscall(SYS_futex, &hold.spin, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
@@ -340,6 +350,7 @@ _Noreturn static int hold_pipe(char **arguments) {
         hold.lines = malloc(LINES_SIZE);
         for (size_t i = 0; i < LINES_SIZE; i++)
                 hold.lines[i] = i % 100 == 99 ? '\n' : 'p';
+        hold.lines[LINES_SIZE - 1] = 'p'; /* the relay looks again and again for the end of this line */
         start_threads(run_spinner, SPINNERS);
         start_threads(run_writer, 1);
         start_threads(run_puncher, 1);
