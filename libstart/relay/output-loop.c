@@ -20,11 +20,11 @@
  * and again, while nobody reads its FIFO, would leave something behind each time. */
 #define LEFT_USEC G_TIME_SPAN_SECOND
 
-/* A pipe or a file that took a worker so long is slow for some turns. */
+/* Whose pipe or file takes a worker so long is in the slow lane for some time. */
 #define SLOW_USEC (10 * G_TIME_SPAN_MILLISECOND)
-#define SLOW_TURNS 100
+#define SLOW_LANE_USEC G_TIME_SPAN_MINUTE
 
-/* When it took so long, it is said. */
+/* When it takes so long, it is said. */
 #define HELD_USEC (2 * G_TIME_SPAN_SECOND)
 
 /* See look_again(): some at once, the others in this distance. */
@@ -81,7 +81,7 @@ static void unwatch_and_close(OutputLoop *loop, int *fd) {
 }
 
 static PipeLane lane_of(const RelaySource *source) {
-        return source->slow > 0 ? PIPE_LANE_SLOW : PIPE_LANE_QUICK;
+        return source->slow_until > g_get_monotonic_time() ? PIPE_LANE_SLOW : PIPE_LANE_QUICK;
 }
 
 static void close_later(OutputLoop *loop, const RelaySource *source, const int *fds, gsize n_fds) {
@@ -167,8 +167,8 @@ static RelaySource *read_registration(const char *text, int *received, gsize n_r
         return relay_source_new(&record, fds, error);
 }
 
-/* Leave it in the store first, so that at no moment it is neither in the queue nor there. One that does not fit would
- * not outlive us, but is served. */
+/* It is put into the store before it is taken out of the queue, so that a kill at any moment finds it in one of them. One
+ * that does not fit into the store is served, but does not outlive us. */
 bool output_loop_register(OutputLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {
         g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
         g_autoptr(GError) not_stored = NULL;
@@ -235,7 +235,6 @@ static void retry_later(OutputLoop *loop, RelayStream *stream, const char *why) 
         try_later(loop, stream);
 }
 
-/* The payload has ended, and is missed by nobody: see LEFT_USEC. */
 static bool is_full_too_long(RelayStream *stream) {
         gint64 now = g_get_monotonic_time();
 
@@ -244,21 +243,24 @@ static bool is_full_too_long(RelayStream *stream) {
         return now - stream->full_since > LEFT_USEC;
 }
 
+/* What a payload that has ended has left for its file: that is missed by nobody, and does not wait for long. */
+static void wait_for_room_a_while(OutputLoop *loop, RelayStream *stream) {
+        if (!is_full_too_long(stream)) {
+                try_later(loop, stream);
+                return;
+        }
+        log_warning("Output of %s is lost, its file does not take it: %s", stream->source->record.unit,
+                    g_strerror(EAGAIN));
+        end_stream(loop, stream);
+}
+
 static void wait_for_room(OutputLoop *loop, RelayStream *stream) {
         int sink = stream->file >= 0 ? stream->sink : stream->journal;
         uintptr_t about = (uintptr_t) stream | ABOUT_SINK;
 
-        if (stream->file >= 0 && stream->source->ended) {
-                if (!is_full_too_long(stream))
-                        try_later(loop, stream);
-                else {
-                        log_warning("Output of %s is lost, its file does not take it: %s",
-                                    stream->source->record.unit, g_strerror(EAGAIN));
-                        end_stream(loop, stream);
-                }
-                /* One-shot, so that in normal times journald's reading does not wake us. */
-        } else if (!watch(loop, EPOLL_CTL_MOD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
-                   !watch(loop, EPOLL_CTL_ADD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL))
+        /* One-shot, so that in normal times journald's reading does not wake us. */
+        if (!watch(loop, EPOLL_CTL_MOD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
+            !watch(loop, EPOLL_CTL_ADD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL))
                 retry_later(loop, stream, "cannot watch the connection");
 }
 
@@ -273,10 +275,10 @@ static void open_journal(OutputLoop *loop, RelayStream *stream) {
                 retry_later(loop, stream, error->message);
 }
 
-/* A write(2) that is larger than the pipe waits for room, and goes on when we have made some; but until it is done, or
- * waits for room again, the kernel wakes us only if it then finds the pipe empty. With the begin of a line in there it
- * is not, and when it has filled the pipe both of us would wait for each other. So where the pipe may have been full
- * just now, look again, for as long as a writer can need that is runnable. */
+/* A write(2) that is larger than the pipe waits until we have made room, and goes on. The kernel tells us of what it writes
+ * then only if the pipe was empty. The begin of a line that we have left there keeps it from being empty, and when the
+ * writer has filled the pipe again, both of us would wait for each other. So where the pipe may have been full just now,
+ * look again, for as long as a writer can need that only waits for a processor. */
 static void look_again(OutputLoop *loop, RelayStream *stream) {
         if (stream->moved < JOURNAL_BATCH_MAX || stream->rechecks == RECHECKS_MAX || stream->rechecked)
                 return;
@@ -303,7 +305,10 @@ static void go_on(OutputLoop *loop, RelayStream *stream, PumpResult result, int 
                 enqueue(&loop->ready, stream);
                 break;
         case PUMP_BLOCKED:
-                wait_for_room(loop, stream);
+                if (stream->file >= 0 && stream->source->ended)
+                        wait_for_room_a_while(loop, stream);
+                else
+                        wait_for_room(loop, stream);
                 break;
         case PUMP_FAILED:
                 if (errnum == ENOTCONN && stream->journal < 0)
@@ -351,9 +356,7 @@ static void end_move(OutputLoop *loop, RelayStream *stream, const PipeMove *move
 
 static void judge_speed(RelaySource *source, gint64 usec) {
         if (usec > SLOW_USEC)
-                source->slow = SLOW_TURNS;
-        else if (source->slow > 0)
-                source->slow--;
+                source->slow_until = g_get_monotonic_time() + SLOW_LANE_USEC;
         if (usec > HELD_USEC && !source->was_held) {
                 log_warning("%s kept its own output waiting for %d s: its pipe was held, or its file is slow",
                             source->record.unit, (int) (usec / G_USEC_PER_SEC));
@@ -381,7 +384,7 @@ static void end_job(const PipeJob *job, bool done, void *owner, void *data) {
                 enqueue(&loop->ready, stream);
 }
 
-static void move(OutputLoop *loop, RelayStream *stream) {
+static void move(OutputLoop *loop, RelayStream *stream, PipeLane lane) {
         PipeJob job = { .kind = PIPE_JOB_MOVE };
         int r;
 
@@ -392,20 +395,20 @@ static void move(OutputLoop *loop, RelayStream *stream) {
         }
         stream->busy = true;
         stream->again = false;
-        pipe_workers_add(loop->workers, lane_of(stream->source), &job, stream->source->record.unit, stream);
+        pipe_workers_add(loop->workers, lane, &job, stream->source->record.unit, stream);
 }
 
 /* One batch of each, in turn: a container that never stops talking does not silence the others. */
 static void move_ready(OutputLoop *loop) {
         for (guint n = g_queue_get_length(&loop->ready); n > 0; n--) {
                 RelayStream *stream = g_queue_pop_head(&loop->ready);
-                const RelaySource *source = stream->source;
+                PipeLane lane = lane_of(stream->source);
 
                 stream->queued = false;
                 if (stream->pipe < 0)
                         continue;
-                if (pipe_workers_can_add(loop->workers, lane_of(source), source->record.unit))
-                        move(loop, stream);
+                if (pipe_workers_can_add(loop->workers, lane, stream->source->record.unit))
+                        move(loop, stream, lane);
                 else
                         enqueue(&loop->ready, stream);
         }

@@ -7,19 +7,19 @@
 
 #include "libstart/relay/pipe-job.h"
 
-/* The processes that do what may have to wait for the lock of a payload's pipe, while the relay waits for nothing.
+/* The processes that may have to wait for the lock of a payload's pipe, so that the relay never does.
  *
- * A worker gets a batch of jobs. One that stays with the same job for 50 ms is given up: what it has not begun is given
- * back, another worker takes its place, and it ends as soon as it is done with that job. Of the same account (a unit) no
- * other job is begun meanwhile. So there are never more workers than lanes and accounts that are held, however many pipes
- * one has, and the others go on.
+ * A worker gets a batch of jobs. The relay looks at it every 50 ms. If it is still at the same job, it is given up: it
+ * ends as soon as it is done with that job, the jobs that it has not begun are given back, and another worker takes its
+ * place. Meanwhile no other job of the same account (a unit) is begun. So one account holds at most one worker, however
+ * many pipes it has, and there are never more workers than lanes and held accounts together.
  *
- * There are two lanes, each with one worker at a time. In one are those who were slow of late: nobody else waits for them
- * even these 50 ms.
+ * There are two lanes, each with one worker at a time. The slow one is for those who were slow lately, so that the others
+ * do not wait for them again and again, if only for 50 ms.
  *
- * A worker is a process, because a thread that waits in the kernel would keep the whole relay from ending. It has the
- * relay's table of descriptors, a copy of its memory, and one page of both for the jobs. It makes system calls only, and
- * is killed when the relay ends; systemd does not wait for it (KillMode=process). */
+ * A worker is a process, because a thread that waits in the kernel would keep the whole relay from ending. It shares the
+ * relay's descriptors and one page of memory for the jobs. All other memory is a copy, so it does little but system calls.
+ * It is killed when the relay ends. systemd does not wait for it (KillMode=process). */
 typedef struct PipeWorkers PipeWorkers;
 
 typedef enum PipeLane {

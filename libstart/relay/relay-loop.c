@@ -185,10 +185,11 @@ static void handle_event(Relay *relay, const struct epoll_event *event) {
                         ;
 }
 
-/* A payload that says READY=1 and ends has both seen in this order only if we get a processor before systemd learns of
- * its end: for some hundred microseconds it has the better chance, on a busy machine none. So while somebody's readiness
- * is awaited we sleep, and wake, with a real-time priority. What we do with it is little: a message of each, and its
- * number in a time is bounded. Lines are moved without it. Where it is not allowed to us we are not as fast. */
+/* A payload may say READY=1 and end right after it. systemd sees both in this order only if we have passed the message on
+ * before it learns of the end, within some hundred microseconds; on a busy machine we would not even get a processor in
+ * that time. So while somebody's readiness is awaited, we wait for events with a real-time priority. What is done with it
+ * is bounded: a message of each payload in turn, and so many in a time. Lines are moved without it. Where we may not have
+ * it, the order is left to luck. */
 static void hurry(Relay *relay, bool wanted) {
         const struct sched_param priority = { .sched_priority = wanted ? 1 : 0 };
 

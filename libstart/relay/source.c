@@ -283,8 +283,8 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         return save_record(source, error);
 }
 
-/* As the registration says. (It is also the owner of the pipe, but that is a thing which root in a container can
- * change, to write in another's name; only of a payload whose libstart did not say it, that has to do.) */
+/* As the registration says. An older libstart does not say it; then the owner of the pipe has to do, though root in a
+ * container can change that, to write in another's name. */
 static void find_owner(RelaySource *source, const RelayStream *stream) {
         const RelayRecord *record = &source->record;
         struct stat st = { .st_uid = record->uid, .st_gid = record->gid };

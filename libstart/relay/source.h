@@ -13,8 +13,8 @@
 #include "libstart/relay/record.h"
 
 /* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file that
- * systemd opened for the unit (StandardOutput=file:, tty and the like), of which the payload must not have a descriptor:
- * root in a container may change the mode of whatever it has one of, and open it again. */
+ * systemd opened for the unit (StandardOutput=file:, tty and the like). The payload must not get a descriptor of such a
+ * file: root in a container could change its mode, and open it again. */
 
 typedef struct RelaySource RelaySource;
 
@@ -50,7 +50,7 @@ struct RelaySource {
         bool reaped;        /* its id may be another's */
         LatePid late;       /* once it has been reaped */
         struct ucred owner; /* user and group of the payload; pid 0 until they are known */
-        guint slow;         /* for so many turns others are not to wait for it */
+        gint64 slow_until;  /* monotonic: till then others are not to wait for it */
         bool was_held;      /* said already that it was */
         RelayStream streams[SOURCE_STREAMS];
 };
