@@ -292,8 +292,8 @@ static void look_again(OutputLoop *loop, RelayStream *stream) {
         g_queue_push_tail(&loop->recheck, stream);
 }
 
-static void go_on(OutputLoop *loop, RelayStream *stream, PumpResult result, int errnum) {
-        switch (result) {
+static void go_on(OutputLoop *loop, RelayStream *stream, const PipeMove *move) {
+        switch (move->result) {
         case PUMP_IDLE:
                 if (stream->source->ended)
                         end_stream(loop, stream);
@@ -311,12 +311,12 @@ static void go_on(OutputLoop *loop, RelayStream *stream, PumpResult result, int 
                         wait_for_room(loop, stream);
                 break;
         case PUMP_FAILED:
-                if (errnum == ENOTCONN && stream->journal < 0)
+                if (move->errnum == ENOTCONN && stream->journal < 0)
                         open_journal(loop, stream);
-                else if (errnum == ESRCH && relay_source_was_reaped(stream->source))
+                else if (move->errnum == ESRCH && move->payload >= 0) /* it has been reaped: next time as another */
                         enqueue(&loop->ready, stream);
                 else
-                        retry_later(loop, stream, g_strerror(errnum));
+                        retry_later(loop, stream, g_strerror(move->errnum));
                 break;
         case PUMP_ENDED:
                 end_stream(loop, stream);
@@ -351,7 +351,7 @@ static void end_move(OutputLoop *loop, RelayStream *stream, const PipeMove *move
         if (stream->again && (move->result == PUMP_IDLE || move->result == PUMP_WAITING))
                 enqueue(&loop->ready, stream);
         else
-                go_on(loop, stream, move->result, move->errnum);
+                go_on(loop, stream, move);
 }
 
 static void judge_speed(RelaySource *source, gint64 usec) {

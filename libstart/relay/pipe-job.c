@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/relay/journal.h"
@@ -17,12 +18,19 @@ static void count_moved(PipeMove *move, gsize n) {
                 move->left -= n;
 }
 
+/* Asked as late as possible: by now the job may have waited long for the pipe, and another process may have that id. */
+static bool is_reaped(int pidfd) {
+        return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0 && errno == ESRCH;
+}
+
 static ssize_t send_to_journal(char *data, size_t size, void *context) {
         PipeMove *move = context;
         ssize_t n;
 
         if (move->journal < 0)
                 return -ENOTCONN;
+        if (is_reaped(move->payload))
+                return -ESRCH;
         size = MIN(size, move->left);
         if (move->level_prefix)
                 level_prefix_lower(&move->prefix, data, size);

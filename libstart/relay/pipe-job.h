@@ -23,12 +23,13 @@ typedef struct PipeMove {
         bool yield;        /* give the pipe's writer the processor first */
         bool level_prefix; /* SyslogLevelPrefix= */
         struct ucred sender; /* in whose name the journal gets it */
+        int payload;         /* its pidfd, as long as it can be reaped; or -1 */
         LevelPrefix prefix;  /* changed */
         gsize left;          /* how much may be moved yet, G_MAXSIZE until the payload has ended; changed */
         gsize moved;         /* bytes that were moved */
         gsize lost;          /* of those: that the file did not take */
         int lost_errnum;     /* why; or 0 */
-        int errnum;          /* of PUMP_FAILED: ENOTCONN without a connection */
+        int errnum;          /* of PUMP_FAILED: ENOTCONN without a connection, ESRCH without a sender */
         PumpResult result;
 } PipeMove;
 

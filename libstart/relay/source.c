@@ -294,13 +294,6 @@ static void find_owner(RelaySource *source, const RelayStream *stream) {
         source->owner = (struct ucred) { .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
 }
 
-/* Has it been reaped? (A zombie's id is still its own.) */
-static bool is_gone(RelaySource *source) {
-        if (!source->reaped && !signal_0(source->payload) && errno == ESRCH)
-                source->reaped = true;
-        return source->reaped;
-}
-
 static int use_late_pid(RelaySource *source) {
         int r = source->late.pid > 0 ? 0 : late_pid_open(&source->late, source->record.payload);
 
@@ -309,31 +302,29 @@ static int use_late_pid(RelaySource *source) {
         return r;
 }
 
-/* In whose name the next lines are sent. */
-static int choose_sender(RelayStream *stream, struct ucred *ret) {
+int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
         RelaySource *source = stream->source;
         int r;
 
         find_owner(source, stream);
-        r = is_gone(source) ? use_late_pid(source) : 0;
-        *ret = source->owner;
-        return r;
-}
-
-int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
+        r = source->reaped && stream->file < 0 ? use_late_pid(source) : 0;
+        if (r < 0)
+                return r;
         *ret = (PipeMove) {
                 .pipe = stream->pipe,
                 .journal = stream->journal,
                 .file = stream->file,
                 .sink = stream->sink,
                 .hung_up = stream->hung_up,
-                .ended = stream->source->ended,
+                .ended = source->ended,
                 .yield = stream->rechecks > 0,
-                .level_prefix = stream->source->record.level_prefix,
+                .level_prefix = source->record.level_prefix,
+                .sender = source->owner,
+                .payload = source->reaped ? -1 : source->payload,
                 .prefix = stream->prefix,
                 .left = stream->left,
         };
-        return stream->file >= 0 ? 0 : choose_sender(stream, &ret->sender);
+        return 0;
 }
 
 void relay_stream_moved(RelayStream *stream, const PipeMove *move) {
@@ -342,11 +333,6 @@ void relay_stream_moved(RelayStream *stream, const PipeMove *move) {
         stream->left = move->left;
         stream->moved += move->moved;
         stream->lost += move->lost;
-}
-
-bool relay_source_was_reaped(RelaySource *source) {
-        bool is_new = !source->reaped;
-
-        source->reaped = true;
-        return is_new;
+        if (move->result == PUMP_FAILED && move->errnum == ESRCH)
+                stream->source->reaped = true;
 }

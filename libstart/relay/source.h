@@ -78,6 +78,3 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 int relay_stream_prepare(RelayStream *stream, PipeMove *ret);
 /* What the worker has done. */
 void relay_stream_moved(RelayStream *stream, const PipeMove *move);
-
-/* There was no process any more in whose name lines could be sent. Returns true if there is another now. */
-bool relay_source_was_reaped(RelaySource *source);
