@@ -8,7 +8,6 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 #include "libstart/option/launch-args.h"
-#include "libstart/run/own-binary.h"
 #include "libstart/run/start.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -56,7 +55,7 @@ static void run(const char *const *words) {
 }
 
 int main(int argc, char *argv[]) {
-        own_binary_refuse_container();
+        own_program_refuse_container();
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
         own_program_protect(argv);
         for (int i = 1; i < argc && i <= 2; i++) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/mount.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,15 +21,26 @@
 /* The threat (CVE-2019-5736): code of an image that runs where /proc/PID/exe is a program of the host's opens that file,
  * keeps the descriptor, waits until nobody executes the program, opens /proc/self/fd/N for writing, and has what root
  * runs on the host next. It gets there in two ways:
- *  - An image names /proc/self/exe as its payload. The kernel takes the loader of a program that is linked dynamically
- *    from the image, and that runs before any instruction of the program. One linked statically has no loader, and ends
- *    itself in time: see libstart/run/own-binary.c.
+ *  - An image names /proc/self/exe, or a script with that interpreter, as its payload. The kernel takes the loader of a
+ *    program that is linked dynamically from the image, and that runs before any instruction of the program.
  *  - A program enters a container where a payload waits for it (keyturnctl exec).
  *
  * What is opened by way of /proc/PID/exe belongs to the mount that the program was executed from. Of one that is
  * read-only, in no mount namespace, and not to be reached by any path, nobody can make a writable one, not even with all
  * capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be mounted
  * writable later, for an update, and the payload has its descriptor still.
+ *
+ * To execute libstart once more costs a fifth of a start. Linked statically it has no loader, and no code of the image
+ * runs in it before main(). There it needs no mount, for what keyturn is:
+ *  - Every container has a pid namespace of its own, and its first process runs libstart only until it executes the
+ *    payload. Nothing else is in there before that, and nothing in there runs libstart after it, but
+ *  - a payload that is libstart; and that is pid 1. So libstart refuses to be pid 1, before anything of the image can be
+ *    read: iconv and NSS load libraries even into a static program, here from the image.
+ * Until it executes the payload the first process is not dumpable either (libcrun, PR_SET_DUMPABLE), so that its
+ * /proc/PID/exe is closed to a debugger that entered the container.
+ *
+ * Promise to keep elsewhere: no option of keyturn may let containers share a pid namespace without giving up this
+ * shortcut. tests/booted/hostile-image attacks libstart, linked in both ways.
  *
  * Whether the program has a loader is read from the program itself: how it was configured could be wrong. */
 
@@ -82,4 +94,13 @@ void own_program_protect(char *const argv[]) {
         log_error("Cannot protect '%s' from being written by containers (CVE-2019-5736): %s", argv[0],
                   strerror(errno));
         exit(EXIT_KEYTURN);
+}
+
+void own_program_refuse_container(void) {
+        static const char message[] = "libstart: refusing to be the payload of a container\n";
+
+        if (getpid() != 1)
+                return;
+        (void) !write(STDERR_FILENO, message, sizeof message - 1);
+        _exit(EXIT_KEYTURN);
 }

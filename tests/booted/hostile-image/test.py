@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Images that want the host's own programs: to write to them (CVE-2019-5736), or to run in them (CVE-2019-14271).
 
-See libstart/base/own-program.c and libstart/run/own-binary.c.
+See libstart/base/own-program.c.
 """
 
 import contextlib

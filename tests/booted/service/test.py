@@ -233,7 +233,7 @@ def test_crun_can_look_in(machine):
 
 
 def test_own_binary_cannot_be_the_payload(machine):
-    """CVE-2019-5736, see libstart/run/own-binary.c."""
+    """CVE-2019-5736, see libstart/base/own-program.c."""
     before = machine.run('sha256sum /usr/lib/keyturn/libstart').out
     container(machine, 'evil', '/proc/self/exe run --rootfs /')
     machine.run('systemctl start evil', check=False)
