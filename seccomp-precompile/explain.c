@@ -97,7 +97,7 @@ bool explain(const char *root, const char *path, guint64 bounding_caps, const ch
 
         if (!profile || !parse_call(words, &data, error))
                 return false;
-        g_autoptr(GBytes) filter = seccomp_filter_compile_for(profile, &target, error);
+        g_autoptr(GBytes) filter = seccomp_filter_compile(profile, &target, error);
         if (!filter)
                 return false;
         printable_print("%s, %s, kernel %u.%u:\n", path, seccomp_arch_go_name(target.arch), target.kernel >> 16,

@@ -2,12 +2,15 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/config/small-file.h"
 #include "libstart/seccomp/compact.h"
 #include "libstart/seccomp/compile.h"
-#include "libstart/seccomp/filter-export.h"
 #include "libstart/seccomp/names.h"
 
 /* 2: the system call is looked up in a binary tree instead of a list. What that gains is in
@@ -15,6 +18,8 @@
 #define OPTIMIZE_BINARY_TREE 2
 
 #define MAX_ARGUMENTS 6
+
+#define EXPORT_SIZE_MAX ((size_t) 64 << 20) /* far more than the kernel takes, for the error to say how much it is */
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(scmp_filter_ctx, seccomp_release, NULL)
 
@@ -141,7 +146,28 @@ static bool fill(scmp_filter_ctx context, const SeccompProfile *profile, const S
         return add_architectures(context, architectures, error) && add_rules(context, profile, target, error);
 }
 
-GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target, GError **error) {
+/* Through a file in memory: seccomp_export_bpf_mem() is in libseccomp from 2.6 on only. */
+static GBytes *export_filter(scmp_filter_ctx context, GError **error) {
+        _cleanup_close_ int fd = memfd_create("seccomp.bpf", MFD_CLOEXEC);
+        struct stat st;
+        char *bpf;
+        int r;
+
+        if (fd < 0) {
+                error_set_errno(error, errno, "cannot make a file in memory for the filter");
+                return NULL;
+        }
+        r = seccomp_export_bpf(context, fd);
+        if (r < 0 || lseek(fd, 0, SEEK_SET) < 0) {
+                error_set_errno(error, r < 0 ? -r : errno, "libseccomp cannot generate the filter");
+                return NULL;
+        }
+        if (!file_read_fd(fd, "the filter", EXPORT_SIZE_MAX, &bpf, &st, error))
+                return NULL;
+        return g_bytes_new_take(bpf, (gsize) st.st_size);
+}
+
+GBytes *seccomp_filter_compile(const SeccompProfile *profile, const SeccompTarget *target, GError **error) {
         if (!refuse_notify(profile->default_action, error)) {
                 g_prefix_error(error, "'defaultAction': ");
                 return NULL;
@@ -153,17 +179,11 @@ GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompT
         }
         if (!fill(context, profile, target, error))
                 return NULL;
-        g_autoptr(GBytes) filter = filter_export(context, error);
+        g_autoptr(GBytes) filter = export_filter(context, error);
         if (!filter)
                 return NULL;
         g_autoptr(GBytes) compact = compact_filter(filter);
         return check_size(compact, error) ? g_steal_pointer(&compact) : NULL;
-}
-
-GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_caps, GError **error) {
-        SeccompTarget target = seccomp_target_here(bounding_caps);
-
-        return seccomp_filter_compile_for(profile, &target, error);
 }
 
 static bool check_names(const GPtrArray *names, GError **error) {

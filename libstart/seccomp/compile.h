@@ -7,17 +7,13 @@
 #include "libstart/seccomp/profile.h"
 #include "libstart/seccomp/target.h"
 
-/* The filter of a profile for a container with this bounding set (bit n: capability number n) on this
- * machine: an array of struct sock_filter, as seccomp(2) and libcrun's run.oci.seccomp_bpf_data take it. Its
- * verdicts are those of the filter that crun makes of what podman resolves. The same input gives the same
- * bytes.
+/* The filter of a profile for a machine, whose architecture must be the native one, and for a container with this
+ * bounding set: an array of struct sock_filter, as seccomp(2) takes it. Its verdicts are those of the filter that crun
+ * makes of what podman resolves. The same input gives the same bytes.
  *
  * A system call that this libseccomp does not know is left out, as crun does. Fails where crun would, for
  * SCMP_ACT_NOTIFY (nobody would answer), and for more than BPF_MAXINSNS instructions. */
-GBytes *seccomp_filter_compile(const SeccompProfile *profile, guint64 bounding_caps, GError **error);
-
-/* The same for a given machine; its architecture must be the native one. */
-GBytes *seccomp_filter_compile_for(const SeccompProfile *profile, const SeccompTarget *target, GError **error);
+GBytes *seccomp_filter_compile(const SeccompProfile *profile, const SeccompTarget *target, GError **error);
 
 /* Would it compile for a container that every rule without conditions holds for? Without compiling it,
  * which takes milliseconds: architectures and SCMP_ACT_NOTIFY are looked at. */

@@ -73,7 +73,7 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
                 profile = seccomp_profile_parse(g_bytes_get_data(text, NULL), g_bytes_get_size(text), error);
 
         if (profile)
-                entry->filter = seccomp_filter_compile_for(profile, &key->target, error);
+                entry->filter = seccomp_filter_compile(profile, &key->target, error);
         if (!entry->filter) {
                 g_prefix_error(error, "seccomp profile '%s': ", path);
                 return NULL;

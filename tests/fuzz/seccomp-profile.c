@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         SeccompTarget target = seccomp_target_here(0xa80425fb);
         g_autoptr(GError) error = NULL;
         g_autoptr(SeccompProfile) profile = seccomp_profile_parse((const char *) data, size, &error);
-        g_autoptr(GBytes) filter = profile ? seccomp_filter_compile_for(profile, &target, &error) : NULL;
+        g_autoptr(GBytes) filter = profile ? seccomp_filter_compile(profile, &target, &error) : NULL;
 
         require_error(filter, error, text);
         return 0;

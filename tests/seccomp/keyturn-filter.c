@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
         g_autoptr(SeccompProfile) profile = NULL;
         g_autoptr(GBytes) filter = NULL;
         guint64 caps = 0;
+        SeccompTarget target;
 
         if (argc != 3) {
                 fprintf(stderr, "usage: keyturn-filter PROFILE CAPABILITIES > FILTER.bpf\n");
@@ -26,8 +27,9 @@ int main(int argc, char **argv) {
                 caps = g_ascii_strtoull(argv[2], NULL, 16);
         else if (argv[2][0] && !capability_parse(argv[2], &caps, &error))
                 goto failed;
+        target = seccomp_target_here(caps);
         profile = seccomp_profile_load("", argv[1], &error);
-        if (!profile || !(filter = seccomp_filter_compile(profile, caps, &error)))
+        if (!profile || !(filter = seccomp_filter_compile(profile, &target, &error)))
                 goto failed;
         fwrite(g_bytes_get_data(filter, NULL), 1, g_bytes_get_size(filter), stdout);
         return EXIT_SUCCESS;

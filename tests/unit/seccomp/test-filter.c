@@ -152,7 +152,7 @@ static const Verdict verdicts[] = {
 static GBytes *compile(const char *text, const SeccompTarget *target, GError **error) {
         g_autoptr(SeccompProfile) profile = seccomp_profile_parse(text, strlen(text), error);
 
-        return profile ? seccomp_filter_compile_for(profile, target, error) : NULL;
+        return profile ? seccomp_filter_compile(profile, target, error) : NULL;
 }
 
 START_TEST(test_verdict) {
