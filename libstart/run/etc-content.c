@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/error.h"
 #include "libstart/run/etc-content.h"
 
 /* The blank-separated words of a line, up to a comment. */
@@ -109,4 +110,29 @@ char *etc_group(const char *text, const UserIdentity *user) {
         if (user->uid == 0 || user->in_passwd || has_group(text, gid))
                 return NULL;
         return g_strdup_printf("%s%s%u:x:%u:%u\n", text ?: "", newline_after(text), gid, gid, user->uid);
+}
+
+bool etc_localtime(const char *root, const char *zone, char **ret_content, gsize *ret_length, GError **error) {
+        static const char magic[] = { 'T', 'Z', 'i', 'f' };
+        bool local = g_str_equal(zone, "local");
+        g_autofree char *path = local ? g_build_filename(root, "etc/localtime", NULL) :
+                                        g_build_filename(root, "usr/share/zoneinfo", zone, NULL);
+        g_autofree char *content = NULL;
+        gsize length = 0;
+
+        /* Directories and lists are among the zones; libc would take them for UTC, and say nothing. */
+        if (!g_file_get_contents(path, &content, &length, NULL) || length < sizeof magic ||
+            memcmp(content, magic, sizeof magic) != 0)
+                return local ? error_set(
+                                       error, KT_ERROR_FAILED,
+                                       "The host has no time zone to pass on: '%s' is no zone; name one, or set the "
+                                       "host's (timedatectl set-timezone)",
+                                       path) :
+                               error_set(error, KT_ERROR_FAILED,
+                                         "There is no time zone '%s': '%s' is no zone; name one that is there "
+                                         "(timedatectl list-timezones), or install tzdata",
+                                         zone, path);
+        *ret_content = g_steal_pointer(&content);
+        *ret_length = length;
+        return true;
 }

@@ -6,7 +6,8 @@
 
 #include "libstart/oci/user.h"
 
-/* The text of the files that Podman gives every container, from the host's own. Pure; results are transfer full. */
+/* The text of the files that Podman gives every container, from the host's own. Results are transfer full. All but
+ * etc_localtime() are pure. */
 
 /* /etc/hosts: the `added` entries, which so are found first, and the host's (texts, or NULL), one address and its names
  * a line, without comments. With a network of its own (`own_name` not NULL) the container finds itself as well, but no
@@ -22,3 +23,8 @@ char *etc_resolv_conf(const char *host_resolv_conf);
  * say, with a colon or a line end, becomes "/". */
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
 char *etc_group(const char *text, const UserIdentity *user);
+
+/* /etc/localtime for a time zone of the host's, or for "local", the host's own (tzfile(5)). `root` is where the host's
+ * files are: "/", except in tests. `zone` is one that name_check_time_zone() has let pass. *ret_length because there are
+ * NUL bytes in it. */
+bool etc_localtime(const char *root, const char *zone, char **ret_content, gsize *ret_length, GError **error);

@@ -11,7 +11,6 @@
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/mounts.h"
-#include "libstart/run/timezone.h"
 #include "libstart/run/upper-layer.h"
 
 typedef struct EtcFile {
@@ -74,7 +73,7 @@ static bool make_files(const ContainerRequest *request, const char *hostname, Et
                 files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf));
         }
         return !request->timezone ||
-               timezone_read("/", request->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
+               etc_localtime("/", request->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
 }
 
 static void free_files(EtcFile files[N_FILES]) {

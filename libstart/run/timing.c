@@ -67,6 +67,9 @@ static void append_phase(const char *name, gint64 nsec, bool for_journal, GStrin
         g_string_append_printf(text, "KEYTURN_%s_USEC=%" G_GINT64_FORMAT "\n", upper, usec);
 }
 
+/* One line a phase, "NAME MICROSECONDS": the time since the mark before it; then "total", up to the payload's
+ * execution. The first phase, "launch", is processor time: what systemd's child did before it executed libstart, and
+ * the loading of that. When systemd forked is not known. */
 static char *format(const Timing *timing, bool for_journal) {
         GString *text = g_string_new(NULL);
         gint64 last = timing ? timing->nsec[TIMING_MAIN] - timing->launch : 0, first = last;
@@ -82,10 +85,6 @@ static char *format(const Timing *timing, bool for_journal) {
         return g_string_free(text, FALSE);
 }
 
-char *timing_format(const Timing *timing) {
-        return format(timing, false);
-}
-
 /* The journal is told the unit, as this process may be gone before journald looks where it came from. */
 static bool tell_journal(const Timing *timing, const char *unit, const char *message) {
         g_autofree char *phases = format(timing, true);
@@ -96,7 +95,7 @@ static bool tell_journal(const Timing *timing, const char *unit, const char *mes
 
 void timing_report(const Timing *timing, const char *directory, const char *unit, bool aloud) {
         g_autofree char *path = g_build_filename(directory, ".timing", NULL);
-        g_autofree char *text = timing_format(timing);
+        g_autofree char *text = format(timing, false);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
         if (fd >= 0)

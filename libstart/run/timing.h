@@ -34,8 +34,3 @@ void timing_mark(Timing *timing, TimingMark mark);
 /* Leave the phases in the file ".timing" of `directory`, for `keyturnctl analyze`. With `aloud` say them, too: to the
  * journal, in the name of `unit`, or to whoever has called libstart by hand. */
 void timing_report(const Timing *timing, const char *directory, const char *unit, bool aloud);
-
-/* One line a phase, "NAME MICROSECONDS": the time since the mark before it; then "total", up to the payload's
- * execution. The first phase, "launch", is processor time: what systemd's child did before it executed libstart, and
- * the loading of that. When systemd forked is not known. Transfer full. */
-char *timing_format(const Timing *timing);

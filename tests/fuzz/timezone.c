@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/run/timezone.h"
+#include "libstart/run/etc-content.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What is passed on is a whole zone, as it is. */
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *content = NULL;
         g_autoptr(GError) error = NULL;
         gsize length = 0;
-        bool ok = timezone_read(root, "local", &content, &length, &error);
+        bool ok = etc_localtime(root, "local", &content, &length, &error);
 
         require_error(ok, error, "");
         require(!ok || (length == size && memcmp(content, data, size) == 0), "another content");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/run/timezone.h"
+#include "libstart/run/etc-content.h"
 #include "tests/unit/base/expect-error.h"
 
 static char *root;
@@ -15,7 +15,7 @@ static void put(const char *name, const char *content, gssize length) {
 }
 
 static void set_up(void) {
-        root = g_dir_make_tmp("keyturn-timezone-XXXXXX", NULL);
+        root = g_dir_make_tmp("keyturn-localtime-XXXXXX", NULL);
         ck_assert_ptr_nonnull(root);
         put("usr/share/zoneinfo/Europe/Berlin", "TZif2\0\0zone", 11);
         put("usr/share/zoneinfo/tzdata", "# a list", -1);
@@ -33,10 +33,10 @@ START_TEST(test_content) {
         gsize length = 0;
 
         put("etc/localtime", "TZif3\0here", 10);
-        ck_assert(timezone_read(root, "Europe/Berlin", &content, &length, NULL));
+        ck_assert(etc_localtime(root, "Europe/Berlin", &content, &length, NULL));
         ck_assert_uint_eq(length, 11);
         ck_assert_mem_eq(content, "TZif2\0\0zone", 11);
-        ck_assert(timezone_read(root, "local", &local, &length, NULL));
+        ck_assert(etc_localtime(root, "local", &local, &length, NULL));
         ck_assert_uint_eq(length, 10);
         ck_assert_mem_eq(local, "TZif3\0here", 10);
 }
@@ -57,14 +57,14 @@ START_TEST(test_bad) {
                 char *content = NULL;
                 gsize length;
 
-                ck_assert(!timezone_read(root, bad[i].zone, &content, &length, &error));
+                ck_assert(!etc_localtime(root, bad[i].zone, &content, &length, &error));
                 expect_error(error, KT_ERROR_FAILED, bad[i].message);
                 ck_assert_ptr_null(content);
         }
 }
 END_TEST
 
-TEST_MAIN("timezone", {
+TEST_MAIN("etc-localtime", {
         tcase_add_checked_fixture(tcase, set_up, tear_down);
         tcase_add_test(tcase, test_content);
         tcase_add_test(tcase, test_bad);
