@@ -285,13 +285,3 @@ void unit_section_print(const UnitSection *section, GString *output) {
                 g_string_append_c(output, '\n');
         }
 }
-
-void unit_file_print(const UnitFile *file, GString *output) {
-        for (guint i = 0; i < file->sections->len; i++) {
-                const UnitSection *section = file->sections->pdata[i];
-
-                if (section->name)
-                        g_string_append_printf(output, "[%s]\n", section->name);
-                unit_section_print(section, output);
-        }
-}

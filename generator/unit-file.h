@@ -62,6 +62,3 @@ const char *unit_file_keep(UnitFile *file, const char *string);
 
 /* Append the lines of a section, each with a newline. */
 void unit_section_print(const UnitSection *section, GString *output);
-
-/* The whole file. What was parsed from one well-formed file comes out as it went in. */
-void unit_file_print(const UnitFile *file, GString *output);

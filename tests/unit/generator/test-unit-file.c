@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/unit-file.h"
+#include "tests/unit/generator/print-unit-file.h"
 #include "tests/unit/test-main.h"
 
 static UnitFile *parse(const char *text, size_t length, GError **error) {
         g_autoptr(UnitFile) file = unit_file_new();
 
         return unit_file_parse(file, "x.container", text, length, error) ? g_steal_pointer(&file) : NULL;
-}
-
-static char *print(const UnitFile *file) {
-        GString *output = g_string_new(NULL);
-
-        unit_file_print(file, output);
-        return g_string_free(output, FALSE);
 }
 
 /* text -> value of [A] K=, or the error */
@@ -88,7 +81,7 @@ static const struct {
 START_TEST(prints) {
         const char *text = print_cases[_i].text;
         g_autoptr(UnitFile) file = parse(text, strlen(text), NULL);
-        g_autofree char *printed = print(file);
+        g_autofree char *printed = print_unit_file(file);
 
         ck_assert_str_eq(printed, print_cases[_i].printed ? print_cases[_i].printed : text);
 }
@@ -151,7 +144,7 @@ START_TEST(real_files) {
                         continue;
                 file = parse(text, length, &error);
                 ck_assert_msg(file, "%s: %s", path, error ? error->message : "");
-                printed = print(file);
+                printed = print_unit_file(file);
                 if (g_str_equal(printed, text)) {
                         same++;
                         continue;
@@ -159,7 +152,7 @@ START_TEST(real_files) {
                 ck_assert_msg(strstr(text, "\\\n"), "%s changed:\n%s", path, printed);
                 joined++;
                 second = parse(printed, strlen(printed), NULL);
-                again = print(second);
+                again = print_unit_file(second);
                 ck_assert_str_eq(again, printed);
         }
         ck_assert_uint_gt(same, 50);
