@@ -58,22 +58,10 @@ static bool open_directory(Writer *writer, GError **error) {
         return writer->fd >= 0 || error_set_errno(error, errno, "cannot open '%s'", writer->directory);
 }
 
-static bool write_all(int fd, const GString *text) {
-        for (size_t done = 0; done < text->len;) {
-                ssize_t n = write(fd, text->str + done, text->len - done);
-
-                if (n < 0 && errno != EINTR)
-                        return false;
-                if (n > 0)
-                        done += (size_t) n;
-        }
-        return true;
-}
-
 /* fd is the open file at `path`, or -1 where opening it failed, with errno set. Errors call it `name`. */
 static bool write_text(const Writer *writer, int fd, const char *path, const char *name, const GString *text,
                        GError **error) {
-        if (fd >= 0 && write_all(fd, text))
+        if (fd >= 0 && fd_write_all(fd, text->str, text->len))
                 return true;
         (void) error_set_errno(error, errno, "cannot write '%s'", name);
         if (fd >= 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <errno.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 /* A file descriptor that closes itself at the end of its scope: `_cleanup_close_ int fd = -1;` */
@@ -17,4 +19,18 @@ static inline int fd_steal(int *fd) {
 
         *fd = -1;
         return r;
+}
+
+/* Writes all of it; false with errno. Where there is not room for all, write(2) writes a part, and says ENOSPC only
+ * then. */
+static inline bool fd_write_all(int fd, const char *data, size_t length) {
+        while (length > 0) {
+                ssize_t n = write(fd, data, length);
+
+                if (n < 0 && errno != EINTR)
+                        return false;
+                data += n > 0 ? n : 0;
+                length -= n > 0 ? (size_t) n : 0;
+        }
+        return true;
 }

@@ -7,6 +7,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/oci/spec-linux.h"
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/oci/spec-process.h"
@@ -112,18 +113,9 @@ typedef struct Output {
 } Output;
 
 static void flush(Output *output) {
-        const char *text = output->block;
-
-        while (output->length > 0 && output->errnum == 0) {
-                ssize_t n = write(output->fd, text, output->length);
-
-                if (n < 0) {
-                        output->errnum = errno;
-                        return;
-                }
-                text += n;
-                output->length -= (size_t) n;
-        }
+        if (output->errnum == 0 && !fd_write_all(output->fd, output->block, output->length))
+                output->errnum = errno;
+        output->length = 0;
 }
 
 static void print(void *data, const char *text, size_t length) {

@@ -46,7 +46,7 @@ bool root_file_write(int root_fd, const char *path, const char *content, GError 
         _cleanup_close_ int fd = open_in_root(root_fd, path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY,
                                               0644);
 
-        if (fd < 0 || !writable_layer_write(fd, content, strlen(content)))
+        if (fd < 0 || !fd_write_all(fd, content, strlen(content)))
                 return error_set_errno(error, errno, "Cannot write '%s' of the container%s", path,
                                        writable_layer_hint(errno));
         return true;

@@ -68,7 +68,7 @@ bool upper_layer_add_directory(int upper, char *const *layers, const char *name,
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error) {
         _cleanup_close_ int fd = openat(directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-        if (fd < 0 || !writable_layer_write(fd, content, length))
+        if (fd < 0 || !fd_write_all(fd, content, length))
                 return error_set_errno(error, errno, "Cannot write '%s' for the container%s", name,
                                        writable_layer_hint(errno));
         return true;

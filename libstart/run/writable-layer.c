@@ -65,18 +65,6 @@ bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError
         return ret->mount >= 0 || error_set_errno(error, errno, "Cannot make the container's writable layer");
 }
 
-bool writable_layer_write(int fd, const char *content, size_t length) {
-        while (length > 0) {
-                ssize_t n = write(fd, content, length);
-
-                if (n < 0)
-                        return false;
-                content += n;
-                length -= (size_t) n;
-        }
-        return true;
-}
-
 const char *writable_layer_hint(int errnum) {
         return errnum == ENOSPC ?
                        " (the writable layer is too small for what a start needs: see WritableLayerSize= and "

@@ -18,9 +18,6 @@ typedef struct WritableLayer {
 /* An empty one. What `wanted` does not say is the default. */
 bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError **error);
 
-/* Write all; false with errno. Where there is not room for all, write(2) writes a part, and says ENOSPC only then. */
-bool writable_layer_write(int fd, const char *content, size_t length);
-
 /* Behind an error about writing: what to do where there is no room (ENOSPC), else "". */
 const char *writable_layer_hint(int errnum);
 

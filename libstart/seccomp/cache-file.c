@@ -43,16 +43,8 @@ static bool write_all(int fd, GBytes *bytes, GError **error) {
         gsize length;
         const char *data = g_bytes_get_data(bytes, &length);
 
-        while (length > 0) {
-                ssize_t n = write(fd, data, length);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return error_set_errno(error, errno, "cannot write it");
-                data += n;
-                length -= (gsize) n;
-        }
+        if (!fd_write_all(fd, data, length))
+                return error_set_errno(error, errno, "cannot write it");
         return fchmod(fd, 0644) == 0 || error_set_errno(error, errno, "cannot set its mode");
 }
 
