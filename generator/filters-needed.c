@@ -12,33 +12,19 @@
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 
-/* One filter, and who needs it. */
-typedef struct Filter {
-        SeccompRequest *request;
-        GPtrArray *units; /* of char* */
-} Filter;
-
 struct FiltersNeeded {
         const char *root_path; /* NULL: this machine's */
         guint64 available;     /* capabilities that there are */
-        GPtrArray *needed;     /* of Filter */
+        GPtrArray *needed;     /* of SeccompRequest */
         GHashTable *checked;   /* profile -> what is wrong with it, or "" */
 };
-
-static void filter_free(void *data) {
-        Filter *filter = data;
-
-        seccomp_request_free(filter->request);
-        g_ptr_array_unref(filter->units);
-        g_free(filter);
-}
 
 FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path) {
         FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
 
         filters->root_path = root_path;
         filters->available = tree->is_foreign ? CAPABILITY_ALL : bounding_set_read();
-        filters->needed = g_ptr_array_new_with_free_func(filter_free);
+        filters->needed = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
         filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return filters;
 }
@@ -113,19 +99,17 @@ void filters_needed_check(FiltersNeeded *filters, Container *container) {
                                   problem);
 }
 
-static Filter *find_filter(FiltersNeeded *filters, const char *profile, guint64 caps) {
-        Filter *filter;
+static SeccompRequest *find_filter(FiltersNeeded *filters, const char *profile, guint64 caps) {
+        SeccompRequest *request;
 
         for (guint i = 0; i < filters->needed->len; i++) {
-                filter = filters->needed->pdata[i];
-                if (filter->request->bounding_caps == caps && g_strcmp0(filter->request->profile, profile) == 0)
-                        return filter;
+                request = filters->needed->pdata[i];
+                if (request->bounding_caps == caps && g_strcmp0(request->profile, profile) == 0)
+                        return request;
         }
-        filter = g_new0(Filter, 1);
-        filter->request = seccomp_request_new(profile, caps);
-        filter->units = g_ptr_array_new_null_terminated(0, g_free, TRUE);
-        g_ptr_array_add(filters->needed, filter);
-        return filter;
+        request = seccomp_request_new(profile, caps);
+        g_ptr_array_add(filters->needed, request);
+        return request;
 }
 
 void filters_needed_add(FiltersNeeded *filters, const Container *container) {
@@ -142,8 +126,7 @@ void filters_needed_add(FiltersNeeded *filters, const Container *container) {
 
 /* Profiles by name, the default one last. */
 static int compare_filters(gconstpointer a, gconstpointer b) {
-        const SeccompRequest *left = (*(const Filter *const *) a)->request,
-                             *right = (*(const Filter *const *) b)->request;
+        const SeccompRequest *left = *(const SeccompRequest *const *) a, *right = *(const SeccompRequest *const *) b;
         int r = !left->profile - !right->profile;
 
         if (r == 0)
@@ -157,19 +140,12 @@ static int compare_units(gconstpointer a, gconstpointer b) {
 }
 
 GString *filters_needed_print(const FiltersNeeded *filters) {
-        g_autoptr(GPtrArray) requests = g_ptr_array_new();
-
         if (filters->needed->len == 0)
                 return NULL;
         g_ptr_array_sort(filters->needed, compare_filters);
-        for (guint i = 0; i < filters->needed->len; i++) {
-                Filter *filter = filters->needed->pdata[i];
+        for (guint i = 0; i < filters->needed->len; i++)
+                g_ptr_array_sort(((SeccompRequest *) filters->needed->pdata[i])->units, compare_units);
 
-                g_ptr_array_sort(filter->units, compare_units);
-                g_strfreev(filter->request->units);
-                filter->request->units = g_strdupv((char **) filter->units->pdata);
-                g_ptr_array_add(requests, filter->request);
-        }
-        g_autofree char *text = seccomp_requests_format_dropin(requests);
+        g_autofree char *text = seccomp_requests_format_dropin(filters->needed);
         return g_string_new(text);
 }

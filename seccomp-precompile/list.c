@@ -48,7 +48,7 @@ static char *describe_use(const char *root, const char *name, bool image, const 
                 seccomp_cache_key_init(&key, request->profile, &target);
                 if (!g_str_equal(key.name, name))
                         continue;
-                g_autofree char *units = g_strjoinv(" ", request->units);
+                g_autofree char *units = g_strjoinv(" ", (char **) request->units->pdata);
                 g_autoptr(SeccompCacheEntry) entry = image ? NULL : seccomp_find(root, &key, &error);
                 return image || entry ? g_steal_pointer(&units) :
                                         g_strdup_printf("%s (stale: %s)", units, error->message);

@@ -40,9 +40,10 @@ typedef struct Job {
 /* Early in boot a file system may still be missing; whether a profile is missing for good, the start will
  * tell. */
 static Outcome report(const Job *job, const GError *error) {
+        const char *unit = job->request->units->pdata[0];
+
         if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND)) {
-                log_warning("%s; leaving the filter to the start of %s", error->message,
-                            job->request->units[0] ? job->request->units[0] : "the container");
+                log_warning("%s; leaving the filter to the start of %s", error->message, unit ?: "the container");
                 return OUTCOME_LATER;
         }
         log_error("%s", error->message);

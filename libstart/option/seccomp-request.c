@@ -11,7 +11,7 @@
 
 void seccomp_request_free(SeccompRequest *request) {
         g_free(request->profile);
-        g_strfreev(request->units);
+        g_ptr_array_unref(request->units);
         g_free(request);
 }
 
@@ -20,7 +20,7 @@ SeccompRequest *seccomp_request_new(const char *profile, guint64 bounding_caps) 
 
         request->profile = g_strdup(profile);
         request->bounding_caps = bounding_caps;
-        request->units = g_new0(char *, 1);
+        request->units = g_ptr_array_new_null_terminated(1, g_free, TRUE);
         return request;
 }
 
@@ -62,9 +62,9 @@ char *seccomp_requests_format_dropin(const GPtrArray *requests) {
 
                 g_string_append(text, KEY);
                 append_word(text, spec);
-                for (char **unit = request->units; *unit; unit++) {
+                for (guint j = 0; j < request->units->len; j++) {
                         g_string_append_c(text, ' ');
-                        append_word(text, *unit);
+                        append_word(text, request->units->pdata[j]);
                 }
                 g_string_append_c(text, '\n');
         }
@@ -80,10 +80,8 @@ static SeccompRequest *parse_line(const char *line, GError **error) {
                 return NULL;
         }
         SeccompRequest *request = seccomp_request_parse(words[0], error);
-        if (request) {
-                g_strfreev(request->units);
-                request->units = g_strdupv(words + 1);
-        }
+        for (char **unit = words + 1; request && *unit; unit++)
+                g_ptr_array_add(request->units, g_strdup(*unit));
         return request;
 }
 

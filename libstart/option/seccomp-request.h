@@ -20,7 +20,7 @@
 typedef struct SeccompRequest {
         char *profile; /* NULL: the default one */
         guint64 bounding_caps;
-        char **units; /* NULL-terminated, may be empty */
+        GPtrArray *units; /* of char*, owned and NULL-terminated; may be empty */
 } SeccompRequest;
 
 void seccomp_request_free(SeccompRequest *request);
