@@ -1,14 +1,63 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/config/small-file.h"
 #include "libstart/seccomp/cache-file.h"
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/obtain.h"
 #include "libstart/seccomp/profile-file.h"
-#include "libstart/seccomp/sources.h"
+
+/* Times of files move in the kernel's ticks, up to 10 ms long. */
+#define SETTLED_NS (20 * G_GINT64_CONSTANT(1000000))
+
+/* The state of every file whose change could change a container's profile, without reading any of them:
+ * the profile, and for the default one also the files that could name another. Which file a path leads
+ * to, its size, and when it was last written and last changed in any way (ctime, which nobody can set
+ * back): two equal states are the same text. The numbers mean nothing in another boot or on another
+ * machine. */
+typedef struct Sources {
+        guint8 digest[SECCOMP_DIGEST_SIZE];
+        bool settled; /* nothing has changed within the resolution of the file system's clock */
+} Sources;
+
+static bool add_file(GChecksum *checksum, const char *root, const char *name, gint64 now, bool *settled,
+                     GError **error) {
+        g_autofree char *path = g_strconcat(root, name, NULL);
+        FileIdentity state;
+
+        if (!file_identify(path, &state))
+                return error_set_errno(error, errno, "Cannot look at '%s'", name);
+        if (state.ctime <= now && now - state.ctime < SETTLED_NS)
+                *settled = false;
+        g_checksum_update(checksum, (const guchar *) name, (gssize) strlen(name) + 1);
+        g_checksum_update(checksum, (const guchar *) &state, sizeof state);
+        return true;
+}
+
+/* profile: as asked for, NULL for the default one. path: the profile that this leads to. Both inside of root. Fails
+ * where a file's state cannot be told; one that is not there is a state. */
+static bool find_sources(const char *root, const char *profile, const char *path, Sources *ret, GError **error) {
+        g_autoptr(GPtrArray) names = profile ? g_ptr_array_new() : seccomp_default_profile_sources(root, error);
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        Sources sources = { .settled = true };
+        gsize size = sizeof sources.digest;
+        gint64 now = 1000 * (g_get_real_time() + 1); /* rounded up */
+
+        if (!names)
+                return false;
+        for (guint i = 0; i < names->len; i++)
+                if (!add_file(checksum, root, names->pdata[i], now, &sources.settled, error))
+                        return false;
+        if (!add_file(checksum, root, path, now, &sources.settled, error))
+                return false;
+        g_checksum_get_digest(checksum, sources.digest, &size);
+        *ret = sources;
+        return true;
+}
 
 void seccomp_build_clear(SeccompBuild *build) {
         g_clear_pointer(&build->entry, seccomp_cache_entry_free);
@@ -21,12 +70,12 @@ void seccomp_origin_clear(SeccompOrigin *origin) {
 SeccompCacheEntry *seccomp_find(const char *root, const SeccompCacheKey *key, GError **error) {
         g_autofree char *dir = g_strconcat(root, PATH_SECCOMP, NULL);
         g_autoptr(SeccompCacheEntry) entry = seccomp_cache_read(dir, key->name, error);
-        SeccompSources now;
+        Sources now;
 
         if (!entry)
                 return NULL;
         if (!seccomp_cache_check_key(entry, key, error) ||
-            !seccomp_sources_find(root, key->profile, entry->path, &now, error)) {
+            !find_sources(root, key->profile, entry->path, &now, error)) {
                 g_prefix_error(error, "'%s/%s': ", PATH_SECCOMP, key->name);
                 return NULL;
         }
@@ -90,13 +139,13 @@ static SeccompCacheEntry *compile(const SeccompCacheKey *key, const char *path, 
  * read. */
 bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *ret, GError **error) {
         g_autofree char *path = key->profile ? g_strdup(key->profile) : seccomp_default_profile_path(root, error);
-        SeccompSources before, after;
+        Sources before, after;
         SeccompBuild build = { 0 };
         guint8 content[SECCOMP_DIGEST_SIZE];
 
         if (!path)
                 return false;
-        bool known = seccomp_sources_find(root, key->profile, path, &before, NULL);
+        bool known = find_sources(root, key->profile, path, &before, NULL);
         g_autoptr(GBytes) text = seccomp_profile_read(root, path, error);
         if (!text)
                 return false;
@@ -105,7 +154,7 @@ bool seccomp_build(const char *root, const SeccompCacheKey *key, SeccompBuild *r
         build.from_image = build.entry;
         if (!build.entry && !(build.entry = compile(key, path, text, error)))
                 return false;
-        known = known && seccomp_sources_find(root, key->profile, path, &after, NULL) &&
+        known = known && find_sources(root, key->profile, path, &after, NULL) &&
                 memcmp(before.digest, after.digest, sizeof before.digest) == 0;
         build.keepable = known && before.settled;
         memcpy(build.entry->content, content, sizeof content);

@@ -3,7 +3,7 @@
 
 #include "tests/unit/seccomp/miniature-root.h"
 
-/* Longer than a tick of the kernel's clock, and than what libstart/seccomp/sources.c waits for. */
+/* Longer than a tick of the kernel's clock, and than what libstart/seccomp/obtain.c waits for. */
 #define SETTLE_US 30000
 
 char *root_make(const RootFile *files) {
