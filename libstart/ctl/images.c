@@ -42,10 +42,6 @@ int command_images(const GPtrArray *all, const Options *options, char **words, G
         g_autoptr(Table) table = table_new(columns);
         bool complete = true;
 
-        if (words[0]) {
-                error_set(error, KT_ERROR_USAGE, "'images' takes no arguments; see keyturnctl --help");
-                return -1;
-        }
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/table.h"
 
@@ -13,10 +12,6 @@ int command_list(const GPtrArray *all, const Options *options, char **words, GEr
         static const char *const columns[] = { "CONTAINER", "UNIT", "STATE", "IMAGE", "SINCE", "#START-MS", NULL };
         g_autoptr(Table) table = table_new(columns);
 
-        if (words[0]) {
-                error_set(error, KT_ERROR_USAGE, "'list' takes no arguments; see keyturnctl --help");
-                return -1;
-        }
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
                 char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;

@@ -74,12 +74,18 @@ static GPtrArray *find(const char *name, GError **error) {
 }
 
 static int run(char **words, GError **error) {
-        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++)
-                if (g_str_equal(words[0], commands[i].name)) {
-                        g_autoptr(GPtrArray) all = find(commands[i].takes_container ? words[1] : NULL, error);
+        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++) {
+                g_autoptr(GPtrArray) all = NULL;
 
-                        return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
+                if (!g_str_equal(words[0], commands[i].name))
+                        continue;
+                if (words[1] && !commands[i].takes_container) {
+                        error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
+                        return -1;
                 }
+                all = find(words[1], error);
+                return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
+        }
         error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help", words[0] ? "There is no command '" : "",
                   words[0] ?: "A command is missing", words[0] ? "'" : "");
         return -1;
