@@ -73,7 +73,7 @@ bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError 
                 seen |= G_GUINT64_CONSTANT(1) << (key - keys);
                 if (!key->handler || YAJL_IS_NULL(value->u.object.values[i]))
                         continue;
-                if (!key->handler(value->u.object.values[i], object, error)) {
+                if (!key->handler(value->u.object.values[i], (char *) object + key->member, error)) {
                         g_autofree char *place = g_strconcat(".", key->name, NULL);
 
                         prefix_place(error, place);
@@ -96,10 +96,10 @@ bool json_walk_array(yajl_val value, JsonHandler handler, void *object, GError *
         return true;
 }
 
-bool json_get_string(yajl_val value, const char **ret, GError **error) {
+bool json_get_string(yajl_val value, void *ret_string, GError **error) {
         if (!YAJL_IS_STRING(value))
                 return error_set(error, KT_ERROR_FAILED, "a string is wanted here");
-        *ret = YAJL_GET_STRING(value);
+        *(const char **) ret_string = YAJL_GET_STRING(value);
         return true;
 }
 
@@ -113,11 +113,15 @@ bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error) 
         return true;
 }
 
-bool json_append_string(yajl_val value, void *object, GError **error) {
+static bool append_string(yajl_val value, void *strings, GError **error) {
         const char *string = NULL;
 
         if (!json_get_string(value, &string, error))
                 return false;
-        g_ptr_array_add(object, g_strdup(string));
+        g_ptr_array_add(strings, g_strdup(string));
         return true;
+}
+
+bool json_append_strings(yajl_val value, void *array, GError **error) {
+        return json_walk_array(value, append_string, *(GPtrArray **) array, error);
 }

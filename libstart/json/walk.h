@@ -14,6 +14,7 @@ typedef bool (*JsonHandler)(yajl_val value, void *object, GError **error);
 typedef struct JsonKey {
         const char *name;
         JsonHandler handler; /* NULL: known, and without meaning here */
+        size_t member;       /* of the object: the handler is given its address */
 } JsonKey;
 
 /* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's
@@ -27,8 +28,8 @@ bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError 
 /* Calls `handler` for each element. */
 bool json_walk_array(yajl_val value, JsonHandler handler, void *object, GError **error);
 
-bool json_get_string(yajl_val value, const char **ret, GError **error);
 bool json_get_number(yajl_val value, guint64 max, guint64 *ret, GError **error);
 
-/* A JsonHandler that appends a copy of the string to the GPtrArray `object`. */
-bool json_append_string(yajl_val value, void *object, GError **error);
+/* JsonHandlers: sets a const char *; appends copies of an array's strings to a GPtrArray *. */
+bool json_get_string(yajl_val value, void *ret_string, GError **error);
+bool json_append_strings(yajl_val value, void *array, GError **error);

@@ -24,16 +24,15 @@ typedef struct ActionText {
         guint32 errno_number;   /* NO_ERRNO: not given */
 } ActionText;
 
-/* Both begin with the action, so that the same handlers read it. */
 typedef struct RuleText {
         ActionText action;
-        SeccompRule *rule;
+        SeccompRule rule;
         const char *name; /* of the older format, which has one in place of "names" */
 } RuleText;
 
 typedef struct ProfileText {
         ActionText action;
-        SeccompProfile *profile;
+        SeccompProfile profile;
 } ProfileText;
 
 static void rule_free(void *p) {
@@ -74,20 +73,12 @@ void seccomp_profile_free(SeccompProfile *profile) {
 
 /* ---- actions ---- */
 
-static bool set_action(yajl_val value, void *text, GError **error) {
-        return json_get_string(value, &((ActionText *) text)->action, error);
-}
-
-static bool set_errno_name(yajl_val value, void *text, GError **error) {
-        return json_get_string(value, &((ActionText *) text)->errno_name, error);
-}
-
-static bool set_errno_number(yajl_val value, void *text, GError **error) {
+static bool set_errno_number(yajl_val value, void *ret, GError **error) {
         guint64 number;
 
         if (!json_get_number(value, SECCOMP_RET_DATA, &number, error))
                 return false;
-        ((ActionText *) text)->errno_number = (guint32) number;
+        *(guint32 *) ret = (guint32) number;
         return true;
 }
 
@@ -125,15 +116,11 @@ static bool add_capability(yajl_val value, void *mask, GError **error) {
         return error_set(error, KT_ERROR_FAILED, "'%s' is no capability; they are spelt CAP_SYS_ADMIN", name);
 }
 
-static bool set_caps(yajl_val value, void *condition, GError **error) {
-        return json_walk_array(value, add_capability, &((SeccompCondition *) condition)->caps, error);
+static bool set_caps(yajl_val value, void *mask, GError **error) {
+        return json_walk_array(value, add_capability, mask, error);
 }
 
-static bool set_arches(yajl_val value, void *condition, GError **error) {
-        return json_walk_array(value, json_append_string, ((SeccompCondition *) condition)->arches, error);
-}
-
-static bool set_min_kernel(yajl_val value, void *condition, GError **error) {
+static bool set_min_kernel(yajl_val value, void *ret, GError **error) {
         const char *text;
         unsigned major, minor;
         char rest;
@@ -142,45 +129,44 @@ static bool set_min_kernel(yajl_val value, void *condition, GError **error) {
                 return false;
         if (sscanf(text, "%5u.%5u%c", &major, &minor, &rest) != 2)
                 return error_set(error, KT_ERROR_FAILED, "'%s' is no kernel version; they look like 5.10", text);
-        ((SeccompCondition *) condition)->min_kernel = seccomp_kernel_version(major, minor);
+        *(guint32 *) ret = seccomp_kernel_version(major, minor);
         return true;
 }
 
 static const JsonKey condition_keys[] = {
-        { "caps", set_caps },
-        { "arches", set_arches },
-        { "minKernel", set_min_kernel },
+        { "caps", set_caps, offsetof(SeccompCondition, caps) },
+        { "arches", json_append_strings, offsetof(SeccompCondition, arches) },
+        { "minKernel", set_min_kernel, offsetof(SeccompCondition, min_kernel) },
         {},
 };
 
 /* ---- arguments ---- */
 
-static bool set_index(yajl_val value, void *argument, GError **error) {
+static bool set_index(yajl_val value, void *ret, GError **error) {
         guint64 index;
 
         if (!json_get_number(value, MAX_ARGUMENTS - 1, &index, error))
                 return false;
-        ((SeccompArgument *) argument)->index = (guint32) index;
+        *(guint32 *) ret = (guint32) index;
         return true;
 }
 
-static bool set_value(yajl_val value, void *argument, GError **error) {
-        return json_get_number(value, G_MAXUINT64, &((SeccompArgument *) argument)->value, error);
+static bool set_value(yajl_val value, void *ret, GError **error) {
+        return json_get_number(value, G_MAXUINT64, ret, error);
 }
 
-static bool set_value2(yajl_val value, void *argument, GError **error) {
-        return json_get_number(value, G_MAXUINT64, &((SeccompArgument *) argument)->value2, error);
-}
-
-static bool set_op(yajl_val value, void *argument, GError **error) {
+static bool set_op(yajl_val value, void *ret, GError **error) {
         const char *name;
 
-        return json_get_string(value, &name, error) &&
-               seccomp_operator_parse(name, &((SeccompArgument *) argument)->op, error);
+        return json_get_string(value, &name, error) && seccomp_operator_parse(name, ret, error);
 }
 
 static const JsonKey argument_keys[] = {
-        { "index", set_index }, { "value", set_value }, { "valueTwo", set_value2 }, { "op", set_op }, {},
+        { "index", set_index, offsetof(SeccompArgument, index) },
+        { "value", set_value, offsetof(SeccompArgument, value) },
+        { "valueTwo", set_value, offsetof(SeccompArgument, value2) },
+        { "op", set_op, offsetof(SeccompArgument, op) },
+        {},
 };
 
 static bool add_argument(yajl_val value, void *arguments, GError **error) {
@@ -196,41 +182,29 @@ static bool add_argument(yajl_val value, void *arguments, GError **error) {
 
 /* ---- rules ---- */
 
-static bool set_name(yajl_val value, void *text, GError **error) {
-        return json_get_string(value, &((RuleText *) text)->name, error);
+static bool add_arguments(yajl_val value, void *array, GError **error) {
+        return json_walk_array(value, add_argument, *(GArray **) array, error);
 }
 
-static bool set_names(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, json_append_string, ((RuleText *) text)->rule->names, error);
-}
-
-static bool set_args(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, add_argument, ((RuleText *) text)->rule->arguments, error);
-}
-
-static bool set_includes(yajl_val value, void *text, GError **error) {
-        return json_walk_object(value, condition_keys, &((RuleText *) text)->rule->includes, error);
-}
-
-static bool set_excludes(yajl_val value, void *text, GError **error) {
-        return json_walk_object(value, condition_keys, &((RuleText *) text)->rule->excludes, error);
+static bool set_condition(yajl_val value, void *condition, GError **error) {
+        return json_walk_object(value, condition_keys, condition, error);
 }
 
 static const JsonKey rule_keys[] = {
-        { "name", set_name },
-        { "names", set_names },
-        { "action", set_action },
-        { "errno", set_errno_name },
-        { "errnoRet", set_errno_number },
-        { "args", set_args },
-        { "includes", set_includes },
-        { "excludes", set_excludes },
-        { "comment", NULL },
+        { "name", json_get_string, offsetof(RuleText, name) },
+        { "names", json_append_strings, offsetof(RuleText, rule.names) },
+        { "action", json_get_string, offsetof(RuleText, action.action) },
+        { "errno", json_get_string, offsetof(RuleText, action.errno_name) },
+        { "errnoRet", set_errno_number, offsetof(RuleText, action.errno_number) },
+        { "args", add_arguments, offsetof(RuleText, rule.arguments) },
+        { "includes", set_condition, offsetof(RuleText, rule.includes) },
+        { "excludes", set_condition, offsetof(RuleText, rule.excludes) },
+        { "comment", NULL, 0 },
         {},
 };
 
 static bool finish_rule(RuleText *text, GError **error) {
-        SeccompRule *rule = text->rule;
+        SeccompRule *rule = &text->rule;
         bool named = text->name && text->name[0];
 
         if (named && rule->names->len > 0)
@@ -248,7 +222,7 @@ static bool finish_rule(RuleText *text, GError **error) {
 
 /* People look for a rule by its system calls, not by its number. */
 static void suffix_rule(GError **error, const RuleText *text) {
-        const GPtrArray *names = text->rule->names;
+        const GPtrArray *names = text->rule.names;
         const char *name = names->len > 0 ? names->pdata[0] : text->name;
 
         if (!error || !name)
@@ -258,37 +232,35 @@ static void suffix_rule(GError **error, const RuleText *text) {
 }
 
 static bool add_rule(yajl_val value, void *p, GError **error) {
-        SeccompProfile *profile = ((ProfileText *) p)->profile;
-        RuleText text = { .rule = rule_new(profile->rules->len), .action.errno_number = NO_ERRNO };
+        SeccompProfile *profile = p;
+        SeccompRule *rule = rule_new(profile->rules->len);
+        RuleText text = { .rule = *rule, .action.errno_number = NO_ERRNO };
+        bool ok;
 
-        g_ptr_array_add(profile->rules, text.rule);
-        if (!json_walk_object(value, rule_keys, &text, error) || !finish_rule(&text, error)) {
+        g_ptr_array_add(profile->rules, rule); /* owns the lists, which `text` uses */
+        ok = json_walk_object(value, rule_keys, &text, error) && finish_rule(&text, error);
+        if (!ok)
                 suffix_rule(error, &text);
-                return false;
-        }
-        if (text.rule->includes.min_kernel || text.rule->excludes.min_kernel)
+        *rule = text.rule;
+        if (rule->includes.min_kernel || rule->excludes.min_kernel)
                 profile->asks_kernel = true;
-        return true;
+        return ok;
 }
 
 /* ---- the profile ---- */
 
-static bool set_architecture(yajl_val value, void *map, GError **error) {
+static bool set_architecture(yajl_val value, void *ret, GError **error) {
         const char *name;
 
         if (!json_get_string(value, &name, error))
                 return false;
-        ((SeccompArchMap *) map)->architecture = g_strdup(name);
+        *(char **) ret = g_strdup(name);
         return true;
 }
 
-static bool set_sub_architectures(yajl_val value, void *map, GError **error) {
-        return json_walk_array(value, json_append_string, ((SeccompArchMap *) map)->sub_architectures, error);
-}
-
 static const JsonKey arch_map_keys[] = {
-        { "architecture", set_architecture },
-        { "subArchitectures", set_sub_architectures },
+        { "architecture", set_architecture, offsetof(SeccompArchMap, architecture) },
+        { "subArchitectures", json_append_strings, offsetof(SeccompArchMap, sub_architectures) },
         {},
 };
 
@@ -302,16 +274,12 @@ static bool add_arch_map(yajl_val value, void *array, GError **error) {
         return map->architecture || error_set(error, KT_ERROR_FAILED, "'architecture' is missing");
 }
 
-static bool set_architectures(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, json_append_string, ((ProfileText *) text)->profile->architectures, error);
+static bool add_arch_maps(yajl_val value, void *array, GError **error) {
+        return json_walk_array(value, add_arch_map, *(GPtrArray **) array, error);
 }
 
-static bool set_arch_map(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, add_arch_map, ((ProfileText *) text)->profile->arch_map, error);
-}
-
-static bool set_syscalls(yajl_val value, void *text, GError **error) {
-        return json_walk_array(value, add_rule, text, error);
+static bool add_rules(yajl_val value, void *profile, GError **error) {
+        return json_walk_array(value, add_rule, profile, error);
 }
 
 /* Flags say how a filter is loaded. libstart loads with SPEC_ALLOW, and TSYNC means nothing to a process of one
@@ -351,21 +319,21 @@ static bool refuse_listener(yajl_val value, void *unused, GError **error) {
 }
 
 static const JsonKey profile_keys[] = {
-        { "defaultAction", set_action },
-        { "defaultErrno", set_errno_name },
-        { "defaultErrnoRet", set_errno_number },
-        { "architectures", set_architectures },
-        { "archMap", set_arch_map },
-        { "syscalls", set_syscalls },
-        { "flags", check_flags },
-        { "listenerPath", refuse_listener },
-        { "listenerMetadata", refuse_listener },
-        { "comment", NULL },
+        { "defaultAction", json_get_string, offsetof(ProfileText, action.action) },
+        { "defaultErrno", json_get_string, offsetof(ProfileText, action.errno_name) },
+        { "defaultErrnoRet", set_errno_number, offsetof(ProfileText, action.errno_number) },
+        { "architectures", json_append_strings, offsetof(ProfileText, profile.architectures) },
+        { "archMap", add_arch_maps, offsetof(ProfileText, profile.arch_map) },
+        { "syscalls", add_rules, offsetof(ProfileText, profile) },
+        { "flags", check_flags, 0 },
+        { "listenerPath", refuse_listener, 0 },
+        { "listenerMetadata", refuse_listener, 0 },
+        { "comment", NULL, 0 },
         {},
 };
 
 static bool read_profile(yajl_val tree, ProfileText *text, GError **error) {
-        SeccompProfile *profile = text->profile;
+        SeccompProfile *profile = &text->profile;
 
         if (!json_walk_object(tree, profile_keys, text, error))
                 return false;
@@ -386,7 +354,7 @@ static void strip_leading_dot(GError **error) {
 
 SeccompProfile *seccomp_profile_parse(const char *text, gsize length, GError **error) {
         g_autoptr(SeccompProfile) profile = g_new0(SeccompProfile, 1);
-        ProfileText state = { .profile = profile, .action.errno_number = NO_ERRNO };
+        ProfileText state;
 
         profile->architectures = g_ptr_array_new_with_free_func(g_free);
         profile->arch_map = g_ptr_array_new_with_free_func(arch_map_free);
@@ -398,7 +366,9 @@ SeccompProfile *seccomp_profile_parse(const char *text, gsize length, GError **e
         yajl_val tree = json_parse(text, length, MAX_DEPTH, error);
         if (!tree)
                 return NULL;
+        state = (ProfileText) { .profile = *profile, .action.errno_number = NO_ERRNO };
         bool ok = read_profile(tree, &state, error); /* nothing of the tree outlives it */
+        *profile = state.profile;
         yajl_tree_free(tree);
         if (!ok)
                 strip_leading_dot(error);
