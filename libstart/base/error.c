@@ -18,9 +18,7 @@ bool error_set(GError **error, ErrorCode code, const char *format, ...) {
         return false;
 }
 
-/* Not g_strerror(): that converts to the locale's character set, for which iconv reads files and may load a library. In
- * a container's process, once it is in the container's root, they would be the image's. */
-static const char *describe(int errnum) {
+const char *error_describe(int errnum) {
         return strerrordesc_np(errnum) ?: "unknown error";
 }
 
@@ -31,6 +29,6 @@ bool error_set_errno(GError **error, int errnum, const char *format, ...) {
         g_autofree char *message = g_strdup_vprintf(format, ap);
         va_end(ap);
         g_set_error(error, KT_ERROR, errnum == ENOENT ? KT_ERROR_NOT_FOUND : KT_ERROR_FAILED, "%s: %s", message,
-                    describe(errnum));
+                    error_describe(errnum));
         return false;
 }

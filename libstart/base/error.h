@@ -17,6 +17,10 @@ typedef enum ErrorCode {
 
 GQuark error_domain(void);
 
+/* What an errno value means. Not g_strerror(): that converts from the locale's character set, for which iconv reads files
+ * and may load a library. In a container's process, once it is in the container's root, they would be the image's. */
+const char *error_describe(int errnum);
+
 /* Set *error and return false, so that a failing function can end in `return error_set(...)`. */
 bool error_set(GError **error, ErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

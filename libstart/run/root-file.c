@@ -84,7 +84,7 @@ bool root_file_check_directory(int root_fd, const char *path, GError **error) {
         if (at >= 0)
                 return true;
         return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot use the container's working directory '%s': %s",
-                         path, g_strerror(errno));
+                         path, error_describe(errno));
 }
 
 static bool make_empty_file(int root_fd, const char *path, GError **error) {

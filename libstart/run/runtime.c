@@ -34,7 +34,7 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
                                                                 LOG_DEBUG;
 
         if (errnum)
-                log_message(priority, "%s: %s", message, g_strerror(errnum));
+                log_message(priority, "%s: %s", message, error_describe(errnum));
         else
                 log_message(priority, "%s", message);
 }
