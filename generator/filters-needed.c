@@ -102,13 +102,15 @@ static const char *find_problem(FiltersNeeded *filters, const char *profile) {
 }
 
 void filters_needed_check(FiltersNeeded *filters, Container *container) {
+        const UnitLine *line = container_line(container, "Container", "SeccompProfile");
         const char *profile, *problem;
 
         if (!find_profile(container->args, &profile) || !profile)
                 return;
         problem = find_problem(filters, profile);
         if (problem[0])
-                container_problem(container, NULL, "%s", problem);
+                container_problem(container, line ?: container_line(container, "Container", "PodmanArgs"), "%s",
+                                  problem);
 }
 
 static Filter *find_filter(FiltersNeeded *filters, const char *profile, guint64 caps) {

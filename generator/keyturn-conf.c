@@ -14,18 +14,14 @@
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
 static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
-static bool check_network(const char *value, GError **error);
-static bool check_layer_size(const char *value, GError **error);
-static bool check_layer_inodes(const char *value, GError **error);
-
 static const struct {
         const char *name;
-        bool (*check)(const char *value, GError **error);
+        const char *limit;    /* of --storage-opt; NULL: a network */
         const char *built_in; /* NULL: libstart's */
 } settings[N_SETTINGS] = {
-        [SETTING_NETWORK] = { "DefaultNetwork", check_network, "host" },
-        [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", check_layer_size, NULL },
-        [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", check_layer_inodes, NULL },
+        [SETTING_NETWORK] = { "DefaultNetwork", NULL, "host" },
+        [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", "size", NULL },
+        [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
 };
 
 struct KeyturnConf {
@@ -63,25 +59,15 @@ void keyturn_conf_free(KeyturnConf *conf) {
         g_free(conf);
 }
 
-static bool check_network(const char *value, GError **error) {
+static bool check(Setting setting, const char *value, GError **error) {
+        g_autofree char *option = NULL;
+        StorageLimits limits = { 0 };
         NetworkMode mode;
 
-        return network_mode_parse(value, &mode, error);
-}
-
-static bool check_storage(const char *name, const char *value, GError **error) {
-        g_autofree char *option = g_strconcat(name, "=", value, NULL);
-        StorageLimits limits = { 0 };
-
+        if (!settings[setting].limit)
+                return network_mode_parse(value, &mode, error);
+        option = g_strconcat(settings[setting].limit, "=", value, NULL);
         return storage_option_parse(option, &limits, error);
-}
-
-static bool check_layer_size(const char *value, GError **error) {
-        return check_storage("size", value, error);
-}
-
-static bool check_layer_inodes(const char *value, GError **error) {
-        return check_storage("inodes", value, error);
 }
 
 /* *ret_found tells whether this is the file that counts: it exists, be it empty. */
@@ -122,7 +108,7 @@ static void set(KeyturnConf *conf, Setting setting, const UnitLine *line) {
         forget(conf, setting);
         if (!line->value[0])
                 return;
-        if (!settings[setting].check(line->value, &conf->known[setting].error)) {
+        if (!check(setting, line->value, &conf->known[setting].error)) {
                 g_prefix_error(&conf->known[setting].error, "%s:%u: '%s=': ", line->path, line->number, line->key);
                 return;
         }

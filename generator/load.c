@@ -2,7 +2,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "generator/dropins.h"
 #include "generator/load.h"
@@ -21,11 +23,6 @@ typedef struct Scan {
         GHashTable *visited; /* directories, as "device:inode" */
         Dropins *dropins;
 } Scan;
-
-typedef struct Entry {
-        char *name;
-        unsigned char type; /* DT_REG etc. */
-} Entry;
 
 static void source_file_free(void *data) {
         SourceFile *file = data;
@@ -62,37 +59,17 @@ GPtrArray *load_search_path(const char *unit_dirs) {
         return path;
 }
 
-static void entry_clear(void *data) {
-        g_free(((Entry *) data)->name);
+static int is_no_dot(const struct dirent *entry) {
+        return !g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, "..");
 }
 
-static int compare_entries(gconstpointer a, gconstpointer b) {
-        return strcmp(((const Entry *) a)->name, ((const Entry *) b)->name);
+static int compare_entries(const struct dirent **a, const struct dirent **b) {
+        return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* All entries but "." and "..", by name. Takes ownership of fd, and leaves *ret_stream open on it. */
-static GArray *read_entries(int fd, DIR **ret_stream) {
-        GArray *entries = g_array_new(FALSE, FALSE, sizeof(Entry));
-        DIR *stream = fdopendir(fd);
-        struct dirent *entry;
-
-        g_array_set_clear_func(entries, entry_clear);
-        while ((entry = readdir(stream))) {
-                Entry copy = { .type = entry->d_type };
-
-                if (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, ".."))
-                        continue;
-                copy.name = g_strdup(entry->d_name);
-                g_array_append_val(entries, copy);
-        }
-        g_array_sort(entries, compare_entries);
-        *ret_stream = stream;
-        return entries;
-}
-
-static bool read_text(const Tree *tree, int directory_fd, const char *directory, const Entry *entry, char **ret_text,
-                      size_t *ret_length, mode_t *readers, GError **error) {
-        _cleanup_close_ int fd = tree_open_at(tree, directory_fd, directory, entry->name, entry->type != DT_REG,
+static bool read_text(const Tree *tree, int directory_fd, const char *directory, const struct dirent *entry,
+                      char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
+        _cleanup_close_ int fd = tree_open_at(tree, directory_fd, directory, entry->d_name, entry->d_type != DT_REG,
                                               O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
         if (fd < 0 && errno == ENOENT)
@@ -105,12 +82,12 @@ static bool read_text(const Tree *tree, int directory_fd, const char *directory,
 }
 
 /* Drop-ins are added when all of their directories are known. */
-static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers, const Entry *entry,
-                      SourceFile *file) {
+static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers,
+                      const struct dirent *entry, SourceFile *file) {
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        file->is_masked = entry->type != DT_REG && tree_is_null_link(directory_fd, entry->name);
+        file->is_masked = entry->d_type != DT_REG && tree_is_null_link(directory_fd, entry->d_name);
         if (file->is_masked)
                 return;
         if (!read_text(tree, directory_fd, directory, entry, &text, &length, &readers, &file->error)) {
@@ -125,14 +102,15 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
         (void) unit_file_parse(file->unit, file->path, text, length, NULL);
 }
 
-static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers, const Entry *entry) {
+static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers,
+                     const struct dirent *entry) {
         SourceFile *file;
 
-        if (g_hash_table_contains(scan->names, entry->name))
+        if (g_hash_table_contains(scan->names, entry->d_name))
                 return;
         file = g_new0(SourceFile, 1);
-        file->name = g_strdup(entry->name);
-        file->path = g_strconcat(directory, "/", entry->name, NULL);
+        file->name = g_strdup(entry->d_name);
+        file->path = g_strconcat(directory, "/", entry->d_name, NULL);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
         load_file(scan->tree, directory_fd, directory, readers, entry, file);
@@ -148,37 +126,41 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
+static void scan_below(Scan *scan, const char *path, mode_t readers, const struct dirent *entry);
+
 /* A search path may name a directory that is missing, or a file: both are skipped silently. */
 static void scan_directory(Scan *scan, const char *path, mode_t readers) {
         _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
-        g_autoptr(GArray) entries = NULL;
-        DIR *stream;
+        struct dirent **entries;
+        int n;
 
         if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
                 g_ptr_array_add(scan->sources->problems,
                                 g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
         if (fd < 0 || !is_new_directory(scan, fd, &readers))
                 return;
-        entries = read_entries(fd_steal(&fd), &stream);
-        for (guint i = 0; i < entries->len; i++) {
-                const Entry *entry = &g_array_index(entries, Entry, i);
-
-                if (entry->type != DT_DIR && name_suffix(entry->name))
-                        add_file(scan, dirfd(stream), path, readers, entry);
+        n = scandirat(fd, ".", &entries, is_no_dot, compare_entries);
+        for (int i = 0; i < n; i++)
+                if (entries[i]->d_type != DT_DIR && name_suffix(entries[i]->d_name))
+                        add_file(scan, fd, path, readers, entries[i]);
+        close(fd_steal(&fd));
+        for (int i = 0; i < n; i++) {
+                if (entries[i]->d_type != DT_REG)
+                        scan_below(scan, path, readers, entries[i]);
+                free(entries[i]);
         }
-        closedir(stream);
-        for (guint i = 0; i < entries->len; i++) {
-                const Entry *entry = &g_array_index(entries, Entry, i);
-                g_autofree char *child = NULL;
+        if (n >= 0)
+                free(entries);
+}
 
-                if (entry->type == DT_REG)
-                        continue;
-                child = g_strconcat(path, "/", entry->name, NULL);
-                if (g_str_has_suffix(entry->name, ".d"))
-                        dropins_add_directory(scan->dropins, entry->name, child, readers);
-                else if (!g_strv_contains(excluded, child) && (entry->type == DT_DIR || !name_suffix(entry->name)))
-                        scan_directory(scan, child, readers);
-        }
+/* What is no file, and perhaps a directory. */
+static void scan_below(Scan *scan, const char *path, mode_t readers, const struct dirent *entry) {
+        g_autofree char *child = g_strconcat(path, "/", entry->d_name, NULL);
+
+        if (g_str_has_suffix(entry->d_name, ".d"))
+                dropins_add_directory(scan->dropins, entry->d_name, child, readers);
+        else if (!g_strv_contains(excluded, child) && (entry->d_type == DT_DIR || !name_suffix(entry->d_name)))
+                scan_directory(scan, child, readers);
 }
 
 static void add_dropins(Dropins *dropins, const GPtrArray *files) {

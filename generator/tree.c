@@ -8,6 +8,9 @@
 #include "generator/tree.h"
 #include "libstart/base/error.h"
 #include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
+
+#define SIZE_LIMIT ((size_t) 64 << 20)
 
 bool tree_open(Tree *tree, const char *directory, GError **error) {
         tree->is_foreign = directory;
@@ -35,42 +38,26 @@ int tree_open_at(const Tree *tree, int directory_fd, const char *directory, cons
         return tree_open_path(tree, path, flags);
 }
 
-static bool is_null_device(const struct stat *st) {
-        return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+static bool is_null_device(int fd) {
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
 bool tree_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
-        g_autofree char *text = NULL;
-        size_t length = 0, size;
-        struct stat st;
+        g_autoptr(GError) problem = NULL;
+        struct stat st = { .st_mode = READERS_ALL };
 
-        if (fstat(fd, &st) < 0)
-                return error_set_errno(error, errno, "cannot be read");
-        if (S_ISDIR(st.st_mode))
-                return error_set(error, KT_ERROR_USAGE, "is a directory, not a file");
-        if (!S_ISREG(st.st_mode) && !is_null_device(&st))
-                return error_set(error, KT_ERROR_USAGE, "is not a regular file");
-        if (st.st_size > G_MAXINT32)
-                return error_set(error, KT_ERROR_USAGE, "is too large");
+        if (!file_read_fd(fd, "it", SIZE_LIMIT, ret_text, &st, &problem)) {
+                if (!is_null_device(fd)) {
+                        g_propagate_error(error, g_steal_pointer(&problem));
+                        return false;
+                }
+                *ret_text = g_strdup("");
+        }
         if (readers)
                 *readers &= st.st_mode;
-
-        size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
-        text = g_malloc(size + 1);
-        while (length < size) {
-                ssize_t n = read(fd, text + length, size - length);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return error_set_errno(error, errno, "cannot be read");
-                if (n == 0)
-                        break;
-                length += (size_t) n;
-        }
-        text[length] = '\0';
-        *ret_text = g_steal_pointer(&text);
-        *ret_length = length;
+        *ret_length = (size_t) st.st_size;
         return true;
 }
 

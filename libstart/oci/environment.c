@@ -49,7 +49,7 @@ typedef struct Slot {
         guint entry; /* its place in `entries`, plus one; 0: the slot is free */
 } Slot;
 
-/* While it is made. Later assignments win, where they stand. */
+/* The environment while it is made. A later assignment replaces an earlier one, and stands in its own place. */
 typedef struct Environment {
         const char **entries; /* NULL where a later one has taken the name */
         guint n_entries, size;
@@ -316,7 +316,7 @@ static void close_gaps(Environment *env) {
         env->n_entries = n;
 }
 
-/* Lines of files may well be shorter than 32 bytes: it only saves growing in steps. */
+/* Lines of files may be shorter than 32 bytes: the estimate only saves growing in steps. */
 static guint estimate_entries(const SpecInput *input) {
         gsize n = 32 + input->env->len;
 

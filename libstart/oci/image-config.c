@@ -62,7 +62,7 @@ static char **copy_labels(const json_map_string_string *labels) {
         return copy;
 }
 
-/* Not a path that says one thing and shows another in the journal or in a terminal. */
+/* A path with control characters could look like another one in the journal or in a terminal. */
 static bool check_path(const char *key, const char *path, GError **error) {
         for (const char *c = path; *c; c++)
                 if (g_ascii_iscntrl(*c)) {

@@ -35,7 +35,7 @@ static Propagation find_propagation(const Mount *mount) {
         return PROPAGATION_INHERITED;
 }
 
-/* The innermost mount that the path is on, and that does not leave it to the one below. */
+/* The innermost mount above the path that has a propagation of its own. */
 static const Mount *find_deciding(Mount *const *mounts, size_t length, const char *path) {
         const Mount *found = NULL;
 
@@ -118,7 +118,7 @@ static void add_option(Mount *mount, const char *option) {
         mount->options[mount->options_len] = NULL;
 }
 
-/* What is read-only below is so above, whatever was asked for: a remount for another flag would lift it. */
+/* A mount of something read-only is read-only, whatever was asked for: a remount for another flag would lift that. */
 static void make_read_only(Mount *mount) {
         for (size_t i = 0; i < mount->options_len; i++)
                 if (g_str_equal(mount->options[i], "rw")) {
@@ -183,7 +183,8 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         if (!other)
                 add_mount(list, g_steal_pointer(&owned));
         else if (!is_same(other, mount))
-                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s'", mount->destination);
+                return error_set(error, KT_ERROR_USAGE, "Two different mounts are to be on '%s': leave one out",
+                                 mount->destination);
         return true;
 }
 
@@ -307,7 +308,7 @@ static bool is_cgroup_unmasked(const GPtrArray *unmasked) {
         return false;
 }
 
-/* A default below a mount that was asked for: without the latter there is nothing to mount it on. */
+/* A default below a mount that was asked for must be mounted after that, not among the first. */
 static bool is_below_request(const MountList *list, const char *destination) {
         for (guint i = list->n_first; i < list->mounts->len; i++) {
                 const char *above = ((const Mount *) list->mounts->pdata[i])->destination;
@@ -318,7 +319,8 @@ static bool is_below_request(const MountList *list, const char *destination) {
         return false;
 }
 
-/* First, where that is possible: libstart makes them itself, up to the first mount that is none of them. */
+/* The defaults come first where that is possible: libstart makes the first mounts itself, up to one that it does not
+ * know. */
 static void add_default(MountList *list, Mount *mount) {
         if (is_below_request(list, mount->destination)) {
                 add_mount(list, mount);
@@ -366,7 +368,7 @@ static guint count_slashes(const char *path) {
         return n;
 }
 
-/* What is deeper is mounted later, so that it is not hidden. */
+/* A deeper mount is made later: otherwise the one above would hide it. */
 static int compare_depth(const void *a, const void *b, void *data) {
         const Mount *const *first = a, *const *second = b;
 

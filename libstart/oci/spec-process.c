@@ -112,7 +112,7 @@ static void set_limit(Process *process, const char *type, guint64 soft, guint64 
         limit->soft_present = limit->hard_present = true;
 }
 
-/* As high as Podman gets it: it raises its own limits first, and takes what it has where it may not. */
+/* The limit that Podman would set: it raises its own limits first, and where it may not it takes what it has. */
 static void set_default_limit(Process *process, const char *type, guint64 own_hard, bool can_raise) {
         guint64 limit = can_raise ? DEFAULT_LIMIT : MIN(DEFAULT_LIMIT, own_hard);
 

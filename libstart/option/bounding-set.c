@@ -6,7 +6,7 @@
 #include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 
-/* Podman's. */
+/* Podman's defaults. */
 #define BIT(capability) (G_GUINT64_CONSTANT(1) << CAP_##capability)
 #define DEFAULT_CAPABILITIES                                                                              \
         (BIT(CHOWN) | BIT(DAC_OVERRIDE) | BIT(FOWNER) | BIT(FSETID) | BIT(KILL) | BIT(NET_BIND_SERVICE) | \

@@ -19,7 +19,7 @@ static bool check_address(const char *address, GError **error) {
         return true;
 }
 
-/* Whatever else was in a name could begin another entry of the file. */
+/* Another character, such as a blank or a line end, could begin another entry of the file. */
 static bool check_names(char *const *names, GError **error) {
         for (char *const *name = names; *name; name++)
                 if (!name_is_made_of(*name, "_.-"))

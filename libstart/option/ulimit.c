@@ -28,7 +28,7 @@ static bool parse_limit(const char *value, guint64 *ret, GError **error) {
         return true;
 }
 
-/* Also by its whole name, as podman takes it. */
+/* podman takes the whole name, RLIMIT_NOFILE, too. */
 static const char *find_type(const char *name, size_t length) {
         for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
                 if ((strlen(types[i].name) == length && strncmp(types[i].name, name, length) == 0) ||

@@ -154,7 +154,7 @@ bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **erro
 }
 
 /* Once around: what is kept goes from the begin of the queue to its end, and is nowhere missing meanwhile. */
-bool fd_store_sweep(FdStore *store, FdStoreKeep keep, void *data, GError **error) {
+bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *data, GError **error) {
         char name[FD_STORE_NAME_MAX + 1];
         int fds[FD_STORE_GROUP_MAX];
         gsize n_fds;
@@ -162,12 +162,16 @@ bool fd_store_sweep(FdStore *store, FdStoreKeep keep, void *data, GError **error
         for (guint left = store->n_messages; left > 0 && peek(store, name, fds, &n_fds); left--) {
                 bool kept = keep(name, data), added = kept && fd_store_add(store, name, fds, n_fds, error);
 
-                for (gsize i = 0; i < n_fds; i++)
+                if (!kept || added) {
+                        (void) recv(store->reader, NULL, 0, MSG_DONTWAIT);
+                        store->n_messages--;
+                }
+                if (!kept)
+                        drop(name, fds, n_fds, data);
+                for (gsize i = 0; kept && i < n_fds; i++)
                         close(fds[i]);
                 if (kept && !added)
                         return false;
-                (void) recv(store->reader, NULL, 0, MSG_DONTWAIT);
-                store->n_messages--;
         }
         return true;
 }

@@ -33,9 +33,9 @@ bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds,
 typedef void (*FdStoreVisit)(const char *name, const int *fds, gsize n_fds, void *data);
 bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **error);
 
-/* Drop what need not be kept. */
+/* Take out what need not be kept, and give it to `drop`, whose it becomes: the last close of some things takes time. */
 typedef bool (*FdStoreKeep)(const char *name, void *data);
-bool fd_store_sweep(FdStore *store, FdStoreKeep keep, void *data, GError **error);
+bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *data, GError **error);
 
 typedef struct ListenFd {
         const char *name; /* inside names */

@@ -12,7 +12,7 @@
 
 static pid_t clone_zombie(pid_t wanted, int cgroup) {
         struct clone_args args = {
-                .flags = cgroup >= 0 ? CLONE_INTO_CGROUP : 0,
+                .flags = CLONE_FILES | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
                 .cgroup = cgroup >= 0 ? (uint64_t) cgroup : 0,
                 .set_tid = wanted > 0 ? (uintptr_t) &wanted : 0,
                 .set_tid_size = wanted > 0 ? 1 : 0,
@@ -24,7 +24,7 @@ static pid_t clone_zombie(pid_t wanted, int cgroup) {
         return pid < 0 ? -errno : (pid_t) pid;
 }
 
-/* A child that exits at once, with the id `wanted` unless that is 0. Returns its id or a negative errno.
+/* A child that exits at once (and closes nothing, which may last: it shares our descriptors), with the id `wanted` unless that is 0. Returns its id or a negative errno.
  * No signal is sent to us when it exits; waitpid() needs __WALL for such children.
  *
  * journald may read a line that the payload itself sent, or that was sent in its name while it was there, only when the

@@ -12,7 +12,7 @@
  * loop, whose `epoll` it uses. */
 typedef struct NotifyLoop NotifyLoop;
 
-/* What events of ours carry beside a pointer; relay-loop.c must leave this bit alone. */
+/* Our events have this bit in their data, beside a pointer; those of others do not. */
 #define ABOUT_NOTIFY ((uintptr_t) 4)
 
 /* `address`: $NOTIFY_SOCKET; NULL for a relay that systemd does not run, which refuses all registrations. `epoll` and
@@ -35,7 +35,7 @@ guint notify_loop_n_sources(const NotifyLoop *loop);
 void notify_loop_event(NotifyLoop *loop, const struct epoll_event *event);
 /* Pass on at most one message of each source. Returns true if some have ended, and the store can be swept. */
 bool notify_loop_step(NotifyLoop *loop);
-/* Is a payload's readiness awaited? One that ends right after it must not end for systemd before systemd has heard it. */
+/* Is a payload's readiness awaited? Then every moment counts: systemd must hear of it before it sees the payload end. */
 bool notify_loop_is_urgent(const NotifyLoop *loop);
 /* How long to wait for events, at most `timeout` milliseconds (-1: for ever). */
 int notify_loop_wait_time(const NotifyLoop *loop, int timeout);

@@ -14,12 +14,13 @@
 
 /* Everything in a payload's pipe is the payload's: it may open the pipe again through /proc/self/fd, read from it, give it
  * another size, put packets or pages into it that it changes later, at any moment, between any two of our calls. What is
- * protected: that this thread goes on for the others, and that nobody's bytes get into another's lines. So nothing here
- * waits for bytes or for room (the reading ends are non-blocking), nothing is repeated for as long as a payload likes, and
- * the scratch pipe, which all share, is another one as soon as it did not give back what was put into it.
+ * protected: nobody's bytes get into another's lines, and nothing here waits for bytes or for room, or is repeated for as
+ * long as a payload likes. So the reading ends are non-blocking, and the scratch pipe, which all share, is replaced as soon
+ * as it did not give back what was put into it.
  *
- * Not protected: tee(2), read(2) and ioctl(2) take the kernel's lock of the pipe, which a writer has while it copies from
- * its memory. No call asks for it without waiting. A payload that makes that copy slow stops this thread meanwhile. */
+ * One thing here may wait: tee(2), read(2), ioctl(2), open(2) and the last close(2) of a pipe take the kernel's lock of it.
+ * A writer has that lock while write(2) copies from its memory, which a payload can make slow. No call asks for the lock
+ * without waiting, and not even SIGKILL ends the wait. So all of this runs in a worker (pipe-workers.h). */
 
 static bool open_scratch(Pump *pump, GError **error) {
         int fds[2];

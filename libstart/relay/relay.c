@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +69,6 @@ int main(int argc, char **argv) {
         /* A reader that has gone, and a file that is too large, are errors of one write. */
         signal(SIGPIPE, SIG_IGN);
         signal(SIGXFSZ, SIG_IGN);
-        mallopt(M_ARENA_MAX, 1); /* 132 KiB for each thread that writes a file would be too much */
         log_open("keyturn-relay", LOG_TO_STDERR, LOG_INFO);
         (void) run(&error);
         log_error("%s", error->message);

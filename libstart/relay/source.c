@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -75,6 +74,7 @@ static RelaySource *source_alloc(void) {
                         .pipe = -1,
                         .journal = -1,
                         .file = -1,
+                        .sink = -1,
                         .left = G_MAXSIZE,
                 };
         return source;
@@ -233,6 +233,8 @@ void relay_source_free(RelaySource *source) {
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 fd_closep(&source->streams[i].pipe);
                 fd_closep(&source->streams[i].journal);
+                if (source->streams[i].sink != source->streams[i].file)
+                        fd_closep(&source->streams[i].sink);
                 fd_closep(&source->streams[i].file);
         }
         fd_closep(&source->memory);
@@ -281,8 +283,8 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         return save_record(source, error);
 }
 
-/* As the registration says. (It is also the owner of the pipe, but that is a thing which root in a container can
- * change, to write in another's name; only of a payload whose libstart did not say it, that has to do.) */
+/* As the registration says. An older libstart does not say it; then the owner of the pipe has to do, though root in a
+ * container can change that, to write in another's name. */
 static void find_owner(RelaySource *source, const RelayStream *stream) {
         const RelayRecord *record = &source->record;
         struct stat st = { .st_uid = record->uid, .st_gid = record->gid };
@@ -290,13 +292,6 @@ static void find_owner(RelaySource *source, const RelayStream *stream) {
         if (source->owner.pid != 0 || (!record->has_user && fstat(stream->pipe, &st) < 0))
                 return;
         source->owner = (struct ucred) { .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
-}
-
-/* Has it been reaped? (A zombie's id is still its own.) */
-static bool is_gone(RelaySource *source) {
-        if (!source->reaped && !signal_0(source->payload) && errno == ESRCH)
-                source->reaped = true;
-        return source->reaped;
 }
 
 static int use_late_pid(RelaySource *source) {
@@ -307,48 +302,37 @@ static int use_late_pid(RelaySource *source) {
         return r;
 }
 
-bool relay_stream_may_move(RelayStream *stream) {
-        int waiting = 0;
-
-        if (stream->source->ended && stream->left == G_MAXSIZE)
-                stream->left = ioctl(stream->pipe, FIONREAD, &waiting) == 0 ? (gsize) waiting : 0;
-        return stream->left > 0;
-}
-
-static ssize_t send_as_payload(RelayStream *stream, const char *data, size_t size) {
+int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
         RelaySource *source = stream->source;
-        ssize_t n;
         int r;
 
         find_owner(source, stream);
-        if (is_gone(source)) {
-                r = use_late_pid(source);
-                if (r < 0)
-                        return r;
-        }
-        n = journal_send(stream->journal, data, size, &source->owner);
-        if (n != -ESRCH)
-                return n;
-        /* It was reaped just now. */
-        r = use_late_pid(source);
-        return r < 0 ? r : journal_send(stream->journal, data, size, &source->owner);
+        r = source->reaped && stream->file < 0 ? use_late_pid(source) : 0;
+        if (r < 0)
+                return r;
+        *ret = (PipeMove) {
+                .pipe = stream->pipe,
+                .journal = stream->journal,
+                .file = stream->file,
+                .sink = stream->sink,
+                .hung_up = stream->hung_up,
+                .ended = source->ended,
+                .yield = stream->rechecks > 0,
+                .level_prefix = source->record.level_prefix,
+                .sender = source->owner,
+                .payload = source->reaped ? -1 : source->payload,
+                .prefix = stream->prefix,
+                .left = stream->left,
+        };
+        return 0;
 }
 
-ssize_t relay_stream_send(char *data, size_t size, void *context) {
-        RelayStream *stream = context;
-        ssize_t n;
-
-        if (stream->journal < 0)
-                return -ENOTCONN;
-        size = MIN(size, stream->left);
-        if (stream->source->record.level_prefix)
-                level_prefix_lower(&stream->prefix, data, size);
-        n = send_as_payload(stream, data, size);
-        if (n <= 0)
-                return n;
-        level_prefix_sent(&stream->prefix, data, (gsize) n);
-        stream->moved += (gsize) n;
-        if (stream->left != G_MAXSIZE)
-                stream->left -= (gsize) n;
-        return n;
+void relay_stream_moved(RelayStream *stream, const PipeMove *move) {
+        stream->sink = move->sink;
+        stream->prefix = move->prefix;
+        stream->left = move->left;
+        stream->moved += move->moved;
+        stream->lost += move->lost;
+        if (move->result == PUMP_FAILED && move->errnum == ESRCH)
+                stream->source->reaped = true;
 }

@@ -7,14 +7,14 @@
 #include <sys/types.h>
 
 #include "libstart/relay/fd-store.h"
-#include "libstart/relay/file-writer.h"
 #include "libstart/relay/late-pid.h"
 #include "libstart/relay/level-prefix.h"
+#include "libstart/relay/pipe-job.h"
 #include "libstart/relay/record.h"
 
 /* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file that
- * systemd opened for the unit (StandardOutput=file:, tty and the like), of which the payload must not have a descriptor:
- * root in a container may change the mode of whatever it has one of, and open it again. */
+ * systemd opened for the unit (StandardOutput=file:, tty and the like). The payload must not get a descriptor of such a
+ * file: root in a container could change its mode, and open it again. */
 
 typedef struct RelaySource RelaySource;
 
@@ -24,15 +24,19 @@ typedef struct RelayStream {
         int pipe;        /* -1: no such stream, or it has ended */
         int journal;     /* -1: to be opened when there is something to say */
         int file;        /* goes there instead; or -1 */
+        int sink;        /* of a file: what is written to (PipeMove), or -1 */
         bool hung_up;    /* the pipe has no writer any more */
         bool queued;     /* in one of the loop's queues */
+        bool busy;       /* a worker has it */
+        bool again;      /* meanwhile something happened */
         bool complained; /* said already that its lines are not taken */
         gsize moved;     /* bytes since the pipe was empty */
         guint rechecks;  /* since something was moved */
         bool rechecked;  /* in the loop's queue for that */
         LevelPrefix prefix;
-        gsize left;    /* how much may be moved yet; G_MAXSIZE until the payload has ended */
-        FileTurn turn; /* of a file */
+        gsize left;        /* how much may be moved yet; G_MAXSIZE until the payload has ended */
+        gsize lost;        /* bytes that the file did not take */
+        gint64 full_since; /* monotonic: the file has no room, though the payload has ended; or 0 */
 } RelayStream;
 
 enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };
@@ -46,6 +50,8 @@ struct RelaySource {
         bool reaped;        /* its id may be another's */
         LatePid late;       /* once it has been reaped */
         struct ucred owner; /* user and group of the payload; pid 0 until they are known */
+        gint64 slow_until;  /* monotonic: till then others are not to wait for it */
+        bool was_held;      /* said already that it was */
         RelayStream streams[SOURCE_STREAMS];
 };
 
@@ -68,10 +74,7 @@ bool relay_source_ended(const RelaySource *source);
 /* Open the stream's connection to the journal, and leave it in the store. Never waits. */
 bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error);
 
-/* May something of it be moved yet? When the payload has ended, what it has left in the pipe, even if somebody elsewhere
- * whom it gave the pipe to still writes: else containers that end would leave behind more and more. */
-bool relay_stream_may_move(RelayStream *stream);
-
-/* A PumpSend: send lines in the payload's name. `context` is the RelayStream. -ENOTCONN: see
- * relay_stream_connect(). */
-ssize_t relay_stream_send(char *data, size_t size, void *context);
+/* What a worker is to do next for it. Returns 0 or a negative errno. */
+int relay_stream_prepare(RelayStream *stream, PipeMove *ret);
+/* What the worker has done. */
+void relay_stream_moved(RelayStream *stream, const PipeMove *move);

@@ -61,7 +61,7 @@ bool bind_mount_is_private(const Mount *mount) {
         return g_strcmp0(mount->type, "bind") == 0 && find_flags(mount, &flags);
 }
 
-/* The flags are the mount's own: what is mounted further down keeps its. */
+/* Only the mount itself gets the flags; mounts below it keep theirs. */
 static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
         static const guint64 all = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
         struct mount_attr attributes = { .attr_set = flags->set, .attr_clr = all & ~flags->set };
@@ -72,7 +72,7 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
                 syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
 }
 
-/* Ready before anybody can see it: attached, it is at once what it is to be. */
+/* The mount gets its flags before it is attached: nobody sees it without them. */
 bool bind_mount_make(const BindMountContext *context, const Mount *wanted, GError **error) {
         _cleanup_close_ int source = -1, fd = -1, target = -1;
         Flags flags;

@@ -34,8 +34,8 @@ static bool refuse_missing(const char *path, GError **error) {
                 path, unit, unit, path);
 }
 
-/* The device rules of our cgroup, which is the payload's, are asked without opening the device: for some, that alone
- * does something. */
+/* Our cgroup, and so its device rules, are the payload's. access(2) asks them; to open a device would already do
+ * something with some of them. */
 static bool check_access(const char *path, const char *node, const char *wanted, GError **error) {
         int mode = (strchr(wanted, 'r') ? R_OK : 0) | (strchr(wanted, 'w') ? W_OK : 0);
 

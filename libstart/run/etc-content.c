@@ -14,7 +14,7 @@ static GPtrArray *split_line(char *line, const char *comment_characters) {
         return words;
 }
 
-/* `names` has those that the text has; they are of `lines`. */
+/* Adds the names of hosts in the text to `names`; the strings belong to `lines`. */
 static void append_hosts(GString *text, char *const *lines, GHashTable *names) {
         for (char *const *line = lines; *line; line++) {
                 g_autoptr(GPtrArray) words = split_line(*line, "#");

@@ -142,7 +142,7 @@ static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrA
                mount_request_add_option(mount, "bind", error) && mount_request_add_option(mount, "rprivate", error);
 }
 
-/* What is mounted on a link is mounted on what the link leads to: one of the container's zones would be another. */
+/* A mount on a link lands on the link's target, and would replace one of the container's own zones. */
 static bool check_localtime(int root_fd, GError **error) {
         char target;
 
@@ -179,7 +179,7 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
         return ok ? g_steal_pointer(&mounts) : NULL;
 }
 
-/* A tmpfs can begin with what it hides. */
+/* A tmpfs with tmpcopyup begins with a copy of what it hides. */
 static bool hides(const runtime_spec_schema_defs_mount *mount, const char *path) {
         return mount_covers(mount, path) &&
                !(mount->options && g_strv_contains((const char *const *) mount->options, "tmpcopyup"));

@@ -118,7 +118,7 @@ bool hand_over_has_ended(pid_t process) {
                (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
 }
 
-/* A zombie that we trace is nobody else's to see until we have waited for it. */
+/* Nobody else is told that a process that we trace has ended, until we have waited for it. */
 static void hear_last_words(const HandOver *hand_over, const HandOverCalls *calls) {
         if (hand_over_has_ended(hand_over->payload))
                 calls->ended(hand_over->told ? hand_over->payload : 0, calls->data);
@@ -145,7 +145,7 @@ static void pass_on_signals(HandOver *hand_over, const HandOverCalls *calls) {
         }
 }
 
-/* Returns at once where it cannot be waited for: it is not traced. */
+/* Returns at once where the payload is not traced, and so cannot be waited for. */
 static void await_end(pid_t payload) {
         int status;
 
@@ -159,8 +159,8 @@ static bool watch(int epoll, int signals, const Notify *notify) {
         return epoll_ctl(epoll, EPOLL_CTL_ADD, signals, &event) == 0 && notify_watch(notify, epoll);
 }
 
-/* Wait for systemd to have handled MAINPID=. Its being slow is no error: the payload runs, and only the little that
- * is said at the top of this file depends on it. */
+/* Wait until systemd has handled MAINPID=. A slow systemd is no error: the payload runs, and only the exit status of one
+ * that ends at once depends on this (see the top of this file). */
 static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over, const HandOverCalls *calls) {
         _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
         struct signalfd_siginfo info;
@@ -210,7 +210,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
                 calls->ended(0, calls->data);
         else if (traced)
                 pass_on_signals(ret, calls);
-        /* systemd would only complain about the pid of a payload that is gone; our own end tells of it. */
+        /* systemd would complain about the pid of a payload that is gone. That libstart ends tells it enough. */
         message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
         if (!calls->started(ret->payload, calls->data, error) || (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);

@@ -126,7 +126,7 @@ static bool follow(Walk *walk, int link, const char *name, const struct stat *st
         return true;
 }
 
-/* A link of procfs leads where its text does not. Nobody but the kernel makes links there. */
+/* A link of procfs leads elsewhere than its text says. Only the kernel makes links there. */
 static bool is_in_proc(int fd) {
         struct statfs st;
 
@@ -166,8 +166,8 @@ static bool take_step(Walk *walk, const char *name, bool *ret_done, GError **err
         return true;
 }
 
-/* Step by step. In the end, and at each step, the kernel opens a way without links: what is exchanged meanwhile for a
- * link is not followed either. */
+/* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links: one
+ * that somebody puts there meanwhile is not followed either. */
 static int walk_open(const char *path, int flags, const GArray *untrusted, GError **error) {
         g_auto(Walk) walk = {
                 .way = g_string_new(NULL),
@@ -235,7 +235,6 @@ int host_path_open(const char *path, int flags, const char *untrusted_list, GErr
         return untrusted ? walk_open(path, flags, untrusted, error) : -1;
 }
 
-/* In one piece, as far as a file says how long it is: what is no regular file does not. */
 static bool is_null(const struct stat *st) {
         return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
@@ -256,7 +255,8 @@ static bool read_whole(int fd, GString *content) {
         return true;
 }
 
-/* Looked at before it is opened: to open a device may do something, to open a FIFO waits, and neither ends. */
+/* The file is looked at before it is opened: to open a device may do something, to open a FIFO waits, and what they say
+ * may never end. */
 static int open_file(const char *path, const char *untrusted_list, GError **error) {
         _cleanup_close_ int found = host_path_open(path, O_PATH, untrusted_list, error);
         g_autofree char *itself = g_strdup_printf("/proc/self/fd/%d", found);

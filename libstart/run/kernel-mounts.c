@@ -28,7 +28,7 @@ static const struct {
         { "/sys/fs/cgroup", "cgroup", "cgroup2" },
 };
 
-/* rprivate: all of the container's mounts are, where nobody asks for anything else. */
+/* rprivate needs nothing done: the container's mounts are private unless somebody asks for something else. */
 static const struct {
         const char *name;
         unsigned long flag;
@@ -84,7 +84,7 @@ bool kernel_mount_is_known(const Mount *mount, bool cgroup2) {
         return find_type(mount) && is_makeable(mount) && (cgroup2 || !g_str_equal(mount->type, "cgroup"));
 }
 
-/* Without following any link: an image in which /proc is one gets none, and does not start. */
+/* No link is followed: where an image has a link in the place of /proc, the container does not start. */
 static int open_directory(int root_fd, const char *path) {
         return resolve_open(root_fd, path, O_PATH | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }

@@ -159,7 +159,7 @@ static bool cover(int *first, int (*make)(void), int target) {
         return attach(mount, target);
 }
 
-/* The spec has no mask in a mount that the host shares; a link must not lead into one after all. */
+/* The spec has no mask in a mount that is shared with the host. Links are not followed where one could lead there. */
 static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
         return g_strcmp0(linux_->rootfs_propagation, "shared") == 0 ? RESOLVE_NO_SYMLINKS : 0;
 }

@@ -40,7 +40,7 @@ static bool open_null(GError **error) {
         return replace_input(fd, error);
 }
 
-/* Where the file is, on a mount that nobody else has. */
+/* A mount of our own, of the file alone. */
 static int clone_read_only(void) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC };
         _cleanup_close_ int mount = (int) syscall(SYS_open_tree, STDIN_FILENO, "",
@@ -51,7 +51,7 @@ static int clone_read_only(void) {
         return fd_steal(&mount);
 }
 
-/* What has been read of it before stays read. */
+/* The offset stays: what has been read before stays read. */
 static int reopen(int mount) {
         char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);

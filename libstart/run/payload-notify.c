@@ -61,15 +61,15 @@ static bool is_read(const PayloadNotify *notify) {
         return recv(notify->socket, &byte, 1, MSG_PEEK) < 0;
 }
 
-/* The relay is slow, or dead, if this takes long; it will do what it has to, only perhaps too late for a payload that ends
- * at once. */
+/* If this takes long, the relay is slow or dead. It will still do what it has to, but perhaps too late for a payload that
+ * ends at once. */
 static void await(const PayloadNotify *notify, bool (*is_done)(const PayloadNotify *)) {
         for (int i = 0; i < AWAIT_MSEC * 10 && !is_done(notify); i++)
                 g_usleep(100);
 }
 
-/* A process that we trace is seen to end by nobody before we exit. So from here on the relay watches it, or it has ended
- * already and the relay has passed on its last words. */
+/* Nobody but us sees the end of a process that we trace, until we exit. So when this returns, the relay watches the
+ * payload, or the payload has ended and the relay has passed on its last words. */
 bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t main_process, GError **error) {
         NotifyRecord record = { .address = getenv("NOTIFY_SOCKET"), .payload = main_process, .unit = (char *) unit };
         g_autofree char *text = NULL;

@@ -68,8 +68,8 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
         return true;
 }
 
-/* Of a directory that was found, that very directory becomes the layer, whatever its path has come to name. (Not before
- * Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
+/* A root directory is mounted by the descriptor with which it was found: its path may name something else by now. (Not
+ * before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
 static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
         char *only[] = { found, NULL };
@@ -81,8 +81,8 @@ static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error
         return root->fd >= 0;
 }
 
-/* A root directory that is used as it is: a mount of its own all the same, to be treated as an overlay is. nodev with all
- * that is mounted below, as the container would find it there. */
+/* A root directory that is used as it is gets a mount of its own, so that it can be treated like an overlay. What is
+ * mounted below comes along, and is nodev as well. */
 static bool clone_directory(Root *root, const char *path, GError **error) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE };
         bool found = root->source >=

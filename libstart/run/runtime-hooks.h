@@ -2,9 +2,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "libstart/run/further-mounts.h"
-#include "libstart/run/runtime.h"
+#include "libstart/run/runtime-container.h"
 
 /* What libcrun calls of ours while it runs a container: see runtime-hooks.c. */
 

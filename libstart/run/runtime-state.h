@@ -4,7 +4,7 @@
 #include <libcrun/error.h>
 #include <sys/types.h>
 
-#include "libstart/run/runtime.h"
+#include "libstart/run/runtime-container.h"
 
 /* Write what `crun exec` and keyturnctl read, into STATE_ROOT/ID, which is there: config.json, the seccomp filter, and
  * libcrun's status file. Returns a negative value on errors, as libcrun's functions do. */

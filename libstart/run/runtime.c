@@ -14,6 +14,9 @@
 #include "libstart/run/runtime-hooks.h"
 #include "libstart/run/runtime.h"
 
+/* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
+ * variables, and a handler. What happens then, step by step, is told in runtime-hooks.c. */
+
 static void set_error(libcrun_error_t *err, GError **error) {
         int status = *err ? (*err)->status : 0;
         const char *message = *err ? (*err)->msg : "libcrun failed without a reason";
@@ -91,18 +94,17 @@ static size_t count_own_mounts(const RuntimeContainer *container) {
         return mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
 }
 
-/* libcrun then just calls setgroups(2), and does not ask /proc before whether a user namespace forbids it. No user can
- * have said anything else: annotations of this kind are refused. */
-static void want_groups(const runtime_spec_schema_config_schema *spec) {
-        append_json_map_string_string(spec->annotations, "run.oci.keep_original_groups", "0");
-}
+/* Not libcrun_container_load_from_memory(): that would parse what we would have to print first.
+ *
+ * With the annotation libcrun just calls setgroups(2), and does not ask /proc before whether a user namespace forbids it.
+ * No user can have said anything else: annotations of this kind are refused. */
+static libcrun_container_t make_container(Remainder *remainder) {
+        json_map_string_string *annotations = remainder->spec.annotations;
 
-/* Not libcrun_container_load_from_memory(): that would parse what we would have to print first. */
-static libcrun_container_t make_container(const RuntimeContainer *container, Remainder *remainder) {
-        want_groups(container->spec);
+        append_json_map_string_string(annotations, "run.oci.keep_original_groups", "0");
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
-                .annotations = make_string_map_from_json(container->spec->annotations),
+                .annotations = make_string_map_from_json(annotations),
                 .config_file_content = (char *) "", /* written with the status */
         };
 }
@@ -129,7 +131,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         int result;
 
         take_remainder(container, hooks.n_own, short_environment, &remainder);
-        libcrun_container_t crun = make_container(container, &remainder);
+        libcrun_container_t crun = make_container(&remainder);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP | LIBCRUN_RUN_OPTIONS_NO_FORK, &err);

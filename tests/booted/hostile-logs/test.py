@@ -15,7 +15,7 @@ def hostile(machine, name, attack, extra='', service=''):
     """A container with Podman's default rights that runs an attack of hostile.c."""
     program = machine.path('/usr/local/bin/hostile')
     if not os.path.exists(program):
-        subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-o', program, os.path.join(HERE, 'hostile.c')],
+        subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-pthread', '-o', program, os.path.join(HERE, 'hostile.c')],
                        check=True)
     machine.container(name, f'''
         [Container]
@@ -90,6 +90,58 @@ def test_payload_floods(machine):
     attack_others(machine, 'flood')
 
 
+def wait_until_held(machine):
+    """Some process or thread of the relay's waits in the kernel, and goes on doing so."""
+    def is_held():
+        for _ in range(5):
+            if 'D' not in machine.run('ps -L -o stat= -C keyturn-relay', check=False).out:
+                return False
+            time.sleep(0.1)
+        return True
+    machine.wait_for(is_held, 40)
+
+
+def check_that_lines_arrive(machine, unit):
+    """Within a time in which the attacker does not let go."""
+    before = len(messages(machine, unit))
+    machine.wait_for(lambda: len(messages(machine, unit)) > before + 10, 5)
+
+
+def test_payload_holds_the_lock_of_its_pipe(machine):
+    """It is the kernel's, and nobody can ask for it without waiting: the relay sat there, and could not even be killed."""
+    machine.unit(f'{RELAY}.d/stop.conf', '[Unit]\nRefuseManualStop=no\n')
+    machine.container('ticker', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "while :; do echo tick; sleep 0.1; done"
+        StopSignal=SIGKILL
+    ''')
+    hostile(machine, 'told', 'ready', 'Notify=true')
+    # The machine is to go on, which makes the lock no freer: all who keep it from its holder are in one control group.
+    hostile(machine, 'holder', 'hold', service='CPUWeight=1\n        LogRateLimitIntervalSec=1s\n        LogRateLimitBurst=100')
+    machine.run('systemctl start ticker holder')
+
+    wait_until_held(machine)
+    check_that_lines_arrive(machine, 'ticker')
+    machine.run('systemctl start told', timeout=5)
+
+    wait_until_held(machine)
+    before = relay_pid(machine)
+    machine.run(['kill', '-KILL', before])
+    machine.wait_for(lambda: relay_pid(machine) not in ('0', before), 5)
+    check_that_lines_arrive(machine, 'ticker')
+
+    wait_until_held(machine)
+    machine.run(f'systemctl restart {RELAY}', timeout=10)
+    machine.run('systemctl restart ticker')
+    check_that_lines_arrive(machine, 'ticker')
+
+    machine.run('systemctl restart holder')
+    wait_until_held(machine)
+    machine.run(f'systemctl stop {RELAY}', timeout=10)
+    machine.run('systemctl stop holder ticker told')
+
+
 def test_payload_gives_its_pipe_to_another_user(machine):
     hostile(machine, 'pretender', 'chown-pipe')
     machine.run('systemctl start pretender')
@@ -116,12 +168,13 @@ def test_no_emergencies(machine):
     assert found['done'] == '7', found
 
 
-def zombies(machine):
-    return machine.run(['ps', '--ppid', relay_pid(machine), '-o', 'pid='], check=False).out.split()
+def children(machine):
+    """The states of the relay's: its workers (S, D), and process ids that are kept (Z)."""
+    return machine.run(['ps', '--ppid', relay_pid(machine), '-o', 'stat='], check=False).out
 
 
 def stored(machine):
-    found = machine.run(f'cat /proc/{relay_pid(machine)}/fdinfo/*').out
+    found = machine.run(f'cat /proc/{relay_pid(machine)}/fdinfo/*', check=False).out
     return sum(map(int, re.findall(r'scm_fds:\s*(\d+)', found)))
 
 
@@ -139,7 +192,7 @@ def test_pipes_that_outlive_their_payload(machine):
         machine.wait_for(lambda: machine.show('giver', 'ActiveState') == 'failed')
         assert machine.show('giver', 'ExecMainStatus') == '3'
     machine.wait_for(lambda: messages(machine, 'giver').count('giving') == 5)
-    machine.wait_for(lambda: not zombies(machine) and stored(machine) == before)
+    machine.wait_for(lambda: 'Z' not in children(machine) and stored(machine) == before)
 
 
 def test_watchdog(machine):
@@ -375,7 +428,7 @@ def test_stopped_reader(machine):
 
 
 def test_nobody_waits_for_a_reader_for_ever(machine):
-    """A service that ends again and again, with output left that nobody reads: a thread of the relay's stayed each time."""
+    """A service that ends again and again, with output left that nobody reads: something of the relay's stayed each time."""
     machine.run('rm -f /run/log-fifo; mkfifo /run/log-fifo')
     machine.unit('reader.service', '[Service]\nExecStart=sh -c "exec 3<>/run/log-fifo; exec sleep 1000"\n')
     machine.run('systemctl start reader')
@@ -393,7 +446,7 @@ def test_nobody_waits_for_a_reader_for_ever(machine):
     for _ in range(5):
         machine.run('systemctl start burst', check=False)
         end_of(machine, 'burst')
-    machine.wait_for(lambda: len(os.listdir(machine.path(f'/proc/{relay_pid(machine)}/task'))) == 1, 30)
+    machine.wait_for(lambda: stored(machine) == 0 and len(children(machine).split()) == 1, 30)
     machine.run('systemctl stop reader; rm /run/log-fifo')
 
 

