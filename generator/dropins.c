@@ -109,6 +109,10 @@ static bool read_directory(const Tree *tree, Directory *directory, GError **erro
         if (fstat(fd, &st) == 0)
                 directory->readers &= readers_below(st.st_mode);
         stream = fdopendir(fd);
+        if (!stream) {
+                close(fd);
+                return error_set_errno(error, ENOMEM, "%s: cannot be read", directory->path);
+        }
         while ((entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
                         g_ptr_array_add(dropins,

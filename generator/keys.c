@@ -230,6 +230,7 @@ static void apply_key(Container *container, const Key *key, const Assignment *li
         for (guint i = 0; i < values->len; i++) {
                 const Value *value = &g_array_index(values, Value, i);
 
+                /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): every row of the table has one */
                 if (!key->handle(container, key, value, &error)) {
                         container_problem(container, value->line, "%s", error->message);
                         g_clear_error(&error);

@@ -111,7 +111,7 @@ static void append(Environment *env, const char *entry) {
                 env->size *= 2;
                 env->entries = g_renew(const char *, env->entries, env->size);
         }
-        env->entries[env->n_entries++] = entry;
+        env->entries[env->n_entries++] = entry; /* NOLINT(clang-analyzer-*): the size is never 0 */
 }
 
 static void add_hashed(Environment *env, const char *entry, guint hash) {

@@ -14,14 +14,13 @@ typedef struct SpecInput {
         const ImageConfig *image;
         const UserIdentity *user;
         const HostFacts *host;
-        const char *hostname; /* the container's */
-        guint64 capabilities; /* its bounding set, a mask as in option/capability.h */
-        const char *root;     /* absolute: the host's directory that its root file system is mounted on */
-        const char
-                *notify_socket; /* path on the host of the socket that the payload notifies systemd on; NULL: none */
-        char *const *env_files; /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
-        const GPtrArray *env;   /* request->env, with the entries of request->env_list in their places */
-        char *const *environment;     /* the payload's whole, NULL-terminated: environment_build() */
+        const char *hostname;      /* the container's */
+        guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
+        const char *root;          /* absolute: the host's directory that its root file system is mounted on */
+        const char *notify_socket; /* path on the host: what the payload notifies systemd on; NULL: nothing */
+        char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
+        const GPtrArray *env;      /* request->env, with the entries of request->env_list in their places */
+        char *const *environment;  /* the payload's whole, NULL-terminated: environment_build() */
         const GPtrArray *file_mounts; /* of MountRequest: bind mounts for files that keyturn makes, used where
                                          * nothing else is mounted on the same path; or NULL */
 } SpecInput;

@@ -19,8 +19,7 @@ typedef struct ContainerRequest {
         const GPtrArray *annotations; /* KEY=VALUE, none of them reserved (annotation.h) */
 
         /* what runs */
-        const char *image; /* a reference, or with `rootfs` a directory */
-        bool rootfs;
+        const char *image;        /* a reference, or with `rootfs` a directory */
         const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
         const GPtrArray *command; /* words behind the image */
         const char *user;         /* USER[:GROUP]; NULL: the image's */
@@ -29,38 +28,41 @@ typedef struct ContainerRequest {
         const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
         const char *env_list;       /* file with more of `env` (env-list.h) */
         const GPtrArray *env_files; /* absolute paths */
-        bool env_host, http_proxy;
-        const char *timezone; /* a name, or "local" */
+        const char *timezone;       /* a name, or "local" */
 
         /* what it sees */
-        bool read_only, read_only_tmpfs;
         GPtrArray *mounts;  /* owned, of MountRequest: --volume, --mount, --tmpfs */
         GPtrArray *devices; /* owned, of DeviceRequest */
         gint64 shm_size;    /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
-        NetworkMode network;
         GString *hosts; /* owned: lines of /etc/hosts */
 
         /* what it may do */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */
-        bool no_new_privileges;
-        bool unconfined;             /* no seccomp filter */
-        const char *seccomp_profile; /* NULL: the default one */
-        GPtrArray *masked;           /* owned: absolute paths */
-        GPtrArray *unmasked;         /* owned: patterns, or SECURITY_UNMASK_ALL */
-        bool host_limits;            /* no limits but the unit's; then there are no ulimits */
-        GArray *ulimits;             /* owned, of Ulimit */
-        GPtrArray *sysctls;          /* owned, of Sysctl */
+        const char *seccomp_profile;    /* NULL: the default one */
+        GPtrArray *masked;              /* owned: absolute paths */
+        GPtrArray *unmasked;            /* owned: patterns, or SECURITY_UNMASK_ALL */
+        GArray *ulimits;                /* owned, of Ulimit */
+        GPtrArray *sysctls;             /* owned, of Sysctl */
 
         /* how systemd has it */
-        LogDriver log_driver;
         const char *log_tag; /* NULL: the unit's name */
+        LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
-        bool detach;
+        NetworkMode network;
 
         /* keyturn's own */
         const char *untrusted_list, *state_dir;
+
+        /* flags, as the options are named */
+        bool rootfs; /* `image` is a directory */
+        bool env_host, http_proxy;
+        bool read_only, read_only_tmpfs;
+        bool no_new_privileges;
+        bool unconfined;  /* no seccomp filter */
+        bool host_limits; /* no limits but the unit's; then there are no ulimits */
+        bool detach;
         bool timing;
 } ContainerRequest;
 

@@ -61,17 +61,21 @@ def test_instances(machine):
 
 
 def test_one_that_is_broken(machine):
-    """It is complained of, and is in nobody else's way."""
+    """It is shown or complained of, and is in nobody else's way."""
     machine.container('broken@', f'[Container]\nImage={BUSYBOX}\nAddDevice=%f\nExec=sleep 1000\n')
+    machine.write('/run/systemd/system/strange.service.d/other.conf',
+                  '[Service]\nExecStart=\nExecStart=/usr/lib/keyturn/libstart run --of-another-version x\n')
+    container(machine, 'strange')
     container(machine, 'whole')
-    machine.run('systemctl start whole; systemctl start broken@x', check=False)
+    machine.run('systemctl start whole; systemctl start broken@x strange', check=False)
     try:
         text = machine.run('keyturnctl list 2>&1').out
-        assert 'broken@x.service: ' in text and 'whole.service' in text, text
+        assert re.search(r'broken@x\.service +failed \(exit status 125\)', text) and 'whole.service' in text, text
+        assert re.search(r"strange\.service: .*'--of-another-version'", text), text
         assert machine.run('keyturnctl exec whole echo hello 2>&1').out == 'hello\n'
-        assert 'broken@x.service: ' in ctl(machine, 'exec broken@x true', 125)
+        assert 'broken@x.service' in ctl(machine, 'exec broken@x true', 125)
     finally:
-        machine.run('systemctl stop whole; systemctl reset-failed broken@x')
+        machine.run('systemctl stop whole; systemctl reset-failed broken@x strange')
 
 
 def test_a_name_that_is_anothers_unit(machine):
