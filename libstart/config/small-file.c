@@ -110,10 +110,13 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **e
 }
 
 bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
+        size_t ignored;
+
+        ret_length = ret_length ?: &ignored;
         for (int tries = 0; tries <= 200; tries++) {
                 if (!file_read(path, ret_text, ret_length, error))
                         return false;
-                if (*ret_text && **ret_text)
+                if (*ret_length > 0) /* what is in it may begin with a NUL */
                         return true;
                 g_clear_pointer(ret_text, g_free);
                 g_usleep(10 * G_TIME_SPAN_MILLISECOND);

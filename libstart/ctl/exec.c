@@ -23,7 +23,7 @@
  * The threat: the payload watches for whoever comes in, and is root or the same user there. A process of ours, forked
  * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
  *  - descriptors: streams.c;
- *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first;
+ *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first, and libcrun where that cannot be;
  *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
  *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
@@ -239,6 +239,10 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         }
         if (!container || !find_state(container, &root, &config, error) || !check_filter(container, root, error))
                 return EXIT_KEYTURN;
+        /* Where a filter of the caller's (SystemCallFilter=) forbids mounts, main() could not protect the program: libcrun
+         * copies it. */
+        if (libcrun_ensure_cloned_binary(&err) < 0)
+                return fail(&err, error);
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
                 return fail(&err, error);

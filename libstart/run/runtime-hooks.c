@@ -84,6 +84,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
                                                       !mount_tree_end(hooks->root, spec->root->readonly, error)))
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
+        hooks->mounted = true;
         return true;
 }
 
@@ -160,8 +161,8 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         int errnum = ENOENT;
 
         timing_mark(container->timing, TIMING_EXEC);
-        if (container->filter && !hooks->filtered) {
-                errnum = EPERM; /* never without the filter, should libcrun ever not have asked for it */
+        if (!hooks->mounted || (container->filter && !hooks->filtered)) {
+                errnum = EPERM; /* never without masks and filter, should libcrun ever not have asked for them */
         } else if (strchr(path, '/')) {
                 execve(path, argv, container->environment);
                 errnum = errno;

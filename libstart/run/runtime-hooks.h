@@ -19,6 +19,7 @@ typedef struct RuntimeHooks {
         /* In the container's process only: */
         int root; /* descriptor of its root */
         FurtherMounts further;
+        bool mounted;  /* all mounts and masks are made */
         bool filtered; /* the filter is in force */
 } RuntimeHooks;
 

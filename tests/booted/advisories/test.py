@@ -358,6 +358,37 @@ def test_race_on_the_root_itself(machine):
     assert started, 'no container has started'
 
 
+def test_device_that_was_replaced(machine):
+    """libcrun makes /dev/null and gives it to all; meanwhile it has become a link to a file of a volume.
+
+    Who shares the root directory moves /dev away with all that is mounted there, and back into a new one. libcrun waits at
+    its begin for that, and behind each node.
+    """
+    make_root(machine)
+    machine.run('rm -rf /srv/secret; mkdir -p /srv/secret; echo secret >/srv/secret/file; chmod 600 /srv/secret/file')
+    start = f'{LIBSTART} run --name evil --network none --log-driver passthrough --tmpfs /tmp:tmpcopyup ' \
+            f'-v /srv/secret:/dev/secret --rootfs {ROOT} true >/dev/null 2>&1 </dev/null'
+    trace = 'strace -f -o /run/replaced.trace -e trace=openat,mknodat'
+    for number in range(1, 60):
+        machine.run(f'{trace} -e inject=openat:delay_enter=1000:when={number} {start}', check=False)
+        if re.search('"dev", .*DELAYED', machine.read('/run/replaced.trace')):
+            break
+    else:
+        raise AssertionError('libcrun opens no "dev"')
+    machine.run(f"""
+        (sleep 1; cd {ROOT}; mv dev moved; mkdir dev; mv moved dev/old
+         for i in $(seq 600); do
+                [ -c dev/null ] && ln -s old/secret/file dev/link && mv -f dev/link dev/null && touch /run/replaced && break
+                sleep 0.01
+         done) &
+        {trace} -e inject=openat:delay_enter=2000000:when={number} -e inject=mknodat:delay_exit=300000:when=7+ {start}
+        wait
+    """, check=False, timeout=60)
+    assert 'mknodat' in machine.read('/run/replaced.trace')
+    machine.run('[ -e /run/replaced ]')
+    assert machine.run('stat -c %a:%u /srv/secret/file').out == '600:0\n'
+
+
 def test_numbers_of_users_do_not_wrap(machine):
     """A number that does not fit is none, and no name either, whatever the image's /etc/passwd says."""
     big = ['4294967296', '4294967295', '4294967297', '-1', '18446744073709551616', '2147483648', '99999999999999999999', '+0']

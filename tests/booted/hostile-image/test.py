@@ -160,6 +160,21 @@ def test_loader_of_an_image_cannot_write_keyturnctl(machine):
             machine.run(f'cmp {CTL} /srv/attacked/keyturnctl')
 
 
+def test_loader_where_the_caller_may_not_mount(machine):
+    """A service whose filter forbids mounts enters, so that keyturnctl cannot execute itself from a mount of its own."""
+    image(machine)
+    machine.write(f'{IMAGE}/write', f'({WRITE}) </dev/null >/dev/null 2>&1 &\n')
+    victim(machine, 'entered')
+    machine.run(f'mkdir -p /srv/attacked; cp --remove-destination {CTL} /srv/attacked/; rm -f /srv/report/told')
+    machine.run('systemd-run --quiet --wait --pipe --property=SystemCallFilter=~@mount '
+                '--property=SystemCallErrorNumber=EPERM /srv/attacked/keyturnctl exec entered /proc/self/exe </dev/null',
+                check=False)
+    machine.wait_for(lambda: 'ended' in machine.read('/srv/report/told'))
+    told = machine.read('/srv/report/told')
+    assert 'began' in told and 'written' not in told, told
+    machine.run(f'cmp {CTL} /srv/attacked/keyturnctl')
+
+
 def hostile_translations(machine):
     """A catalogue for the language xx in a character set whose converter is a library of the image."""
     catalogues, converters = '/usr/share/locale/xx/LC_MESSAGES', f'/usr/lib/{TRIPLET}/gconv'

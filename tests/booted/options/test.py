@@ -100,6 +100,23 @@ def test_credentials_by_the_specifier(machine):
     assert 'the secret' in said, said
 
 
+def test_first_variable_of_a_secret_file_has_a_specifier(machine):
+    """The list of variables then begins with the place of one that is in ExecStart=."""
+    name = 'secretive'
+    machine.container(name, '''
+        [Container]
+        Image=localhost/test/busybox
+        Environment=NAME=%n
+        Environment=PASSWORD=hunter2
+        Exec=env
+
+        [Service]
+        Type=oneshot
+    ''', reload=False)
+    machine.run(f'chmod 600 /etc/containers/systemd/{name}.container; systemctl daemon-reload; systemctl start {name}')
+    assert {f'NAME={name}.service', 'PASSWORD=hunter2'} <= set(machine.journal(name).splitlines())
+
+
 def test_rootfs_by_a_variable_of_the_service(machine):
     machine.run('mkdir -p /srv/root/bin /srv/root/etc /srv/root/proc /srv/root/sys /srv/root/dev /srv/root/run && '
                 'cp /bin/busybox /srv/root/bin/sh')
