@@ -119,18 +119,18 @@ static void add_wants(const Container *container) {
                 service_unit_first(service, "After", after->str);
 }
 
-static void add_mounts(Service *service, const LaunchArgs *args) {
+static void add_mounts(Container *container) {
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        g_autoptr(GPtrArray) paths = source_paths(args);
 
-        for (guint i = 0; i < paths->len; i++) {
-                char *required = source_path_for_mounts(paths->pdata[i]);
+        for (guint i = 0; i < container->sources->len; i++) {
+                const MountSource *source = &g_array_index(container->sources, MountSource, i);
+                char *required = source->is_implied ? NULL : source_path_for_mounts(source->path);
                 g_autoptr(GString) value = g_string_new(NULL);
 
                 if (!required || !g_hash_table_add(seen, required))
                         continue;
                 words_append_quoted(value, required);
-                service_unit(service, "RequiresMountsFor", value->str);
+                service_unit(container->service, "RequiresMountsFor", value->str);
         }
 }
 
@@ -141,7 +141,7 @@ void sections_unit(Container *container) {
         add_wants(container);
         early_unit(container);
         service_unit(container->service, "SourcePath", path);
-        add_mounts(container->service, container->args);
+        add_mounts(container);
 }
 
 /*

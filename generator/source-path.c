@@ -51,23 +51,51 @@ char *source_path_for_mounts(const char *path) {
         return length > 1 ? g_strndup(path, length) : NULL;
 }
 
-GPtrArray *source_paths(const LaunchArgs *args) {
-        GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+/* Takes ownership of path. */
+static void add_source(Container *container, char *path, bool writable, bool is_implied) {
+        MountSource source = { path, writable, is_implied };
 
-        if (args->rootfs == FLAG_TRUE)
-                g_ptr_array_add(paths, g_strndup(args->image, strcspn(args->image, ":")));
+        g_array_append_val(container->sources, source);
+}
+
+/* SOURCE:DESTINATION[:OPTION,...], which has been checked unless systemd is to complete it: no need to parse it
+ * again. */
+static bool volume_is_read_only(const char *volume) {
+        const char *options = strchr(volume, ':');
+
+        options = options ? strchr(options + 1, ':') : NULL;
+        for (; options && options[0]; options += strcspn(options, ",")) {
+                options++;
+                if (strcspn(options, ",") == strlen("ro") && g_str_has_prefix(options, "ro"))
+                        return true;
+        }
+        return false;
+}
+
+static void add_mount(Container *container, const char *mount) {
+        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
+        char *source = mount_request_find_source(mount);
+        bool is_implied = !source && request && request->source; /* else a tmpfs has none */
+
+        if (source || is_implied)
+                add_source(container, is_implied ? g_strdup(request->source) : source,
+                           !request || !mount_request_has_option(request, "ro"), is_implied);
+}
+
+void source_paths_find(Container *container) {
+        const LaunchArgs *args = container->args;
+        const char *rootfs = container->rootfs;
+
+        if (rootfs)
+                add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
+                           args->read_only != FLAG_TRUE && !strchr(rootfs, ':'), false);
         for (guint i = 0; i < args->volumes->len; i++) {
                 const char *volume = args->volumes->pdata[i];
 
-                g_ptr_array_add(paths, g_strndup(volume, strcspn(volume, ":")));
+                add_source(container, g_strndup(volume, strcspn(volume, ":")), !volume_is_read_only(volume), false);
         }
-        for (guint i = 0; i < args->mounts->len; i++) {
-                char *source = mount_request_find_source(args->mounts->pdata[i]);
-
-                if (source)
-                        g_ptr_array_add(paths, source);
-        }
-        return paths;
+        for (guint i = 0; i < args->mounts->len; i++)
+                add_mount(container, args->mounts->pdata[i]);
 }
 
 /* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
