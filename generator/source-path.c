@@ -112,31 +112,23 @@ bool handle_environment_file(Container *container, const Key *key, const Value *
         return key_set_option(container, "env-file", path, error);
 }
 
-/* A source that does not begin like a path is a named volume of Podman's, whatever follows. */
-static bool check_is_path(const char *volume, GError **error) {
-        size_t length = strcspn(volume, ":");
-
-        if (strchr("/.%$", volume[0]) || volume[length] == '\0')
-                return true; /* or is for the real parser to tell */
-        if (length > strlen(".volume") && strncmp(volume + length - strlen(".volume"), ".volume", 7) == 0)
+static bool check_volume_source(const char *source, GError **error) {
+        if (source[0] && strchr(".%$", source[0]))
+                return true; /* it will be a path */
+        if (source[0] != '/' && g_str_has_suffix(source, ".volume"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%.*s': keyturn makes no volumes; name a directory of the host instead",
-                                 (int) length, volume);
-        return error_set(error, KT_ERROR_UNSUPPORTED,
-                         "'%.*s' is a named volume, which needs Podman's storage; name a directory of the host "
-                         "instead, e.g. /var/lib/%.*s (or ./%.*s, beside this file)",
-                         (int) length, volume, (int) length, volume, (int) length, volume);
+                                 "'%s': keyturn makes no volumes; name a directory of the host instead", source);
+        return mount_request_check_volume_source(source, error);
 }
 
 bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
         size_t length = strcspn(value->text, ":");
-        g_autofree char *source = NULL, *path = NULL, *resolved = NULL;
+        g_autofree char *source = g_strndup(value->text, length), *path = NULL, *resolved = NULL;
 
-        if (!check_is_path(value->text, error))
+        if (value->text[length] && !check_volume_source(source, error))
                 return false;
         if (value->text[0] != '.' || value->text[length] == '\0')
                 return key_set_option(container, "volume", value->text, error);
-        source = g_strndup(value->text, length);
         path = source_path_resolve(container->source->path, source);
         resolved = g_strconcat(path, value->text + length, NULL);
         return key_set_option(container, "volume", resolved, error);
