@@ -8,6 +8,10 @@ static void finding_free(void *data) {
         g_free(finding);
 }
 
+static void source_clear(void *data) {
+        g_free(((MountSource *) data)->path);
+}
+
 Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = g_new0(Container, 1);
 
@@ -16,6 +20,8 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->service = service_new(service_name, source->unit);
         container->args = launch_args_new();
         container->findings = g_ptr_array_new_with_free_func(finding_free);
+        container->sources = g_array_new(FALSE, FALSE, sizeof(MountSource));
+        g_array_set_clear_func(container->sources, source_clear);
         container->published = g_ptr_array_new();
         container->extra = g_ptr_array_new_with_free_func(g_free);
         container->reload_cmd = g_ptr_array_new_with_free_func(g_free);
@@ -28,6 +34,7 @@ void container_free(Container *container) {
         service_free(container->service);
         launch_args_free(container->args);
         g_ptr_array_unref(container->findings);
+        g_array_unref(container->sources);
         g_ptr_array_unref(container->published);
         g_ptr_array_unref(container->extra);
         g_ptr_array_unref(container->reload_cmd);

@@ -16,6 +16,13 @@ typedef struct Finding {
         char *text;           /* "FILE:LINE: 'KEY=': ..." */
 } Finding;
 
+/* A path of the host that is mounted. */
+typedef struct MountSource {
+        char *path;      /* as in the file: systemd has yet to expand it */
+        bool writable;   /* for the payload; also where only systemd can tell */
+        bool is_implied; /* by a Mount= that names its destination alone */
+} MountSource;
+
 /* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
 typedef struct Container {
         const SourceFile *source;
@@ -24,6 +31,7 @@ typedef struct Container {
         LaunchArgs *args;
         GPtrArray *findings; /* of Finding; for readers: container_findings() */
         bool is_refused;     /* there is a problem among them, and so no service */
+        GArray *sources;     /* of MountSource: source_paths_find() */
 
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;

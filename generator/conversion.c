@@ -6,6 +6,7 @@
 #include "generator/names.h"
 #include "generator/network.h"
 #include "generator/sections.h"
+#include "generator/source-path.h"
 
 static void add_syntax_problems(Container *container) {
         const GArray *problems = container->source->unit->problems;
@@ -54,6 +55,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
+        source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "generator/dropins.h"
 #include "generator/names.h"
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 
 typedef struct Dropin {
         char *name, *path;
@@ -81,18 +81,12 @@ void dropins_add_directory(Dropins *dropins, const char *name, const char *path,
 static Dropin *read_dropin(const Tree *tree, int directory_fd, const Directory *directory, const char *name,
                            bool is_link) {
         Dropin *dropin = g_new0(Dropin, 1);
-        _cleanup_close_ int fd = -1;
 
         dropin->name = g_strdup(name);
         dropin->path = g_build_filename(directory->path, name, NULL);
         dropin->readers = directory->readers;
-        if (is_link && tree_is_null_link(directory_fd, name))
-                return dropin;
-        fd = tree_open_at(tree, directory_fd, directory->path, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0)
-                error_set_errno(&dropin->error, errno, "cannot be read");
-        else
-                (void) tree_read(fd, &dropin->text, &dropin->length, &dropin->readers, &dropin->error);
+        (void) tree_read_at(tree, directory_fd, directory->path, name, is_link, &dropin->text, &dropin->length,
+                            &dropin->readers, &dropin->error);
         g_prefix_error(&dropin->error, "%s: ", dropin->path);
         return dropin;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/early.h"
-#include "generator/source-path.h"
 #include "libstart/base/error.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
@@ -30,18 +29,18 @@ static bool is_of_kernel(const char *path) {
         return g_str_has_prefix(path, "/dev/") || g_str_has_prefix(path, "/run/") || g_str_has_prefix(path, "/sys/");
 }
 
-static bool binds_files(const LaunchArgs *args) {
-        g_autoptr(GPtrArray) paths = source_paths(args);
+static bool binds_files(const Container *container) {
+        for (guint i = 0; i < container->sources->len; i++) {
+                const MountSource *source = &g_array_index(container->sources, MountSource, i);
 
-        for (guint i = 0; i < paths->len; i++)
-                if (!is_of_kernel(paths->pdata[i]))
+                if (!source->is_implied && !is_of_kernel(source->path))
                         return true;
-        return args->rootfs == FLAG_TRUE;
+        }
+        return container->rootfs;
 }
 
 void early_unit(Container *container) {
         Service *service = container->service;
-        const LaunchArgs *args = container->args;
 
         if (!container->is_early)
                 return;
@@ -49,13 +48,13 @@ void early_unit(Container *container) {
         service_unit_first(service, "DefaultDependencies", "no");
         service_unit_first(service, "Before", "basic.target");
         /* The kernel mounts the root read-only. A bind mount made before it is remounted would stay read-only. */
-        if (binds_files(args))
+        if (binds_files(container))
                 service_unit_first(service, "After", "systemd-remount-fs.service");
         /* These follow the user's lines, so that an empty Before= of theirs undoes the order at boot but not the one
          * at shutdown. */
         service_unit(service, "Conflicts", "shutdown.target");
         service_unit(service, "Before", "shutdown.target");
-        if (args->rootfs != FLAG_TRUE && !container_line(container, "Unit", "RequiresMountsFor"))
+        if (!container->rootfs && !container_line(container, "Unit", "RequiresMountsFor"))
                 service_unit(service, "RequiresMountsFor", IMAGE_STORE);
 }
 

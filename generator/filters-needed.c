@@ -8,7 +8,6 @@
 #include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/seccomp-request.h"
-#include "libstart/option/security-option.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/seccomp-precompile"
 
@@ -35,10 +34,9 @@ void filters_needed_free(FiltersNeeded *filters) {
         g_free(filters);
 }
 
-/* The last option counts. Sets *ret_profile to NULL for the default profile. False: the container has no filter, or
- * which one is not known before systemd has expanded the value. */
-static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
-        SecurityOption found = { .enabled = true };
+SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known) {
+        SecurityOption last = { .enabled = true };
+        bool is_known = true;
 
         for (guint i = 0; i < args->security_opt->len; i++) {
                 const char *text = args->security_opt->pdata[i];
@@ -46,13 +44,22 @@ static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
 
                 if (g_str_has_prefix(text, "mask=") || g_str_has_prefix(text, "unmask="))
                         continue;
-                if (strpbrk(text, "%$"))
-                        return false;
+                is_known = is_known && !strpbrk(text, "%$");
                 if (security_option_parse(text, &option, NULL) && option.kind == SECURITY_SECCOMP)
-                        found = option;
+                        last = option;
         }
-        *ret_profile = found.profile;
-        return found.enabled;
+        if (ret_is_known)
+                *ret_is_known = is_known;
+        return last;
+}
+
+/* Sets *ret_profile to NULL for the default profile. False: the container has no filter, or which one is not known. */
+static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
+        bool is_known;
+        SecurityOption option = filters_needed_option(args, &is_known);
+
+        *ret_profile = option.profile;
+        return is_known && option.enabled;
 }
 
 /* The generator does not parse JSON. seccomp-precompile does: it takes about a millisecond, and is only run where a

@@ -5,6 +5,7 @@
 
 #include "generator/container.h"
 #include "generator/tree.h"
+#include "libstart/option/security-option.h"
 
 /* The seccomp filters that the containers of this system need: for keyturn-seccomp.service, which compiles them
  * before the first container starts. */
@@ -13,6 +14,10 @@ typedef struct FiltersNeeded FiltersNeeded;
 FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path);
 void filters_needed_free(FiltersNeeded *filters);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FiltersNeeded, filters_needed_free)
+
+/* The last seccomp option, which counts; without any, the default profile. *ret_is_known (may be NULL): systemd has
+ * nothing to expand that could make another one of it. */
+SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known);
 
 /* Add a problem where the container names a profile that is none. A file that is missing is not one: it may be there
  * when the container starts. */

@@ -20,15 +20,6 @@ bool handle_layer_limit(Container *container, const Key *key, const Value *value
         return true;
 }
 
-static bool has_option(const LaunchArgs *args, const char *name) {
-        g_autofree char *prefix = g_strconcat(name, "=", NULL);
-
-        for (guint i = 0; i < args->storage_opt->len; i++)
-                if (g_str_has_prefix(args->storage_opt->pdata[i], prefix))
-                        return true;
-        return false;
-}
-
 void layer_limits_finish(Container *container, KeyturnConf *conf) {
         static const struct {
                 const char *name, *key;
@@ -42,7 +33,7 @@ void layer_limits_finish(Container *container, KeyturnConf *conf) {
                 const char *value, *origin;
                 g_autoptr(GError) error = NULL;
 
-                if (has_option(container->args, limits[i].name))
+                if (key_last_option(container->args->storage_opt, limits[i].name))
                         continue;
                 if (!keyturn_conf_default(conf, limits[i].setting, &value, &origin, &error)) {
                         if (container->args->network) /* else that is not known either, and it has been said why */

@@ -9,7 +9,6 @@
 #include "generator/dropins.h"
 #include "generator/load.h"
 #include "generator/names.h"
-#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 
 /* These belong to users' managers. The names are exact: "users-extra" is a directory like any other. */
@@ -67,30 +66,14 @@ static int compare_entries(const struct dirent **a, const struct dirent **b) {
         return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool read_text(const Tree *tree, int directory_fd, const char *directory, const struct dirent *entry,
-                      char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
-        _cleanup_close_ int fd = tree_open_at(tree, directory_fd, directory, entry->d_name, entry->d_type != DT_REG,
-                                              O_RDONLY | O_NONBLOCK | O_NOCTTY);
-
-        if (fd < 0 && errno == ENOENT)
-                return error_set(error, KT_ERROR_NOT_FOUND,
-                                 "the link leads nowhere (when units are generated at boot, only what the root file "
-                                 "system and /usr hold is there)");
-        if (fd < 0)
-                return error_set_errno(error, errno, "cannot be opened");
-        return tree_read(fd, ret_text, ret_length, readers, error);
-}
-
 /* Drop-ins are added when all of their directories are known. */
 static void load_file(const Tree *tree, int directory_fd, const char *directory, mode_t readers,
                       const struct dirent *entry, SourceFile *file) {
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        file->is_masked = entry->d_type != DT_REG && tree_is_null_link(directory_fd, entry->d_name);
-        if (file->is_masked)
-                return;
-        if (!read_text(tree, directory_fd, directory, entry, &text, &length, &readers, &file->error)) {
+        if (!tree_read_at(tree, directory_fd, directory, entry->d_name, entry->d_type != DT_REG, &text, &length,
+                          &readers, &file->error)) {
                 g_prefix_error(&file->error, "%s: ", file->path);
                 return;
         }

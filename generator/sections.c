@@ -4,12 +4,12 @@
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/early.h"
+#include "generator/filters-needed.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 #include "generator/words.h"
-#include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
 
 /*
@@ -71,19 +71,6 @@ static void translate_names(Container *container) {
         }
 }
 
-static bool is_confined(const LaunchArgs *args) {
-        bool confined = true;
-
-        for (guint i = 0; i < args->security_opt->len; i++) {
-                SecurityOption option;
-
-                if (security_option_parse(args->security_opt->pdata[i], &option, NULL) &&
-                    option.kind == SECURITY_SECCOMP)
-                        confined = option.enabled;
-        }
-        return confined;
-}
-
 /* With passthrough the payload gets the journal's socket itself, but never a file or a terminal of the host: the
  * relay writes to those. What a payload says to systemd always goes through the relay. */
 static bool is_relayed(const Container *container) {
@@ -100,11 +87,10 @@ static bool is_relayed(const Container *container) {
  * service does not wait for the filters: waiting costs 0.4 s in a boot whose first processes share one CPU, compiling
  * one filter at most 0.15 s (tests/vm/README.md). */
 static void add_wants(const Container *container) {
-        const LaunchArgs *args = container->args;
         Service *service = container->service;
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
 
-        if (is_confined(args)) {
+        if (filters_needed_option(container->args, NULL).enabled) {
                 words_append_quoted(wants, "keyturn-seccomp.service");
                 if (!container->is_early)
                         words_append_quoted(after, "keyturn-seccomp.service");
@@ -119,18 +105,18 @@ static void add_wants(const Container *container) {
                 service_unit_first(service, "After", after->str);
 }
 
-static void add_mounts(Service *service, const LaunchArgs *args) {
+static void add_mounts(Container *container) {
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        g_autoptr(GPtrArray) paths = source_paths(args);
 
-        for (guint i = 0; i < paths->len; i++) {
-                char *required = source_path_for_mounts(paths->pdata[i]);
+        for (guint i = 0; i < container->sources->len; i++) {
+                const MountSource *source = &g_array_index(container->sources, MountSource, i);
+                char *required = source->is_implied ? NULL : source_path_for_mounts(source->path);
                 g_autoptr(GString) value = g_string_new(NULL);
 
                 if (!required || !g_hash_table_add(seen, required))
                         continue;
                 words_append_quoted(value, required);
-                service_unit(service, "RequiresMountsFor", value->str);
+                service_unit(container->service, "RequiresMountsFor", value->str);
         }
 }
 
@@ -141,7 +127,7 @@ void sections_unit(Container *container) {
         add_wants(container);
         early_unit(container);
         service_unit(container->service, "SourcePath", path);
-        add_mounts(container->service, container->args);
+        add_mounts(container);
 }
 
 /*
@@ -251,19 +237,10 @@ static void set_stop_timeout(Container *container) {
                 service_set(service, "TimeoutStopSec", "10");
 }
 
-static const char *log_tag(const LaunchArgs *args) {
-        const char *tag = NULL;
-
-        for (guint i = 0; i < args->log_opt->len; i++)
-                if (g_str_has_prefix(args->log_opt->pdata[i], "tag="))
-                        tag = (const char *) args->log_opt->pdata[i] + strlen("tag=");
-        return tag;
-}
-
 /* systemd's own lines in the journal and those from the relay have the same name. */
 static void set_identifier(Container *container) {
         const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
-        const char *tag = log_tag(container->args);
+        const char *tag = key_last_option(container->args->log_opt, "tag");
         g_autofree char *option = NULL;
         g_autoptr(GError) error = NULL;
 

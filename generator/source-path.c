@@ -51,23 +51,51 @@ char *source_path_for_mounts(const char *path) {
         return length > 1 ? g_strndup(path, length) : NULL;
 }
 
-GPtrArray *source_paths(const LaunchArgs *args) {
-        GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+/* Takes ownership of path. */
+static void add_source(Container *container, char *path, bool writable, bool is_implied) {
+        MountSource source = { path, writable, is_implied };
 
-        if (args->rootfs == FLAG_TRUE)
-                g_ptr_array_add(paths, g_strndup(args->image, strcspn(args->image, ":")));
+        g_array_append_val(container->sources, source);
+}
+
+/* SOURCE:DESTINATION[:OPTION,...], which has been checked unless systemd is to complete it: no need to parse it
+ * again. */
+static bool volume_is_read_only(const char *volume) {
+        const char *options = strchr(volume, ':');
+
+        options = options ? strchr(options + 1, ':') : NULL;
+        for (; options && options[0]; options += strcspn(options, ",")) {
+                options++;
+                if (strcspn(options, ",") == strlen("ro") && g_str_has_prefix(options, "ro"))
+                        return true;
+        }
+        return false;
+}
+
+static void add_mount(Container *container, const char *mount) {
+        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
+        char *source = mount_request_find_source(mount);
+        bool is_implied = !source && request && request->source; /* else a tmpfs has none */
+
+        if (source || is_implied)
+                add_source(container, is_implied ? g_strdup(request->source) : source,
+                           !request || !mount_request_has_option(request, "ro"), is_implied);
+}
+
+void source_paths_find(Container *container) {
+        const LaunchArgs *args = container->args;
+        const char *rootfs = container->rootfs;
+
+        if (rootfs)
+                add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
+                           args->read_only != FLAG_TRUE && !strchr(rootfs, ':'), false);
         for (guint i = 0; i < args->volumes->len; i++) {
                 const char *volume = args->volumes->pdata[i];
 
-                g_ptr_array_add(paths, g_strndup(volume, strcspn(volume, ":")));
+                add_source(container, g_strndup(volume, strcspn(volume, ":")), !volume_is_read_only(volume), false);
         }
-        for (guint i = 0; i < args->mounts->len; i++) {
-                char *source = mount_request_find_source(args->mounts->pdata[i]);
-
-                if (source)
-                        g_ptr_array_add(paths, source);
-        }
-        return paths;
+        for (guint i = 0; i < args->mounts->len; i++)
+                add_mount(container, args->mounts->pdata[i]);
 }
 
 /* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
@@ -84,31 +112,23 @@ bool handle_environment_file(Container *container, const Key *key, const Value *
         return key_set_option(container, "env-file", path, error);
 }
 
-/* A source that does not begin like a path is a named volume of Podman's, whatever follows. */
-static bool check_is_path(const char *volume, GError **error) {
-        size_t length = strcspn(volume, ":");
-
-        if (strchr("/.%$", volume[0]) || volume[length] == '\0')
-                return true; /* or is for the real parser to tell */
-        if (length > strlen(".volume") && strncmp(volume + length - strlen(".volume"), ".volume", 7) == 0)
+static bool check_volume_source(const char *source, GError **error) {
+        if (source[0] && strchr(".%$", source[0]))
+                return true; /* it will be a path */
+        if (source[0] != '/' && g_str_has_suffix(source, ".volume"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%.*s': keyturn makes no volumes; name a directory of the host instead",
-                                 (int) length, volume);
-        return error_set(error, KT_ERROR_UNSUPPORTED,
-                         "'%.*s' is a named volume, which needs Podman's storage; name a directory of the host "
-                         "instead, e.g. /var/lib/%.*s (or ./%.*s, beside this file)",
-                         (int) length, volume, (int) length, volume, (int) length, volume);
+                                 "'%s': keyturn makes no volumes; name a directory of the host instead", source);
+        return mount_request_check_volume_source(source, error);
 }
 
 bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
         size_t length = strcspn(value->text, ":");
-        g_autofree char *source = NULL, *path = NULL, *resolved = NULL;
+        g_autofree char *source = g_strndup(value->text, length), *path = NULL, *resolved = NULL;
 
-        if (!check_is_path(value->text, error))
+        if (value->text[length] && !check_volume_source(source, error))
                 return false;
         if (value->text[0] != '.' || value->text[length] == '\0')
                 return key_set_option(container, "volume", value->text, error);
-        source = g_strndup(value->text, length);
         path = source_path_resolve(container->source->path, source);
         resolved = g_strconcat(path, value->text + length, NULL);
         return key_set_option(container, "volume", resolved, error);

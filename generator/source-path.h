@@ -14,8 +14,8 @@ bool handle_volume(Container *container, const Key *key, const Value *value, GEr
  * Transfer full. */
 char *source_path_resolve(const char *unit_path, const char *path);
 
-/* All sources that are mounted: the root directory, volumes, then mounts; unexpanded. Transfer full: of char*. */
-GPtrArray *source_paths(const LaunchArgs *args);
+/* Fill in container->sources: the root directory, volumes, then mounts. Called when container->args has them all. */
+void source_paths_find(Container *container);
 
 /* What RequiresMountsFor= can say about `path`: the path, or as much as stands before a ${VARIABLE}. NULL where that
  * is nothing absolute. Transfer full. */

@@ -7,6 +7,7 @@
 
 #include "generator/tree.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 
@@ -66,4 +67,23 @@ bool tree_is_null_link(int directory_fd, const char *name) {
         ssize_t n = readlinkat(directory_fd, name, target, sizeof target);
 
         return n == (ssize_t) strlen("/dev/null") && memcmp(target, "/dev/null", (size_t) n) == 0;
+}
+
+bool tree_read_at(const Tree *tree, int directory_fd, const char *directory, const char *name, bool is_link,
+                  char **ret_text, size_t *ret_length, mode_t *readers, GError **error) {
+        _cleanup_close_ int fd = -1;
+
+        if (is_link && tree_is_null_link(directory_fd, name)) {
+                *ret_text = NULL;
+                *ret_length = 0;
+                return true;
+        }
+        fd = tree_open_at(tree, directory_fd, directory, name, is_link, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 && errno == ENOENT)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "the link leads nowhere (when units are generated at boot, only what the root file "
+                                 "system and /usr hold is there)");
+        if (fd < 0)
+                return error_set_errno(error, errno, "cannot be opened");
+        return tree_read(fd, ret_text, ret_length, readers, error);
 }

@@ -37,6 +37,11 @@ static inline mode_t readers_below(mode_t directory_mode) {
  * (/dev/null, or empty). Those who may not read the file are taken from *readers, which may be NULL. */
 bool tree_read(int fd, char **ret_text, size_t *ret_length, mode_t *readers, GError **error);
 
+/* The same for `name` in a directory, as tree_open_at(). A link to /dev/null is masked in a foreign tree, too. Errors
+ * do not name the file. */
+bool tree_read_at(const Tree *tree, int directory_fd, const char *directory, const char *name, bool is_link,
+                  char **ret_text, size_t *ret_length, mode_t *readers, GError **error);
+
 /* Is `name` in that directory a link to /dev/null? Only the text of the link counts: a foreign tree need not have
  * that file. */
 bool tree_is_null_link(int directory_fd, const char *name);

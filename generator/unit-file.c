@@ -172,28 +172,32 @@ bool unit_file_check(const UnitFile *file, GError **error) {
                error_set(error, KT_ERROR_USAGE, "%s:%u: %s", first->line.path, first->line.number, first->text);
 }
 
+/* Makes of *line what it and those that continue it say. Returns how that is printed: on as many lines, if systemd
+ * reads the same from them. */
+static const char *read_continued(Reader *reader, Slice *line) {
+        g_autoptr(GString) joined = g_string_new(NULL);
+        bool same = join_lines(reader, *line, joined);
+
+        *line = trim((Slice) { joined->str, joined->len });
+        line->start = keep_slice(reader->file, *line);
+        /* Comments in between may be anything. */
+        if (same && !memchr(reader->text.start, '\r', reader->text.length) &&
+            g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
+                return keep_slice(reader->file, reader->text);
+        return line->start;
+}
+
 static void parse_assignment(Reader *reader, Slice line) {
-        g_autoptr(GString) joined = NULL;
-        const char *equals, *text = NULL;
         unsigned number = reader->number;
+        const char *text = is_continued(line) ? read_continued(reader, &line) :
+                                                keep_slice(reader->file, reader->text);
+        const char *equals;
 
+        /* In a unit it would end in a backslash, too: systemd would join the next line to it. */
         if (is_continued(line)) {
-                joined = g_string_new(NULL);
-                /* Comments in between may be anything. */
-                if (join_lines(reader, line, joined) && !memchr(reader->text.start, '\r', reader->text.length) &&
-                    g_utf8_validate(reader->text.start, (gssize) reader->text.length, NULL))
-                        text = keep_slice(reader->file, reader->text);
-                line = trim((Slice) { joined->str, joined->len });
-                /* In a unit it would end in a backslash, too: systemd would join the next line to it. */
-                if (is_continued(line)) {
-                        add_problem(reader, number, "the last line of the file ends in two backslashes");
-                        return;
-                }
-                if (!text)
-                        text = keep_slice(reader->file, line);
-        } else
-                text = keep_slice(reader->file, reader->text);
-
+                add_problem(reader, number, "the last line of the file ends in two backslashes");
+                return;
+        }
         if (reader->is_lost)
                 return;
         /* Joined, it may look like a section to whoever reads what is printed. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/source-path.h"
 #include "generator/untrusted-paths.h"
 #include "libstart/base/path-value.h"
-#include "libstart/option/mount-request.h"
 
 /* Not known here: volumes whose path is a variable or begins with an unknown specifier, and those given to `podman
  * run` by hand. */
@@ -66,11 +64,12 @@ static char *expand(char specifier, const char *service) {
 
 /* The path up to the first component that only systemd knows; all below it counts as untrusted. NULL where nothing
  * is known. Transfer full. */
-static char *known_part(const char *path, size_t length, const char *service) {
+static char *known_part(const char *path, const char *service) {
         g_autoptr(GString) known = g_string_new(NULL);
+        size_t length = strlen(path);
 
         for (size_t i = 0; i < length; i += 2) {
-                size_t plain = MIN(strcspn(path + i, "%$"), length - i);
+                size_t plain = strcspn(path + i, "%$");
                 g_autofree char *value = NULL;
 
                 g_string_append_len(known, path + i, (gssize) plain);
@@ -93,61 +92,25 @@ static char *known_part(const char *path, size_t length, const char *service) {
         return known->str[0] == '/' ? path_value_clean(known->str) : NULL;
 }
 
-static void add(UntrustedPaths *paths, const Container *container, const char *path, size_t length) {
-        g_autofree char *known = known_part(path, length, container->service->name);
+static void add(UntrustedPaths *paths, const Container *container, const char *path) {
+        g_autofree char *known = known_part(path, container->service->name);
 
         if (known && !is_lost_anyway(known))
                 g_hash_table_add(paths->paths, g_steal_pointer(&known));
 }
 
-/* SOURCE:DESTINATION[:OPTION,...], which has been checked unless systemd is to complete it: no need to parse it
- * again. */
-static bool volume_is_read_only(const char *volume) {
-        const char *options = strchr(volume, ':');
-
-        options = options ? strchr(options + 1, ':') : NULL;
-        for (; options && options[0]; options += strcspn(options, ",")) {
-                options++;
-                if (strcspn(options, ",") == strlen("ro") && g_str_has_prefix(options, "ro"))
-                        return true;
-        }
-        return false;
-}
-
-static void add_volumes(UntrustedPaths *paths, const Container *container) {
-        const GPtrArray *volumes = container->args->volumes;
-
-        for (guint i = 0; i < volumes->len; i++)
-                if (!volume_is_read_only(volumes->pdata[i]))
-                        add(paths, container, volumes->pdata[i], strcspn(volumes->pdata[i], ":"));
-}
-
-/* The host's path that is mounted; NULL for a tmpfs. A mount that only systemd can complete counts as writable.
- * Transfer full. */
-static char *find_mount_source(const char *mount, bool *ret_writable) {
-        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
-
-        *ret_writable = !request || !mount_request_has_option(request, "ro");
-        return request ? g_strdup(request->source) : mount_request_find_source(mount);
-}
-
-static void add_mounts(UntrustedPaths *paths, const Container *container) {
-        const GPtrArray *mounts = container->args->mounts;
-
-        for (guint i = 0; i < mounts->len; i++) {
-                bool writable;
-                g_autofree char *source = find_mount_source(mounts->pdata[i], &writable);
-
-                if (source && writable)
-                        add(paths, container, source, strlen(source));
-        }
-}
-
 void untrusted_paths_add(UntrustedPaths *paths, const Container *container) {
-        add_volumes(paths, container);
-        add_mounts(paths, container);
-        if (container->rootfs && container->args->read_only != FLAG_TRUE && !strchr(container->rootfs, ':'))
-                add(paths, container, container->rootfs, strlen(container->rootfs));
+        for (guint i = 0; i < container->sources->len; i++) {
+                const MountSource *source = &g_array_index(container->sources, MountSource, i);
+                g_autofree char *clean = source->path[0] == '/' ? path_value_clean(source->path) : NULL;
+
+                if (!source->writable)
+                        continue;
+                add(paths, container, source->path);
+                /* A ".." behind a specifier leads elsewhere, depending on how many components it stands for. */
+                if (clean)
+                        add(paths, container, clean);
+        }
 }
 
 /* systemd opens these itself, as root, following links, before libstart runs. */
@@ -173,7 +136,7 @@ bool untrusted_paths_matter(const UnitFile *unit) {
 }
 
 static void check_stream(const UntrustedPaths *paths, Container *container, const UnitLine *line, const char *path) {
-        g_autofree char *known = known_part(path, strlen(path), container->service->name);
+        g_autofree char *known = known_part(path, container->service->name);
         GHashTableIter iter;
         gpointer untrusted;
 
@@ -199,21 +162,8 @@ void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *conta
         }
 }
 
-static bool opens_paths(const LaunchArgs *args) {
-        if (args->rootfs == FLAG_TRUE || args->volumes->len > 0 || args->env_files->len > 0)
-                return true;
-        for (guint i = 0; i < args->mounts->len; i++) {
-                bool writable;
-                g_autofree char *source = find_mount_source(args->mounts->pdata[i], &writable);
-
-                if (source)
-                        return true;
-        }
-        return false;
-}
-
 void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory) {
-        if (!opens_paths(container->args))
+        if (container->sources->len == 0 && container->args->env_files->len == 0)
                 return;
         g_free(container->args->untrusted_list);
         container->args->untrusted_list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);

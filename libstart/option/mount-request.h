@@ -27,6 +27,9 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
+/* Can `source` be that of a --volume? A named volume's cannot. Fails as the above. */
+bool mount_request_check_volume_source(const char *source, GError **error);
+
 /* The path in the field source= (or src=) of a --mount, as it stands: the rest may be anything, such as what systemd
  * has yet to expand. NULL where there is none. Transfer full. */
 char *mount_request_find_source(const char *mount);

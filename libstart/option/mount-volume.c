@@ -2,7 +2,7 @@
 #include "libstart/base/error.h"
 #include "libstart/option/mount-request.h"
 
-static bool check_source(const char *source, GError **error) {
+bool mount_request_check_volume_source(const char *source, GError **error) {
         if (source[0] == '\0')
                 return error_set(error, KT_ERROR_USAGE, "the source before the first ':' is missing");
         if (source[0] == '.')
@@ -10,8 +10,8 @@ static bool check_source(const char *source, GError **error) {
         if (source[0] != '/')
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s' is a named volume, which needs Podman's storage: name a directory of the "
-                                 "host instead, e.g. /var/lib/%s",
-                                 source, source);
+                                 "host instead, e.g. /var/lib/%s (in a .container file also ./%s, beside it)",
+                                 source, source, source);
         return true;
 }
 
@@ -25,7 +25,8 @@ static bool read_volume(MountRequest *request, const char *value, char *const *p
                                  "an anonymous volume needs Podman's storage: name a directory of the host "
                                  "(SOURCE:DESTINATION), or use Tmpfs=%s for data that may be lost",
                                  value);
-        return check_source(parts[0], error) && mount_request_set_source(request, parts[0], error) &&
+        return mount_request_check_volume_source(parts[0], error) &&
+               mount_request_set_source(request, parts[0], error) &&
                mount_request_set_destination(request, parts[1], error) &&
                (n == 2 || mount_request_add_options(request, parts[2], error));
 }
