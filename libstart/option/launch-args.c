@@ -301,6 +301,20 @@ static bool parse_flag(const char *value, LaunchFlag *ret) {
         return true;
 }
 
+static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
+        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
+                return true;
+        g_prefix_error(error, "%s: ", option->name);
+        return false;
+}
+
+/* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
+static bool check_value(const Option *option, const char *value, GError **error) {
+        g_auto(ContainerRequest) scratch = { 0 };
+
+        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
+}
+
 static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
         switch (option->kind) {
         case KIND_FLAG:
@@ -322,25 +336,20 @@ static bool set_value(LaunchArgs *args, const Option *option, const char *value,
         return true;
 }
 
-static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
-        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
-                return true;
-        g_prefix_error(error, "%s: ", option->name);
-        return false;
-}
-
-/* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
-static bool check_value(const Option *option, const char *value, GError **error) {
-        g_auto(ContainerRequest) scratch = { 0 };
-
-        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
-}
-
 bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GError **error) {
         const Option *option = find_option(name, strlen(name));
 
         g_return_val_if_fail(option, false);
         return check_value(option, value, error) && set_value(args, option, value, error);
+}
+
+/* A command line is not believed to be right because a later word makes up for an earlier one: launch_args_read() will
+ * not see the value that is about to be replaced. */
+static bool check_replaced(const LaunchArgs *args, const Option *option, GError **error) {
+        g_auto(ContainerRequest) scratch = { 0 };
+        const char *replaced = option->kind == KIND_STRING ? *(char **) field(args, option) : NULL;
+
+        return !replaced || read_value(&scratch, option, replaced, error);
 }
 
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
@@ -367,7 +376,8 @@ static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, 
                 value = "true";
         if (!value && !(value = words[++*i]))
                 return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
-        return (!check || check_value(option, value, error)) && set_value(args, option, value, error);
+        return (check ? check_value(option, value, error) : check_replaced(args, option, error)) &&
+               set_value(args, option, value, error);
 }
 
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error) {
@@ -445,8 +455,8 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
         return true;
 }
 
-static bool check_together(const ContainerRequest *request, GError **error) {
-        if (request->host_limits && request->ulimits->len > 0)
+static bool check_together(const LaunchArgs *args, const ContainerRequest *request, GError **error) {
+        if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         return bounding_set_check(request->cap_added, request->cap_dropped, error);
 }
@@ -470,7 +480,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                         return false;
         copy_text(args, &request);
         copy_flags(args, &request);
-        if (!check_together(&request, error))
+        if (!check_together(args, &request, error))
                 return false;
         *ret = request;
         request = (ContainerRequest) { 0 };
