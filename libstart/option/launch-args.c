@@ -4,7 +4,6 @@
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/option/annotation.h"
-#include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/host-entry.h"
