@@ -5,7 +5,6 @@
 #include "generator/filters-needed.h"
 #include "keyturn-config.h"
 #include "libstart/base/log.h"
-#include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/seccomp-request.h"
 

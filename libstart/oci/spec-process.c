@@ -4,7 +4,6 @@
 #include "libstart/base/log.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-process.h"
-#include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/ulimit.h"
 

@@ -4,7 +4,6 @@
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/option/annotation.h"
-#include "libstart/option/bounding-set.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/host-entry.h"
@@ -185,35 +184,39 @@ typedef struct Option {
         size_t offset; /* in LaunchArgs */
         bool (*check)(const char *value, GError **error);
         bool (*read)(ContainerRequest *request, const char *value, GError **error);
+        size_t kept; /* in ContainerRequest: where the value goes as it is, if nothing reads it */
         const char *metavar;
         const char *help;
 } Option;
 
 #define STRING(field) KIND_STRING, offsetof(LaunchArgs, field)
 #define LIST(field) KIND_LIST, offsetof(LaunchArgs, field)
-#define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field), NULL, NULL
+#define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field), KEEP(field), NULL
 
-#define TEXT NULL, NULL
-#define CHECK(function) function, NULL
-#define READ(function) NULL, function
+/* The field of the request that keeps the value as it is, having checked it; or who reads it. */
+#define KEEP(field) CHECK(NULL, field)
+#define CHECK(function, field) function, NULL, offsetof(ContainerRequest, field)
+#define READ(function) NULL, function, 0
 
 static const Option options[] = {
-        { "--name", 0, STRING(name), CHECK(name_check_container), "NAME", "name of the container" },
-        { "--hostname", 'h', STRING(hostname), CHECK(name_check_host), "NAME", "host name inside" },
-        { "--label", 'l', LIST(labels), TEXT, "KEY=VALUE", "label of the container" },
-        { "--annotation", 0, LIST(annotations), CHECK(annotation_check), "KEY=VALUE", "OCI annotation" },
-        { "--entrypoint", 0, STRING(entrypoint), TEXT, "COMMAND", "replaces the image's entrypoint" },
-        { "--user", 'u', STRING(user), CHECK(check_user), "USER[:GROUP]", "name or id the payload runs as" },
+        { "--name", 0, STRING(name), CHECK(name_check_container, name), "NAME", "name of the container" },
+        { "--hostname", 'h', STRING(hostname), CHECK(name_check_host, hostname), "NAME", "host name inside" },
+        { "--label", 'l', LIST(labels), KEEP(labels), "KEY=VALUE", "label of the container" },
+        { "--annotation", 0, LIST(annotations), CHECK(annotation_check, annotations), "KEY=VALUE", "OCI annotation" },
+        { "--entrypoint", 0, STRING(entrypoint), KEEP(entrypoint), "COMMAND", "replaces the image's entrypoint" },
+        { "--user", 'u', STRING(user), CHECK(check_user, user), "USER[:GROUP]", "name or id the payload runs as" },
         { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
-        { "--workdir", 'w', STRING(workdir), CHECK(path_value_check), "DIR", "working directory" },
-        { "--env", 'e', LIST(env), CHECK(check_env), "NAME[=VALUE]", "environment variable" },
-        { "--env-file", 0, LIST(env_files), CHECK(path_value_check), "FILE", "file of environment variables" },
-        { "--env-host", 0, FLAG(env_host), NULL, "pass the caller's whole environment" },
-        { "--http-proxy", 0, FLAG(http_proxy), NULL, "pass the caller's proxy variables (default)" },
-        { "--tz", 0, STRING(timezone), CHECK(name_check_time_zone), "ZONE", "time zone, or local for the host's" },
-        { "--rootfs", 0, FLAG(rootfs), NULL, "IMAGE is a directory, DIR[:O]" },
-        { "--read-only", 0, FLAG(read_only), NULL, "root file system is read-only" },
-        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), NULL, "but /run, /tmp, /var/tmp are not (default)" },
+        { "--workdir", 'w', STRING(workdir), CHECK(path_value_check, workdir), "DIR", "working directory" },
+        { "--env", 'e', LIST(env), CHECK(check_env, env), "NAME[=VALUE]", "environment variable" },
+        { "--env-file", 0, LIST(env_files), CHECK(path_value_check, env_files), "FILE",
+          "file of environment variables" },
+        { "--env-host", 0, FLAG(env_host), "pass the caller's whole environment" },
+        { "--http-proxy", 0, FLAG(http_proxy), "pass the caller's proxy variables (default)" },
+        { "--tz", 0, STRING(timezone), CHECK(name_check_time_zone, timezone), "ZONE",
+          "time zone, or local for the host's" },
+        { "--rootfs", 0, FLAG(rootfs), "IMAGE is a directory, DIR[:O]" },
+        { "--read-only", 0, FLAG(read_only), "root file system is read-only" },
+        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), "but /run, /tmp, /var/tmp are not (default)" },
         { "--volume", 'v', LIST(volumes), READ(read_volume), "SRC:DST[:OPT]", "bind mount" },
         { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
         { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
@@ -235,14 +238,15 @@ static const Option options[] = {
           "who says READY=1: conmon, container, ignore" },
         { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
           "signal that stops the payload" },
-        { "--detach", 'd', FLAG(detach), NULL, "hand the payload over to systemd and exit" },
-        { "--env-list", 0, STRING(env_list), CHECK(path_value_check), "FILE",
+        { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
+        { "--env-list", 0, STRING(env_list), CHECK(path_value_check, env_list), "FILE",
           "variables that keyturn-generator wrote apart" },
-        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check), "FILE",
+        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
-        { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check), "DIR", "the container's directory on /run" },
-        { "--timing", 0, FLAG(timing), NULL, "say where the time of the start went" },
-        { "--print-spec", 0, FLAG(print_spec), NULL, "print the OCI config.json, start nothing" },
+        { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
+          "the container's directory on /run" },
+        { "--timing", 0, FLAG(timing), "say where the time of the start went" },
+        { "--print-spec", 0, FLAG(print_spec), "print the OCI config.json, start nothing" },
 };
 
 static void *field(const LaunchArgs *args, const Option *option) {
@@ -301,6 +305,20 @@ static bool parse_flag(const char *value, LaunchFlag *ret) {
         return true;
 }
 
+static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
+        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
+                return true;
+        g_prefix_error(error, "%s: ", option->name);
+        return false;
+}
+
+/* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
+static bool check_value(const Option *option, const char *value, GError **error) {
+        g_auto(ContainerRequest) scratch = { 0 };
+
+        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
+}
+
 static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
         switch (option->kind) {
         case KIND_FLAG:
@@ -322,25 +340,20 @@ static bool set_value(LaunchArgs *args, const Option *option, const char *value,
         return true;
 }
 
-static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
-        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
-                return true;
-        g_prefix_error(error, "%s: ", option->name);
-        return false;
-}
-
-/* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
-static bool check_value(const Option *option, const char *value, GError **error) {
-        g_auto(ContainerRequest) scratch = { 0 };
-
-        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
-}
-
 bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GError **error) {
         const Option *option = find_option(name, strlen(name));
 
         g_return_val_if_fail(option, false);
         return check_value(option, value, error) && set_value(args, option, value, error);
+}
+
+/* A command line is not believed to be right because a later word makes up for an earlier one: launch_args_read() will
+ * not see the value that is about to be replaced. */
+static bool check_replaced(const LaunchArgs *args, const Option *option, GError **error) {
+        g_auto(ContainerRequest) scratch = { 0 };
+        const char *replaced = option->kind == KIND_STRING ? *(char **) field(args, option) : NULL;
+
+        return !replaced || read_value(&scratch, option, replaced, error);
 }
 
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
@@ -367,7 +380,8 @@ static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, 
                 value = "true";
         if (!value && !(value = words[++*i]))
                 return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
-        return (!check || check_value(option, value, error)) && set_value(args, option, value, error);
+        return (check ? check_value(option, value, error) : check_replaced(args, option, error)) &&
+               set_value(args, option, value, error);
 }
 
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error) {
@@ -402,57 +416,43 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
         return g_steal_pointer(&args);
 }
 
-/* What needs no reading. */
-static void copy_text(const LaunchArgs *args, ContainerRequest *request) {
-        request->name = args->name;
-        request->hostname = args->hostname;
-        request->labels = args->labels;
-        request->annotations = args->annotations;
-        request->image = args->image;
-        request->entrypoint = args->entrypoint;
-        request->command = args->command;
-        request->user = args->user;
-        request->workdir = args->workdir;
-        request->env = args->env;
-        request->env_list = args->env_list;
-        request->env_files = args->env_files;
-        request->timezone = args->timezone;
-        request->untrusted_list = args->untrusted_list;
-        request->state_dir = args->state_dir;
-}
+static void copy_value(const LaunchArgs *args, ContainerRequest *request, const Option *option) {
+        void *copy = (char *) request + option->kept;
 
-static void copy_flags(const LaunchArgs *args, ContainerRequest *request) {
-        request->rootfs = args->rootfs == FLAG_TRUE;
-        request->env_host = args->env_host == FLAG_TRUE;
-        request->http_proxy = args->http_proxy != FLAG_FALSE;
-        request->read_only = args->read_only == FLAG_TRUE;
-        request->read_only_tmpfs = args->read_only_tmpfs != FLAG_FALSE;
-        request->detach = args->detach == FLAG_TRUE;
-        request->timing = args->timing == FLAG_TRUE;
+        if (option->kind != KIND_FLAG)
+                memcpy(copy, field(args, option), sizeof(void *));
+        else if (*(LaunchFlag *) field(args, option) != FLAG_UNSET)
+                *(bool *) copy = *(LaunchFlag *) field(args, option) == FLAG_TRUE;
 }
 
 static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option, GError **error) {
+        if (!option->read)
+                copy_value(args, request, option);
         if (option->kind == KIND_STRING) {
                 const char *value = *(char **) field(args, option);
 
                 return !value || read_value(request, option, value, error);
         }
 
-        const GPtrArray *list = *(GPtrArray **) field(args, option);
-        for (guint i = 0; i < list->len; i++)
+        const GPtrArray *list = option->kind == KIND_LIST ? *(GPtrArray **) field(args, option) : NULL;
+        for (guint i = 0; list && i < list->len; i++)
                 if (!read_value(request, option, list->pdata[i], error))
                         return false;
         return true;
 }
 
-static bool check_together(const ContainerRequest *request, GError **error) {
-        if (request->host_limits && request->ulimits->len > 0)
+static bool check_together(const LaunchArgs *args, const ContainerRequest *request, GError **error) {
+        if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         return bounding_set_check(request->cap_added, request->cap_dropped, error);
 }
 
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
         g_auto(ContainerRequest) request = {
+                .image = args->image,
+                .command = args->command,
+                .http_proxy = true,
+                .read_only_tmpfs = true,
                 .groups = g_ptr_array_new_with_free_func(g_free),
                 .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
                 .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
@@ -465,12 +465,9 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].help && (options[i].check || options[i].read) &&
-                    !read_option(args, &request, &options[i], error))
+                if (options[i].help && !read_option(args, &request, &options[i], error))
                         return false;
-        copy_text(args, &request);
-        copy_flags(args, &request);
-        if (!check_together(&request, error))
+        if (!check_together(args, &request, error))
                 return false;
         *ret = request;
         request = (ContainerRequest) { 0 };

@@ -91,8 +91,8 @@ bool launch_args_set(LaunchArgs *args, const char *option, const char *value, GE
  * launch_args_set(). `words` is NULL-terminated. */
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);
 
-/* Options, then the image, then the command. "--" ends the options. Only the options are looked at, not their values,
- * which in a unit may still hold what systemd is to expand. */
+/* Options, then the image, then the command. "--" ends the options. Values are not looked at, for in a unit they may
+ * still hold what systemd is to expand; but one that a later option replaces is checked here, as nobody else sees it. */
 LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 
 /* Read all values, each once, whatever they hold. The request uses the strings of `args`. Errors name the option; *ret is

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 #include "libstart/option/log-option.h"
-#include "libstart/option/mode.h"
+#include "libstart/option/network-mode.h"
+#include "libstart/option/notify-mode.h"
 #include "libstart/option/storage-option.h"
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
@@ -64,6 +65,7 @@ typedef struct ContainerRequest {
         bool host_limits; /* no limits but the unit's; then there are no ulimits */
         bool detach;
         bool timing;
+        bool print_spec;
 } ContainerRequest;
 
 void container_request_clear(ContainerRequest *request);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/option/bounding-set.h"
+#include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/device-node.h"

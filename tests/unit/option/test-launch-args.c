@@ -119,6 +119,12 @@ static const struct {
         { WORDS("--name", "a/b", "i"), "--name: 'a/b'" },
         { WORDS("--name", "%i", "i"), "--name: '%i'" },
         { WORDS("--net", "bridge", "i"), "--network: network 'bridge'" },
+        { WORDS("--network=bridge", "--network=none", "i"), "--network: network 'bridge'" },
+        { WORDS("--net=bridge", "--network=none", "i"), "--network: network 'bridge'" },
+        { WORDS("--name=../x", "--name=ok", "i"), "--name: '../x'" },
+        { WORDS("--name=%i", "--name=ok", "i"), "--name: '%i'" },
+        { WORDS("--shm-size=x", "--shm-size=1", "--shm-size=2", "i"), "--shm-size: " },
+        { WORDS("--ulimit=host", "--ulimit=host", "i"), "--ulimit: 'host' excludes other ulimits" },
 };
 
 START_TEST(test_bad) {
@@ -135,6 +141,7 @@ START_TEST(test_set) {
         g_autoptr(GError) error = NULL;
         g_autoptr(LaunchArgs) args = launch_args_new();
 
+        ck_assert(launch_args_set(args, "name", "%i", &error));
         ck_assert(launch_args_set(args, "name", "%N-${X}", &error));
         ck_assert(launch_args_set(args, "env", "A=1", &error));
         ck_assert(launch_args_set(args, "env", "A=2", &error));
