@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/oci/environment.h"
+#include "libstart/option/env-list.h"
 
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -287,7 +288,16 @@ static void add_defaults(Environment *env, const SpecInput *input) {
         add_systemd(env, input);
 }
 
-static bool add_sources(Environment *env, const SpecInput *input, GError **error) {
+/* The container's --env, with those that keyturn-generator wrote apart. Transfer container. */
+static GPtrArray *merge_list(const SpecInput *input, GError **error) {
+        GPtrArray *all = env_list_merge(input->env_list, input->env_list_length, input->request->env, error);
+
+        if (!all)
+                g_prefix_error(error, "'%s': ", input->request->env_list);
+        return all;
+}
+
+static bool add_sources(Environment *env, const SpecInput *input, const GPtrArray *own, GError **error) {
         const ContainerRequest *request = input->request;
 
         add(env, DEFAULT_PATH);
@@ -301,8 +311,8 @@ static bool add_sources(Environment *env, const SpecInput *input, GError **error
                 add_proxies(env, input->host);
         if (!add_files(env, input, error))
                 return false;
-        for (guint i = 0; i < input->env->len; i++)
-                if (!add_entry(env, skip_blanks(input->env->pdata[i]), input->host, error))
+        for (guint i = 0; i < own->len; i++)
+                if (!add_entry(env, skip_blanks(own->pdata[i]), input->host, error))
                         return false;
         return true;
 }
@@ -317,8 +327,8 @@ static void close_gaps(Environment *env) {
 }
 
 /* Lines of files may be shorter than 32 bytes: the estimate only saves growing in steps. */
-static guint estimate_entries(const SpecInput *input) {
-        gsize n = 32 + input->env->len;
+static guint estimate_entries(const SpecInput *input, const GPtrArray *own) {
+        gsize n = 32 + own->len;
 
         for (guint i = 0; input->env_files && input->env_files[i]; i++)
                 n += strlen(input->env_files[i]) / 32;
@@ -326,7 +336,15 @@ static guint estimate_entries(const SpecInput *input) {
 }
 
 char **environment_build(const SpecInput *input, GPtrArray *owned, GError **error) {
-        guint size = estimate_entries(input), n_slots = 1U << g_bit_storage(size + size / 3);
+        g_autoptr(GPtrArray) merged = input->env_list ? merge_list(input, error) : NULL;
+        const GPtrArray *own = input->env_list ? merged : input->request->env;
+        guint size, n_slots;
+
+        if (!own)
+                return NULL;
+        size = estimate_entries(input, own);
+        n_slots = 1U << g_bit_storage(size + size / 3);
+
         Environment env = {
                 .entries = g_new(const char *, size),
                 .size = size,
@@ -335,7 +353,7 @@ char **environment_build(const SpecInput *input, GPtrArray *owned, GError **erro
                 .multiplier = choose_multiplier(),
                 .owned = owned,
         };
-        bool built = add_sources(&env, input, error);
+        bool built = add_sources(&env, input, own, error);
 
         if (built) {
                 add_defaults(&env, input);

@@ -19,8 +19,9 @@ typedef struct SpecInput {
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */
         const char *notify_socket; /* path on the host: what the payload notifies systemd on; NULL: nothing */
         char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
-        const GPtrArray *env;      /* request->env, with the entries of request->env_list in their places */
-        char *const *environment;  /* the payload's whole, NULL-terminated: environment_build() */
+        const char *env_list;      /* content of request->env_list; NULL: none */
+        gsize env_list_length;
+        char *const *environment;     /* the payload's whole, NULL-terminated: environment_build() */
         const GPtrArray *file_mounts; /* of MountRequest: bind mounts for files that keyturn makes, used where
                                          * nothing else is mounted on the same path; or NULL */
 } SpecInput;

@@ -3,7 +3,6 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
-#include "libstart/option/env-list.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/host-path.h"
 
@@ -41,32 +40,22 @@ static bool read_files(const ContainerRequest *request, EnvironmentFiles *files,
 }
 
 static bool read_list(const ContainerRequest *request, EnvironmentFiles *files, GError **error) {
-        char *data = NULL;
-        gsize length;
-
-        if (!generated_file_read(request->env_list, &data, &length, error)) {
+        if (!request->env_list)
+                return true;
+        if (!generated_file_read(request->env_list, &files->list, &files->list_length, error)) {
                 g_prefix_error(error, "The container's environment: ");
                 return false;
         }
-        g_ptr_array_add(files->owned, data);
-        files->env = env_list_merge(data, length, request->env, error);
-        if (!files->env)
-                g_prefix_error(error, "'%s': ", request->env_list);
-        return files->env;
+        g_ptr_array_add(files->owned, files->list);
+        return true;
 }
 
 bool environment_files_read(const ContainerRequest *request, EnvironmentFiles *ret, GError **error) {
         ret->owned = g_ptr_array_new_with_free_func(g_free);
-        if (!read_files(request, ret, error))
-                return false;
-        if (request->env_list)
-                return read_list(request, ret, error);
-        ret->env = g_ptr_array_ref((GPtrArray *) request->env);
-        return true;
+        return read_files(request, ret, error) && read_list(request, ret, error);
 }
 
 void environment_files_clear(EnvironmentFiles *files) {
         g_clear_pointer(&files->owned, g_ptr_array_unref);
         g_clear_pointer(&files->contents, g_free);
-        g_clear_pointer(&files->env, g_ptr_array_unref);
 }

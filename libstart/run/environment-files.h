@@ -10,7 +10,8 @@
 typedef struct EnvironmentFiles {
         GPtrArray *owned; /* of char*: all texts, and what environment_build() adds */
         char **contents;  /* of request->env_files, NULL-terminated; the strings are in `owned` */
-        GPtrArray *env;   /* request->env, with the entries of request->env_list in their places */
+        char *list;       /* of request->env_list, or NULL; in `owned` too */
+        gsize list_length;
 } EnvironmentFiles;
 
 bool environment_files_read(const ContainerRequest *request, EnvironmentFiles *ret, GError **error);

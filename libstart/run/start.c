@@ -163,7 +163,8 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
             !host_find_sources(&start->host, &start->request, error))
                 return false;
         input.env_files = start->environment_files.contents;
-        input.env = start->environment_files.env;
+        input.env_list = start->environment_files.list;
+        input.env_list_length = start->environment_files.list_length;
         start->environment = environment_build(&input, start->environment_files.owned, error);
         if (!start->environment)
                 return false;

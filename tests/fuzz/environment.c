@@ -68,7 +68,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 .host = &host,
                 .hostname = "box",
                 .env_files = files,
-                .env = env,
         };
         g_autofree char *text = fuzz_text(data, size);
         g_autoptr(GError) error = NULL;

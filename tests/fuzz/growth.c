@@ -84,7 +84,6 @@ static void read_environment(const char *text, size_t length) {
                 .host = &host,
                 .hostname = "box",
                 .env_files = files,
-                .env = &none,
         };
 
         g_autofree char **environment = environment_build(&input, owned, NULL);

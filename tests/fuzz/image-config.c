@@ -38,7 +38,6 @@ static void build(const ImageConfig *image) {
                 .host = &host,
                 .hostname = "box",
                 .root = "/root",
-                .env = args->env,
         };
         g_autoptr(GError) error = NULL;
 

@@ -32,7 +32,6 @@ static inline char **build_environment(const ContainerRequest *request, const Im
                 .hostname = hostname,
                 .notify_socket = notify_socket,
                 .env_files = contents,
-                .env = request->env,
         };
         g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
         g_autofree char **environment = environment_build(&input, owned, error);

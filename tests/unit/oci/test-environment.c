@@ -243,6 +243,28 @@ START_TEST(test_strange_caller) {
 }
 END_TEST
 
+START_TEST(test_list) {
+        g_auto(ReadWords) asked = read_words(WORDS("--env=A=1", "--env-list=/list", "image"));
+        const ImageConfig image = { 0 };
+        const UserIdentity user = { .home = (char *) "/" };
+        const HostFacts host = facts();
+        SpecInput input = {
+                .request = &asked.request, .image = &image, .user = &user, .host = &host, .hostname = "hub"
+        };
+        g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GError) error = NULL;
+
+        input.env_list = "B=2\0\0C=3";
+        input.env_list_length = sizeof "B=2\0\0C=3";
+        g_autofree char **environment = environment_build(&input, owned, &error);
+        expect_list(environment, PATH "[container=podman][B=2][A=1][C=3][HOME=/][HOSTNAME=hub]");
+
+        input.env_list_length = sizeof "B=2";
+        ck_assert_ptr_null(environment_build(&input, owned, &error));
+        expect_error(error, KT_ERROR_FAILED, "'/list': it does not fit the other words");
+}
+END_TEST
+
 TEST_MAIN("environment", {
         tcase_add_loop_test(tcase, test_runc, 0, G_N_ELEMENTS(runc));
         tcase_add_loop_test(tcase, test_options, 0, G_N_ELEMENTS(options));
@@ -252,6 +274,7 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_systemd);
         tcase_add_loop_test(tcase, test_home, 0, G_N_ELEMENTS(homes));
         tcase_add_test(tcase, test_no_home);
+        tcase_add_test(tcase, test_list);
         tcase_add_test(tcase, test_many);
         tcase_add_test(tcase, test_many_in_file);
         tcase_add_test(tcase, test_strange_caller);
