@@ -466,10 +466,6 @@ class Machine:
                        'journalctl --quiet --identifier=keyturn-test --lines=1 --show-cursor').out
         self._cursor = out.rpartition('-- cursor: ')[2].strip()
 
-    def forget_journal(self):
-        """Drops what earlier scenarios have logged: they may have used the same units, and flooded /run."""
-        self.mark('journalctl --quiet --rotate --vacuum-size=1K')
-
     def journal(self, unit=None, output='cat', lines=None):
         # With a filter, --after-cursor of systemd 252 leaves out the first entry that passes it, too.
         cursor = [f'--cursor={self._cursor}', f'--unit={unit}'] if unit else [f'--after-cursor={self._cursor}']
