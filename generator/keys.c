@@ -30,11 +30,12 @@ static void add_value(GArray *values, char *text, const UnitLine *line) {
         g_array_append_val(values, value);
 }
 
+/* An empty one is false for Podman, also where true is the default. */
 static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         g_autofree char *text = words_unquote(line->value);
         bool value = false;
 
-        if (!key_parse_boolean(text, &value, error))
+        if (text[0] && !key_parse_boolean(text, &value, error))
                 return false;
         add_value(values, g_strdup(value ? "true" : "false"), line);
         return true;
