@@ -41,7 +41,7 @@ static void set_names(Container *container) {
 
         if (!args->name)
                 args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
-        args->state_dir = g_strdup("%t/keyturn/%N");
+        args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
 Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {

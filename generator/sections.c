@@ -269,5 +269,5 @@ void sections_service(Container *container) {
                 service_set(service, "DevicePolicy", "closed");
         devices_service(container);
         set_identifier(container);
-        service_set(service, "RuntimeDirectory", "keyturn/%N");
+        service_set(service, "RuntimeDirectory", name_state_directory(service->name));
 }
