@@ -458,7 +458,7 @@ static const Key container_keys[] = {
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
-        { "Secret", READ_ARGS, NULL, NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
+        { "Secret", READ_ARGS, handle_option, "secret" },
         { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
         { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },
         { "SecurityLabelLevel", READ_LAST, NULL, NO_SELINUX },

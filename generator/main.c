@@ -10,6 +10,7 @@
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
 #include "generator/prefetch.h"
+#include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
@@ -145,6 +146,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
         run->has_unit = true;

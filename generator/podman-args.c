@@ -223,7 +223,6 @@ static const PodmanOption options[] = {
         { "runtime", 0, VALUE, GLOBAL, FINE_OR("crun", "crun's library is part of keyturn; remove the option") },
         { "runtime-flag", 0, VALUE, GLOBAL, ADVICE("crun's library is part of keyturn; remove the option") },
         { "seccomp-policy", 0, VALUE, FINE_OR("default", "write SeccompProfile=") },
-        { "secret", 0, VALUE, KEY("Secret") },
         { "shm-size-systemd", 0, VALUE, ADVICE("write Tmpfs=/run:size=SIZE") },
         { "sig-proxy", 0, FLAG, FINE("*") },
         { "ssh", 0, VALUE, GLOBAL, NO_COMMAND },

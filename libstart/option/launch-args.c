@@ -11,6 +11,7 @@
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
+#include "libstart/option/secret-request.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/size.h"
@@ -49,6 +50,24 @@ static bool read_tmpfs(ContainerRequest *request, const char *value, GError **er
 
 static bool read_device(ContainerRequest *request, const char *value, GError **error) {
         return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
+}
+
+/* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
+static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
+        for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
+                const SecretRequest *other = secrets->pdata[i];
+
+                if (other->is_variable == same->is_variable && g_str_equal(other->target, same->target))
+                        g_ptr_array_remove_index(secrets, i);
+        }
+}
+
+static bool read_secret(ContainerRequest *request, const char *value, GError **error) {
+        SecretRequest *secret = secret_request_parse(value, error);
+
+        if (secret)
+                forget_secret(request->secrets, secret);
+        return keep(&request->secrets, secret, (GDestroyNotify) secret_request_free);
 }
 
 static bool read_sysctl(ContainerRequest *request, const char *value, GError **error) {
@@ -227,6 +246,7 @@ static const Option options[] = {
         { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
         { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
         { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
+        { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
@@ -467,6 +487,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .groups = g_ptr_array_new_with_free_func(g_free),
                 .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
                 .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
+                .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
                 .shm_size = -1,
                 .hosts = g_string_new(NULL),
                 .masked = g_ptr_array_new_with_free_func(g_free),

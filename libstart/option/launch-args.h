@@ -46,6 +46,7 @@ typedef struct LaunchArgs {
         GPtrArray *mounts;  /* type=…,source=…,destination=… */
         GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
         GPtrArray *devices; /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
+        GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none */

@@ -37,7 +37,8 @@ typedef struct ContainerRequest {
         GPtrArray *devices; /* owned, of DeviceRequest */
         gint64 shm_size;    /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
-        GString *hosts; /* owned: lines of /etc/hosts */
+        GString *hosts;     /* owned: lines of /etc/hosts */
+        GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 
         /* what it may do */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */

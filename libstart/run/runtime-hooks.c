@@ -71,6 +71,7 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const DetachedMount attached[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, spec->root->path },
+                { container->secrets_mount, container->secrets_place },
         };
 
         timing_mark(container->timing, TIMING_NAMESPACE);

@@ -25,6 +25,7 @@
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
 #include "libstart/run/seccomp-filter.h"
+#include "libstart/run/secrets.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
 #include "libstart/run/timing.h"
@@ -44,6 +45,7 @@ struct Start {
         char *unit; /* the name of the service: that of its RuntimeDirectory= */
         Host host;
         Root root;
+        Secrets secrets;
 
         /* made */
         char *hostname;
@@ -72,6 +74,7 @@ void start_free(Start *start) {
         g_free(start->unit);
         host_clear(&start->host);
         root_clear(&start->root);
+        secrets_clear(&start->secrets);
         g_free(start->hostname);
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
@@ -89,6 +92,7 @@ static Start *start_new(void) {
                 .state_dir = { .lock = -1 },
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
+                .secrets = { .mount = -1 },
                 .log = PAYLOAD_LOG_NULL,
                 .notify = PAYLOAD_NOTIFY_NULL,
         };
@@ -112,7 +116,8 @@ static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error))
+            !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
+            !secrets_find(&start->request, start->state_dir.private_path, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
@@ -156,6 +161,8 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .root = start->root.mount_point,
                 .notify_socket = notify_socket,
                 .file_mounts = start->file_mounts,
+                .secret_files = start->secrets.files,
+                .secret_variables = start->secrets.variables,
         };
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
@@ -295,6 +302,8 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
+                .secrets_mount = start->secrets.mount,
+                .secrets_place = start->secrets.place,
                 .requested_mounts = start->request.mounts,
                 .untrusted_list = start->request.untrusted_list,
                 .preserve_fds = listen_fds,
@@ -342,6 +351,7 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
             !read_identity(start, error))
                 return NULL;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
+        secrets_pretend(&start->request, &start->secrets);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);

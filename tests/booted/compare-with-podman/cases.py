@@ -234,6 +234,20 @@ CASES = {
         Environment=INSTANCE=%i
         HostName=%p-%i
     '''},
+    'secret': '''
+        Secret=compare compare,target=a/b,mode=400
+        Secret=compare-two,target=/etc/hostname,uid=5,gid=6,mode=440
+    ''',
+    'secret-env': '''
+        Environment=COMPARE=env
+        Secret=compare-two,type=env,target=COMPARE compare,type=env,target=COMPARE
+        Secret=source=compare-two,type=env
+    ''',
+    'secret-of-a-user': '''
+        User=driver
+        ReadOnly=true
+        Secret=compare-two,target=same compare,target=same
+    ''',
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

@@ -41,6 +41,7 @@ EXAMPLES = {
     'ReloadSignal': ('SIGUSR1', 'HUP'),
     'Rootfs': ('/srv/one', '/srv/two:O'),
     'SeccompProfile': ('unconfined', '/etc/profile.json'),
+    'Secret': ('token', 'token,type=env'),
     'ServiceName': ('one-other', 'two-other'),
     'ShmSize': ('1m', '2m'),
     'StopSignal': ('SIGINT', 'RTMIN+3'),
