@@ -62,6 +62,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 /* The last line of the file that assigns the key in that section, or NULL. */
 const UnitLine *container_line(const Container *container, const char *section, const char *key);
 
+/* The last such line with `text` in it, or NULL. */
+const UnitLine *container_line_with(const Container *container, const char *section, const char *key,
+                                    const char *text);
+
 /* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
