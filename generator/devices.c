@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
-#include "generator/words.h"
 #include "libstart/option/device-request.h"
 
 bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
@@ -27,8 +26,8 @@ void devices_service(Container *container) {
                 g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(devices->pdata[i], NULL);
                 g_autoptr(GString) value = g_string_new(NULL);
 
-                words_append_quoted(value, request->source);
-                words_append_quoted(value, request->access);
+                launch_args_append_word(value, request->source);
+                launch_args_append_word(value, request->access);
                 service_set(container->service, "DeviceAllow", value->str);
         }
 }

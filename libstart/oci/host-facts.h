@@ -23,10 +23,6 @@ typedef struct HostFacts {
 
         bool selinux; /* SELinux is enabled */
 
-        /* For each mount of the request the flags (ST_RDONLY, ST_NOSUID, ... of statvfs(3)) that its source is under: the
-         * mount must not be freer than they are. NULL: no flags are added. */
-        const unsigned long *source_flags;
-
         /* For each device of the request its node, links followed; NULL for one that is not there and need not be. The list
          * is NULL: paths are taken as they are. */
         const GPtrArray *device_nodes;
