@@ -52,11 +52,8 @@ bool name_is_unit(const char *name) {
 
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = {
-                NAME_SECCOMP ".service",
-                NAME_RELAY ".service",
-                "keyturn-seccomp.service",
-                "keyturn-relay.service",
-                NULL,
+                NAME_SECCOMP ".service", NAME_RELAY ".service",   "keyturn-seccomp.service",
+                "keyturn-relay.service", "keyturn-stop@.service", NULL,
         };
 
         return g_strv_contains(reserved, service);
