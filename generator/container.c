@@ -85,6 +85,16 @@ void container_warning(Container *container, const UnitLine *line, const char *f
         va_end(ap);
 }
 
+void container_add_syntax_problems(Container *container) {
+        const GArray *problems = container->source->unit->problems;
+
+        for (guint i = 0; i < problems->len; i++) {
+                const UnitProblem *problem = &g_array_index(problems, UnitProblem, i);
+
+                container_problem(container, &problem->line, "%s", problem->text);
+        }
+}
+
 static int compare_findings(gconstpointer a, gconstpointer b) {
         const UnitLine *left = (*(const Finding *const *) a)->line, *right = (*(const Finding *const *) b)->line;
         unsigned left_place = left ? left->place : G_MAXUINT, right_place = right ? right->place : G_MAXUINT;

@@ -38,11 +38,12 @@ typedef struct Container {
         GPtrArray *published; /* of const UnitLine* */
         GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
         char *stop_timeout;
-        GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
-        int reload_signal;         /* 0: none */
-        char *pids_limit, *memory; /* as systemd writes them */
-        bool has_network;          /* the file itself says which */
-        bool is_early;             /* [Keyturn] Early= */
+        GPtrArray *reload_cmd;            /* of char*: the words of ReloadCmd= */
+        int reload_signal;                /* 0: none */
+        char *pids_limit, *memory;        /* as systemd writes them */
+        bool has_network;                 /* the file itself says which */
+        bool is_early;                    /* [Keyturn] Early= */
+        const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
 } Container;
 
 /* With nothing in it. Takes ownership of service_name; source and names must outlive the Container. */
@@ -56,6 +57,9 @@ const UnitLine *container_line(const Container *container, const char *section, 
 /* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* Add the lines that cannot be read. */
+void container_add_syntax_problems(Container *container);
 
 /* All so far, in the order of their lines; those of the file as a whole are last. Transfer none. */
 const GPtrArray *container_findings(const Container *container);

@@ -9,6 +9,8 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-volume.h"
+#include "generator/names.h"
 #include "generator/prefetch.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
@@ -124,6 +126,12 @@ static void make_unit(Run *run, const SourceFile *source, const char *service) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        if (run->beside_podman && container->mounted_volume)
+                container_problem(
+                        container, NULL,
+                        "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
+                        "let Podman run this one, or mount the device with a .mount unit",
+                        container->mounted_volume->path);
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
@@ -140,6 +148,18 @@ static void make_unit(Run *run, const SourceFile *source, const char *service) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
+static void make_volume_unit(Run *run, const SourceFile *source, const char *service) {
+        g_autoptr(Container) volume = volume_convert(source, g_strdup(service), run->names);
+        g_autoptr(GString) text = NULL;
+
+        report(run, volume);
+        if (volume->is_refused)
+                return;
+        text = service_print(volume->service, source->path);
+        run->has_unit = true;
+        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+}
+
 /* Why there is nothing made of the other types, and what to do instead. */
 static const struct {
         const char *suffix;
@@ -151,7 +171,6 @@ static const struct {
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
         { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
-        { ".volume", "does not make volumes; name a directory of the host in Volume=" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -167,7 +186,9 @@ static void take_file(Run *run, const SourceFile *source) {
 
         if (source->is_masked)
                 return;
-        if (!g_str_has_suffix(source->name, ".container")) {
+        bool is_volume = g_str_has_suffix(source->name, ".volume");
+
+        if (!name_makes_service(source->name) || (is_volume && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
@@ -177,7 +198,7 @@ static void take_file(Run *run, const SourceFile *source) {
         }
         service = unit_names_service(run->names, source, &error);
         if (service)
-                make_unit(run, source, service);
+                (is_volume ? make_volume_unit : make_unit)(run, source, service);
         else
                 fail(run, "%s", error->message);
 }

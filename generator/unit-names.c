@@ -16,9 +16,9 @@ static void free_error(void *data) {
 }
 
 static char *wanted_name(const SourceFile *file, GError **error) {
-        const UnitLine *line = file->unit ?
-                                       unit_section_last(unit_file_section(file->unit, "Container"), "ServiceName") :
-                                       NULL;
+        const char *section = g_str_has_suffix(file->name, ".volume") ? "Volume" : "Container";
+        const UnitLine *line = file->unit ? unit_section_last(unit_file_section(file->unit, section), "ServiceName") :
+                                            NULL;
         g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
         char *service = name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 
@@ -54,7 +54,7 @@ UnitNames *unit_names_new(const Sources *sources) {
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 
-                if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
+                if (!file->is_masked && name_makes_service(file->name))
                         add_file(names, file);
         }
         return names;
@@ -103,7 +103,7 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
         if (!suffix)
                 return g_strdup(word);
-        if (!g_str_equal(suffix, ".container")) {
+        if (!name_makes_service(suffix)) {
                 error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
                 return NULL;
         }

@@ -14,6 +14,7 @@ typedef struct BindMountContext {
         int root_fd;                /* the container's root */
         const GPtrArray *requests;  /* of MountRequest: the mounts that a user asks for */
         const char *untrusted_list; /* for looking up sources, see host-path.h */
+        int layer;                  /* writable layer, for overlays of sources */
         bool is_shared;             /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 

@@ -61,6 +61,7 @@ static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
                 .root_fd = hooks->root,
                 .requests = hooks->container->requested_mounts,
                 .untrusted_list = hooks->container->untrusted_list,
+                .layer = hooks->container->layer,
                 .is_shared = has_further_mounts(hooks),
         };
 }
