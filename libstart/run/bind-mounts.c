@@ -110,8 +110,8 @@ void bind_mount_restrict(Mount *mount, unsigned long flags) {
 
 /* What the user asks for there, or NULL where it is keyturn's own mount. */
 static const MountRequest *find_request(const BindMountContext *context, const Mount *mount) {
-        for (guint i = 0; i < context->requests->len; i++) {
-                const MountRequest *request = context->requests->pdata[i];
+        for (guint i = 0; i < context->request->mounts->len; i++) {
+                const MountRequest *request = context->request->mounts->pdata[i];
 
                 if (g_str_equal(request->destination, mount->destination))
                         return request;
@@ -135,7 +135,7 @@ static bool fail_source(const Mount *mount, GError *problem, GError **error) {
 
 int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError **error) {
         GError *problem = NULL;
-        int fd = host_path_open(mount->source, O_PATH, context->untrusted_list, &problem);
+        int fd = host_path_open(mount->source, O_PATH, context->request->untrusted_list, &problem);
         struct statvfs st;
 
         if (fd < 0)
@@ -195,8 +195,9 @@ static int make_overlay(const BindMountContext *context, int source, const Mount
 }
 
 /* An image in the store is only read: its layers are mounted without one that can be written. */
-static int mount_image(const Mount *wanted, const MountRequest *request, GError **error) {
-        g_autoptr(StoreImage) image = store_image_find("", request->source, error);
+static int mount_image(const BindMountContext *context, const Mount *wanted, const MountRequest *request,
+                       GError **error) {
+        g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
         _cleanup_close_ int whole = -1, part = -1;
         OverlayPlace place;
         int fd;
@@ -228,7 +229,7 @@ static int make_detached(const BindMountContext *context, Mount *wanted, const M
         int fd;
 
         if (request && request->type == MOUNT_IMAGE)
-                return mount_image(wanted, request, error);
+                return mount_image(context, wanted, request, error);
         source = bind_mount_open_source(context, wanted, error);
         if (source >= 0 && request && request->subpath) {
                 part = open_subpath(source, request->subpath, wanted->destination, error);

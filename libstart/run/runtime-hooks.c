@@ -59,8 +59,7 @@ static bool has_further_mounts(const RuntimeHooks *hooks) {
 static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
         return (BindMountContext) {
                 .root_fd = hooks->root,
-                .requests = hooks->container->requested_mounts,
-                .untrusted_list = hooks->container->untrusted_list,
+                .request = hooks->container->request,
                 .layer = hooks->container->layer,
                 .is_shared = has_further_mounts(hooks),
         };
@@ -72,6 +71,7 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const DetachedMount attached[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, spec->root->path },
+                { container->secrets_mount, container->secrets_place },
         };
 
         timing_mark(container->timing, TIMING_NAMESPACE);

@@ -22,7 +22,7 @@
 #define COPIED ".keyturn-copied"
 
 char *volume_directory(GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", error);
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
 
         return conf ? g_build_filename(conf->stores[conf->n_writable - 1], "volumes", NULL) : NULL;
 }
