@@ -6,6 +6,7 @@
 #include "generator/layer-limits.h"
 #include "generator/names.h"
 #include "generator/network.h"
+#include "generator/podman-args.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 
@@ -56,6 +57,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
+        podman_args_apply(container);
         source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);

@@ -52,7 +52,8 @@ bool name_is_unit(const char *name) {
 
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
-        static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service", NULL };
+        static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
+                                                "keyturn-stop@.service", NULL };
 
         return g_strv_contains(reserved, service);
 }

@@ -21,6 +21,7 @@ typedef struct SpecInput {
         const HostFacts *host;
         const char *hostname;      /* the container's */
         guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
+        int stop_signal;           /* spec_find_stop_signal() */
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */
         const char *notify_socket; /* path on the host: what the payload notifies systemd on; NULL: nothing */
         char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */

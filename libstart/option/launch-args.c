@@ -166,7 +166,10 @@ static bool read_shm_size(ContainerRequest *request, const char *value, GError *
 }
 
 static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
-        return storage_option_parse(value, &request->storage, error);
+        bool is_stores;
+
+        return storage_option_parse_stores(value, &request->image_stores, &is_stores, error) &&
+               (is_stores || storage_option_parse(value, &request->storage, error));
 }
 
 static bool read_network(ContainerRequest *request, const char *value, GError **error) {
@@ -257,7 +260,8 @@ static const Option options[] = {
         { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
-        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "size=|inodes=", "limit of what is written" },
+        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
+          "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
@@ -386,21 +390,34 @@ static bool check_replaced(const LaunchArgs *args, const Option *option, GError 
         return !replaced || read_value(&scratch, option, replaced, error);
 }
 
+/* The option that a word begins; *ret_value is the value that is in it, or NULL. */
+static const Option *find_word(const char *word, const char **ret_value) {
+        const char *equals = strchr(word, '=');
+
+        *ret_value = NULL;
+        if (word[0] != '-' || !word[1])
+                return NULL;
+        if (word[1] == '-') {
+                *ret_value = equals ? equals + 1 : NULL;
+                return find_option(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
+        }
+        *ret_value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+        return find_letter(word[1]);
+}
+
+unsigned launch_args_option_words(const char *word) {
+        const char *value;
+        const Option *option = find_word(word, &value);
+
+        return !option ? 0 : value || option->kind == KIND_FLAG ? 1 : 2;
+}
+
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
  * -evalue. Moves *i to the last word that it took. */
 static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool check, GError **error) {
-        const char *word = words[*i], *value = NULL;
-        const Option *option;
+        const char *word = words[*i], *value;
+        const Option *option = find_word(word, &value);
 
-        if (word[1] == '-') {
-                const char *equals = strchr(word, '=');
-
-                option = find_option(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
-                value = equals ? equals + 1 : NULL;
-        } else {
-                option = find_letter(word[1]);
-                value = word[1] && word[2] ? word + 2 + (word[2] == '=') : NULL;
-        }
         if (!option)
                 return error_set(error, KT_ERROR_USAGE,
                                  "unknown option '%s': libstart takes a subset of podman run's options, "

@@ -89,6 +89,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LaunchArgs, launch_args_free)
  * Fails with KT_ERROR_USAGE, naming the option, and leaves args as it was. */
 bool launch_args_set(LaunchArgs *args, const char *option, const char *value, GError **error);
 
+/* How many words the option that `word` begins has: 1 or 2. 0 if it is none that there is. */
+unsigned launch_args_option_words(const char *word);
+
 /* Add options only, as PodmanArgs= has them: a word that is no option is an error. Values are checked as by
  * launch_args_set(). `words` is NULL-terminated. */
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);

@@ -9,6 +9,7 @@ static void free_list(GPtrArray **list) {
 
 void container_request_clear(ContainerRequest *request) {
         free_list(&request->groups);
+        free_list(&request->image_stores);
         free_list(&request->mounts);
         free_list(&request->devices);
         free_list(&request->secrets);

@@ -22,6 +22,7 @@ typedef struct ContainerRequest {
 
         /* what runs */
         const char *image;        /* a reference, or with `rootfs` a directory */
+        GPtrArray *image_stores;  /* owned: directories to look in beside podman's own; NULL: those of storage.conf */
         const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
         const GPtrArray *command; /* words behind the image */
         const char *user;         /* USER[:GROUP]; NULL: the image's */

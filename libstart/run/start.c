@@ -11,7 +11,6 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
-#include "libstart/option/signal-name.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
@@ -28,6 +27,7 @@
 #include "libstart/run/secrets.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
+#include "libstart/run/stop-unit.h"
 #include "libstart/run/timing.h"
 
 /* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI spec,
@@ -56,6 +56,7 @@ struct Start {
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
+        int stop_signal;
         GBytes *filter;
 
         /* connected */
@@ -100,18 +101,6 @@ static Start *start_new(void) {
         return g_memdup2(&empty, sizeof empty);
 }
 
-/* Only systemd sends the signal, and only the unit tells it which. */
-static void remind_of_stop_signal(const Start *start) {
-        const char *signal = start->root.config->stop_signal;
-        int number;
-
-        if (signal && start->request.stop_signal == 0 && signal_name_parse(signal, &number, NULL) &&
-            number != SIGTERM)
-                log_notice("The image wants to be stopped by %s, and is stopped by SIGTERM; "
-                           "add StopSignal=%s to [Container]",
-                           signal, signal);
-}
-
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
@@ -123,7 +112,6 @@ static bool find(Start *start, GError **error) {
         start->unit = g_strconcat(base, ".service", NULL);
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
-        remind_of_stop_signal(start);
         return true;
 }
 
@@ -167,6 +155,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
+            !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
             !host_find_devices(&start->host, start->request.devices, error))
                 return false;
         input.env_files = start->environment_files.contents;
@@ -177,6 +166,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 return false;
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
+        start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
 }
@@ -272,6 +262,9 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return exec_failure(start, result.exec_errno, error);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
+        /* What the request says, the unit says as well. */
+        if (start->systemd && !result.exited && start->request.stop_signal == 0 && start->stop_signal != SIGTERM)
+                stop_unit_start(start->unit, start->stop_signal);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);

@@ -153,7 +153,7 @@ static gsize decode(char *base64) {
 
 bool podman_secret_find(const char *root, const char *name, char **ret_value, gsize *ret_length, char **ret_store,
                         GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load(root, error);
+        g_autoptr(StoreConf) conf = store_conf_load(root, NULL, error);
         g_auto(Search) search = { .wanted = name };
 
         *ret_value = NULL;

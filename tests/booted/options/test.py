@@ -252,6 +252,14 @@ additionalimagestores = ["/srv/extra"]
 ''')
     try:
         assert 'found' in once(machine, 'echo found')
+        # As with Podman, the option is in place of the file's stores.
+        refused(machine, 'it is not in the image stores', 'PodmanArgs=--storage-opt additionalimagestore=/srv/empty')
+        machine.write('/etc/containers/storage.conf', '[storage]\ndriver = "overlay"\ngraphroot = "/srv/empty"\n')
+        refused(machine, 'it is not in the image stores', '')
+        for key in 'GlobalArgs', 'PodmanArgs':
+            option = f'{key}=--storage-opt=additionalimagestore=/srv/not-there,/srv/extra'
+            assert 'found' in once(machine, 'echo found', option)
+        assert '/srv/extra' in machine.run('keyturnctl images').out
     finally:
         machine.run('umount /srv/extra')
 

@@ -19,6 +19,8 @@ EXAMPLES = {
     'EnvironmentFile': ('/etc/one.env', './two.env'),
     'EnvironmentHost': ('yes', 'no'),
     'Exec': ('one', 'two'),
+    'ExposeHostPort': ('80', '8000-8010/udp'),
+    'GlobalArgs': ('--storage-opt=additionalimagestore=/one', '--storage-opt=additionalimagestore=/two'),
     'Group': ('1000', '2000', 'User=driver'),
     'GroupAdd': ('video', '77'),
     'HostName': ('one', '%H-two'),

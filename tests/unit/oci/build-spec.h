@@ -50,7 +50,8 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
                 .secret_files = c->secret_files,
         };
 
-        return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) ?
+        return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) &&
+                               spec_find_stop_signal(request, &c->image, &input.stop_signal, error) ?
                        spec_build(&input, error) :
                        NULL;
 }
