@@ -47,10 +47,12 @@ typedef struct Container {
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
         char *stop_timeout;
-        GPtrArray *reload_cmd;            /* of char*: the words of ReloadCmd= */
-        int reload_signal;                /* 0: none */
-        char *pids_limit, *memory;        /* as systemd writes them */
-        bool has_network;                 /* the file itself says which */
+        GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
+        int reload_signal;         /* 0: none */
+        char *pids_limit, *memory; /* as systemd writes them */
+        char *memory_swap;         /* the same, of memory and swap together */
+        bool has_network;          /* the file itself says which */
+        bool volatile_tmp;
         bool is_early;                    /* [Keyturn] Early= */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
 } Container;

@@ -508,8 +508,7 @@ static const Key container_keys[] = {
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, NULL, NO_USERNS },
-        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777",
-          .fine = "false" },
+        { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, handle_option, "workdir" },
 };
