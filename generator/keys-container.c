@@ -150,7 +150,7 @@ static const Key container_keys[] = {
         { "GlobalArgs", READ_ARGS, NULL,
           "there is no podman command; additional image stores are read from storage.conf" },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_option, "group-add" },
+        { "GroupAdd", READ_LINES, handle_group_add, NULL },
         { "HealthCmd", READ_LAST, NULL, NO_HEALTH },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
@@ -291,9 +291,10 @@ static void finish_extra(Container *container) {
         words = (const char *const *) container->extra->pdata;
         if (!launch_args_parse_options(alone, words, &error))
                 container_problem(container, line, "%s", error->message);
-        else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs)
+        else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs || alone->guard_devices)
                 container_problem(container, line,
-                                  "--detach, --rootfs, --state-dir and --print-spec are not for PodmanArgs=");
+                                  "--detach, --guard-devices, --rootfs, --state-dir and --print-spec are not for "
+                                  "PodmanArgs=");
         else if (!devices_check(alone, &error))
                 container_problem(container, line, "--device: %s", error->message);
         else

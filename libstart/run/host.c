@@ -9,9 +9,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/device-request.h"
 #include "libstart/option/mount-request.h"
-#include "libstart/run/device-node.h"
+#include "libstart/run/device-nodes.h"
 #include "libstart/run/host.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu"
@@ -103,31 +102,16 @@ static bool find_mount_source(const MountRequest *mount, unsigned long *ret_flag
                          mount->source, mount->destination, mount->source);
 }
 
-static bool find_device(const DeviceRequest *device, char **ret_node, GError **error) {
-        g_autoptr(GError) problem = NULL;
-
-        if (device_node_find(device->source, device->access, ret_node, &problem) ||
-            (device->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)))
-                return true;
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-}
-
 bool host_find_sources(Host *host, const ContainerRequest *request, GError **error) {
-        const GPtrArray *mounts = request->mounts, *devices = request->devices;
+        const GPtrArray *mounts = request->mounts;
 
         host->source_flags = g_new0(unsigned long, mounts->len);
-        host->device_nodes = g_ptr_array_new_with_free_func(g_free);
         for (guint i = 0; i < mounts->len; i++)
                 if (!find_mount_source(mounts->pdata[i], &host->source_flags[i], error))
                         return false;
-        for (guint i = 0; i < devices->len; i++) {
-                char *node = NULL;
-
-                if (!find_device(devices->pdata[i], &node, error))
-                        return false;
-                g_ptr_array_add(host->device_nodes, node);
-        }
+        host->device_nodes = device_nodes_find(request, error);
+        if (!host->device_nodes)
+                return false;
         host->facts.source_flags = host->source_flags;
         host->facts.device_nodes = host->device_nodes;
         return true;

@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/mounts.h"
@@ -74,7 +75,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
                 .untrusted_list = container->untrusted_list,
                 .is_shared = has_further_mounts(hooks),
         };
-        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error);
+        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
+               (!mounts_have_dev(spec->mounts, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {

@@ -81,6 +81,8 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
+        if (mounts_have_dev(container->spec->mounts, n_own))
+                ret->linux_.devices_len = 0;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
 }
@@ -96,12 +98,13 @@ static size_t count_own_mounts(const RuntimeContainer *container) {
 
 /* Not libcrun_container_load_from_memory(): that would parse what we would have to print first.
  *
- * With the annotation libcrun just calls setgroups(2), and does not ask /proc before whether a user namespace forbids it.
+ * With the annotation libcrun just calls setgroups(2), or does not, and does not ask /proc before whether a user
+ * namespace forbids it.
  * No user can have said anything else: annotations of this kind are refused. */
-static libcrun_container_t make_container(Remainder *remainder) {
+static libcrun_container_t make_container(Remainder *remainder, bool keep_groups) {
         json_map_string_string *annotations = remainder->spec.annotations;
 
-        append_json_map_string_string(annotations, "run.oci.keep_original_groups", "0");
+        append_json_map_string_string(annotations, "run.oci.keep_original_groups", keep_groups ? "1" : "0");
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
                 .annotations = make_string_map_from_json(annotations),
@@ -131,7 +134,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         int result;
 
         take_remainder(container, hooks.n_own, short_environment, &remainder);
-        libcrun_container_t crun = make_container(&remainder);
+        libcrun_container_t crun = make_container(&remainder, container->keep_groups);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP | LIBCRUN_RUN_OPTIONS_NO_FORK, &err);

@@ -12,6 +12,7 @@
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
 #include "libstart/option/signal-name.h"
+#include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
@@ -174,6 +175,12 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         return start->spec;
 }
 
+/* The last step before devices are used. */
+static bool guard_devices(const Start *start, GError **error) {
+        return !start->request.guard_devices ||
+               device_guard_set(start->host.device_nodes, start->request.device_rules, error);
+}
+
 static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
         for (size_t i = 0; i < spec->mounts_len; i++)
                 if (mount_covers(spec->mounts[i], path))
@@ -209,7 +216,7 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error))
+            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -299,6 +306,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
+                .keep_groups = start->request.keep_groups,
                 .detach = start->request.detach,
         };
 

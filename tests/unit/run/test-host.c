@@ -14,9 +14,8 @@ START_TEST(test_sources) {
         ck_assert(host_find_sources(&host, &asked.request, NULL));
         ck_assert_uint_eq(host.facts.source_flags[0], st.f_flag);
         ck_assert_uint_eq(host.facts.source_flags[1], 0);
-        ck_assert_uint_eq(host.facts.device_nodes->len, 2);
-        ck_assert_ptr_null(host.facts.device_nodes->pdata[0]);
-        ck_assert_str_eq(host.facts.device_nodes->pdata[1], "/dev/null");
+        ck_assert_uint_eq(host.facts.device_nodes->len, 1);
+        ck_assert_str_eq(((const DeviceNode *) host.facts.device_nodes->pdata[0])->destination, "/n");
 }
 END_TEST
 
