@@ -18,9 +18,8 @@ typedef struct Finding {
 
 /* A path of the host that is mounted. */
 typedef struct MountSource {
-        char *path;      /* as in the file: systemd has yet to expand it */
-        bool writable;   /* for the payload; also where only systemd can tell */
-        bool is_implied; /* by a Mount= that names its destination alone */
+        char *path;    /* as in the file: systemd has yet to expand it */
+        bool writable; /* for the payload; also where only systemd can tell */
 } MountSource;
 
 /* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */

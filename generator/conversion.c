@@ -2,6 +2,7 @@
 #include "generator/conversion.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
+#include "generator/keys.h"
 #include "generator/layer-limits.h"
 #include "generator/names.h"
 #include "generator/network.h"

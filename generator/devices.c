@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
-#include "generator/words.h"
 #include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/user-spec.h"
@@ -75,8 +74,8 @@ static void allow(Container *container, const char *value) {
         const char *group = device_request_group(request);
         g_autoptr(GString) line = g_string_new(NULL);
 
-        words_append_quoted(line, group ? group : request->source);
-        words_append_quoted(line, request->access);
+        launch_args_append_word(line, group ? group : request->source);
+        launch_args_append_word(line, request->access);
         service_set(container->service, "DeviceAllow", line->str);
 }
 

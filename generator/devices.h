@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/keys.h"
+#include "generator/key.h"
 
-bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error);
+KeyHandler handle_add_device;
 
 /* Can systemd be told to allow all devices of the options? */
 bool devices_check(const LaunchArgs *args, GError **error);

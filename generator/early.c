@@ -33,7 +33,7 @@ static bool binds_files(const Container *container) {
         for (guint i = 0; i < container->sources->len; i++) {
                 const MountSource *source = &g_array_index(container->sources, MountSource, i);
 
-                if (!source->is_implied && !is_of_kernel(source->path))
+                if (!is_of_kernel(source->path))
                         return true;
         }
         return container->rootfs;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/keys.h"
+#include "generator/key.h"
 
-bool handle_early(Container *container, const Key *key, const Value *value, GError **error);
+KeyHandler handle_early;
 
 /* [Keyturn] Early=yes: what the [Unit] of a service that starts before basic.target needs. Called when
  * container->args is complete. */

@@ -3,6 +3,7 @@
 
 #include "generator/early.h"
 #include "generator/install.h"
+#include "generator/keys.h"
 #include "generator/names.h"
 #include "libstart/base/error.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/keys.h"
+#include "generator/key.h"
 
-/* Every key of [Container], [Quadlet] and [Keyturn], and what it does. */
-extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
+/* Keys that are more than an option of libstart, but need no file of their own. */
+KeyHandler handle_exec, handle_group, handle_image, handle_mask, handle_no_new_privileges, handle_nothing,
+        handle_notify, handle_podman_args, handle_rootfs, handle_seccomp_profile, handle_stop_timeout, handle_user;
 
 /* Complete what several keys say together: Image= and Rootfs=, User= and Group=, and PodmanArgs= on top of all.
  * Called after the keys have been applied. */

@@ -2,27 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator/cgroup-limits.h"
+#include "generator/devices.h"
+#include "generator/early.h"
+#include "generator/keys-container.h"
 #include "generator/keys.h"
-#include "generator/words.h"
+#include "generator/layer-limits.h"
+#include "generator/network.h"
+#include "generator/reload.h"
+#include "generator/source-path.h"
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
+#include "libstart/option/mount-request.h"
 
 /*
  * From lines to values
  */
-
-bool key_parse_boolean(const char *text, bool *ret, GError **error) {
-        static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false", "off" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(yes); i++) {
-                if (g_ascii_strcasecmp(text, yes[i]) == 0)
-                        return *ret = true;
-                if (g_ascii_strcasecmp(text, no[i]) == 0) {
-                        *ret = false;
-                        return true;
-                }
-        }
-        return error_set(error, KT_ERROR_USAGE, "'%s' is neither yes (1, true, on) nor no (0, false, off)", text);
-}
 
 static void value_clear(void *data) {
         g_free(((Value *) data)->text);
@@ -35,11 +30,12 @@ static void add_value(GArray *values, char *text, const UnitLine *line) {
         g_array_append_val(values, value);
 }
 
+/* An empty one is false for Podman, also where true is the default. */
 static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         g_autofree char *text = words_unquote(line->value);
         bool value = false;
 
-        if (!key_parse_boolean(text, &value, error))
+        if (text[0] && !key_parse_boolean(text, &value, error))
                 return false;
         add_value(values, g_strdup(value ? "true" : "false"), line);
         return true;
@@ -258,39 +254,202 @@ void keys_apply(Container *container, const KeyTable *table) {
 }
 
 /*
- * For handlers
+ * Handlers that the table needs by itself
  */
-
-/* launch-args names the option in its errors; here it is the key that the user knows. */
-static void strip_option(GError *error, const char *option) {
-        g_autofree char *prefix = g_strdup_printf("--%s: ", option);
-
-        if (g_str_has_prefix(error->message, prefix))
-                memmove(error->message, error->message + strlen(prefix), strlen(error->message + strlen(prefix)) + 1);
-}
-
-bool key_set_option(Container *container, const char *option, const char *value, GError **error) {
-        g_autoptr(GError) problem = NULL;
-
-        if (launch_args_set(container->args, option, value, &problem))
-                return true;
-        strip_option(problem, option);
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-}
 
 bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
         return key_set_option(container, key->text, value->text, error);
 }
 
-const char *key_last_option(const GPtrArray *options, const char *name) {
-        size_t length = strlen(name);
+/* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
+char *key_resolve_path(const char *unit_path, const char *path) {
+        g_autofree char *directory = NULL, *escaped = NULL, *joined = NULL;
 
-        for (guint i = options->len; i > 0; i--) {
-                const char *option = options->pdata[i - 1];
-
-                if (g_str_has_prefix(option, name) && option[length] == '=')
-                        return option + length + 1;
-        }
-        return NULL;
+        if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
+                return g_strdup(path);
+        directory = g_path_get_dirname(unit_path);
+        escaped = source_path_escape(directory, "%$");
+        joined = g_build_filename(escaped, path, NULL);
+        return path_value_clean(joined);
 }
+
+/* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
+ * name. */
+static bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *path = NULL;
+
+        if (value->text[0] == '-')
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
+                                 "use EnvironmentFile= in [Service] and EnvironmentHost=true",
+                                 value->text);
+        path = key_resolve_path(container->source->path, value->text);
+        return key_set_option(container, "env-file", path, error);
+}
+
+static bool check_volume_source(const char *source, GError **error) {
+        if (source[0] && strchr(".%$", source[0]))
+                return true; /* it will be a path */
+        if (source[0] != '/' && g_str_has_suffix(source, ".volume"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': keyturn makes no volumes; name a directory of the host instead", source);
+        return mount_request_check_volume_source(source, error);
+}
+
+static bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+        size_t length = strcspn(value->text, ":");
+        g_autofree char *source = g_strndup(value->text, length), *path = NULL, *resolved = NULL;
+
+        if (value->text[length] && !check_volume_source(source, error))
+                return false;
+        if (value->text[0] != '.' || value->text[length] == '\0')
+                return key_set_option(container, "volume", value->text, error);
+        path = key_resolve_path(container->source->path, source);
+        resolved = g_strconcat(path, value->text + length, NULL);
+        return key_set_option(container, "volume", resolved, error);
+}
+
+static bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *source = mount_request_find_source(value->text), *path = NULL, *resolved = NULL;
+        g_autoptr(MountRequest) bare = source ? NULL : mount_request_parse_mount(value->text, NULL);
+
+        /* `podman run` would take the destination; Podman's generator fails. */
+        if (bare && bare->source)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'source=' is missing: name the directory or file of the host");
+        if (!source || source[0] != '.')
+                return key_set_option(container, "mount", value->text, error);
+        path = key_resolve_path(container->source->path, source);
+        resolved = mount_request_replace_source(value->text, path);
+        return key_set_option(container, "mount", resolved, error);
+}
+
+/*
+ * The tables
+ */
+
+/* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
+#define NOT_YET "not in this version of keyturn; "
+#define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
+#define NO_PULL "keyturn never pulls an image; "
+#define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
+#define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
+#define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
+#define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
+
+/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
+static const Key container_keys[] = {
+        { "AddCapability", READ_WORDS, handle_option, "cap-add" },
+        { "AddDevice", READ_WORDS, handle_add_device, NULL },
+        { "AddHost", READ_LINES, handle_option, "add-host" },
+        { "Annotation", READ_PAIRS, handle_option, "annotation" },
+        { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
+        { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },
+        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]" },
+        { "ContainerName", READ_LAST, handle_option, "name" },
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "DNS", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSOption", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNSSearch", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DropCapability", READ_WORDS, handle_option, "cap-drop" },
+        { "Entrypoint", READ_LAST_SET, handle_option, "entrypoint" },
+        { "Environment", READ_PAIRS, handle_option, "env" },
+        { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
+        { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
+        { "Exec", READ_LAST_ARGS, handle_exec, NULL },
+        { "ExposeHostPort", READ_LINES, NULL, NO_BRIDGE "remove the key: it does nothing with these networks" },
+        { "GIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "GlobalArgs", READ_ARGS, NULL,
+          "there is no podman command; additional image stores are read from storage.conf" },
+        { "Group", READ_LAST, handle_group, NULL },
+        { "GroupAdd", READ_LINES, handle_group_add, NULL },
+        { "HealthCmd", READ_LAST, NULL, NO_HEALTH },
+        { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
+        { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
+        { "HealthMaxLogCount", READ_LAST, NULL, NO_HEALTH },
+        { "HealthMaxLogSize", READ_LAST, NULL, NO_HEALTH },
+        { "HealthOnFailure", READ_LAST, NULL, NO_HEALTH },
+        { "HealthRetries", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartPeriod", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartupCmd", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartupInterval", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartupRetries", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartupSuccess", READ_LAST, NULL, NO_HEALTH },
+        { "HealthStartupTimeout", READ_LAST, NULL, NO_HEALTH },
+        { "HealthTimeout", READ_LAST, NULL, NO_HEALTH },
+        { "HostName", READ_LAST, handle_option, "hostname" },
+        { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
+        { "IP", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
+        { "IP6", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
+        { "Image", READ_LAST, handle_image, NULL },
+        { "Label", READ_PAIRS, handle_option, "label" },
+        { "LogDriver", READ_LAST, handle_option, "log-driver" },
+        { "LogOpt", READ_WORDS, handle_option, "log-opt" },
+        { "Mask", READ_ARGS, handle_mask, "mask" },
+        { "Memory", READ_LAST, handle_memory, NULL },
+        { "Mount", READ_ARGS, handle_mount, NULL },
+        { "Network", READ_LINES, handle_network, NULL },
+        { "NetworkAlias", READ_LINES, NULL, NO_BRIDGE "remove the key" },
+        { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
+        { "Notify", READ_LAST, handle_notify, NULL },
+        { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
+        { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
+        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
+        { "PublishPort", READ_LINES, handle_publish_port, NULL },
+        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built" },
+        { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
+        { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
+        { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
+        { "ReloadSignal", READ_LAST, handle_reload_signal, NULL },
+        { "RemapGid", READ_WORDS, NULL, OLD_USERNS },
+        { "RemapUid", READ_WORDS, NULL, OLD_USERNS },
+        { "RemapUidSize", READ_LAST, NULL, OLD_USERNS },
+        { "RemapUsers", READ_LAST, NULL, OLD_USERNS },
+        { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
+        { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
+        { "Rootfs", READ_LAST, handle_rootfs, NULL },
+        { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
+        { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
+        { "Secret", READ_ARGS, NULL, NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
+        { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
+        { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },
+        { "SecurityLabelLevel", READ_LAST, NULL, NO_SELINUX },
+        { "SecurityLabelNested", READ_BOOLEAN, NULL, NO_SELINUX },
+        { "SecurityLabelType", READ_LAST, NULL, NO_SELINUX },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
+        { "ShmSize", READ_LAST, handle_option, "shm-size" },
+        { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key" },
+        { "StopSignal", READ_LAST, handle_option, "stop-signal" },
+        { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
+        { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
+        { "SubUIDMap", READ_LAST, NULL, NO_USERNS },
+        { "Sysctl", READ_WORDS, handle_option, "sysctl" },
+        { "Timezone", READ_LAST, handle_option, "tz" },
+        { "Tmpfs", READ_LINES, handle_option, "tmpfs" },
+        { "UIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "Ulimit", READ_LINES, handle_option, "ulimit" },
+        { "Unmask", READ_ARGS, handle_mask, "unmask" },
+        { "User", READ_LAST, handle_user, NULL },
+        { "UserNS", READ_LAST, NULL, NO_USERNS },
+        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
+        { "Volume", READ_LINES, handle_volume, NULL },
+        { "WorkingDir", READ_LAST, handle_option, "workdir" },
+};
+
+const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
+
+/* In Podman it switches off dependencies on network-online.target, which keyturn never adds. */
+static const Key quadlet_keys[] = {
+        { "DefaultDependencies", READ_BOOLEAN, handle_nothing, NULL },
+};
+
+const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_keys) };
+
+/* keyturn's own. Podman copies the section and does not read it. */
+static const Key keyturn_keys[] = {
+        { "Early", READ_LAST, handle_early, NULL },
+        { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
+        { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
+};
+
+const KeyTable keys_keyturn = { "Keyturn", keyturn_keys, G_N_ELEMENTS(keyturn_keys) };

@@ -3,38 +3,7 @@
 
 #include <stddef.h>
 
-#include "generator/container.h"
-
-/* How the lines that assign a key become values. keys-container.c says which key is read how, as Podman reads it. */
-typedef enum Read {
-        READ_LAST,      /* the last line, one pair of quotes around it removed; an empty one means unset */
-        READ_LAST_SET,  /* the same, but an empty one is a value */
-        READ_BOOLEAN,   /* the last line: "true" or "false" */
-        READ_LINES,     /* every line as it is; an empty one, here and below, forgets those before it */
-        READ_WORDS,     /* every line, words, a backslash is a backslash */
-        READ_ARGS,      /* every line, words as in ExecStart= */
-        READ_LAST_ARGS, /* the last line, words as in ExecStart= */
-        READ_PAIRS,     /* as READ_ARGS, each word KEY=VALUE or KEY; the last of a KEY counts, sorted by KEY */
-} Read;
-
-typedef struct Value {
-        char *text;
-        const UnitLine *line; /* where it was written */
-} Value;
-
-typedef struct Key Key;
-
-/* What a key does with one value. Fails with what is wrong about the value; the caller adds file, line and key. */
-typedef bool (*KeyHandler)(Container *container, const Key *key, const Value *value, GError **error);
-
-struct Key {
-        const char *name;
-        Read read;
-        KeyHandler handle; /* NULL: known, and refused */
-        const char
-                *text; /* for the handler (handle_option(): the option of libstart); else why it is refused, and what
-                              to do instead */
-};
+#include "generator/key.h"
 
 /* The keys of a section, sorted by name (byte order). */
 typedef struct KeyTable {
@@ -44,6 +13,9 @@ typedef struct KeyTable {
         bool is_open; /* it has other keys, which are systemd's */
 } KeyTable;
 
+/* Every key of [Container], [Quadlet] and [Keyturn]. */
+extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
+
 /* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to
  * the container's findings. Nothing happens where the file has no such section. */
 void keys_apply(Container *container, const KeyTable *table);
@@ -52,13 +24,8 @@ void keys_apply(Container *container, const KeyTable *table);
 bool keys_is_slip(const char *name, const char *meant);
 
 /* The handler of a key that is an option of libstart: key->text names it. */
-bool handle_option(Container *container, const Key *key, const Value *value, GError **error);
+KeyHandler handle_option;
 
-/* For other handlers: set an option of libstart. Errors do not name the option, for the user knows the key. */
-bool key_set_option(Container *container, const char *option, const char *value, GError **error);
-
-/* The value of the last NAME=VALUE in a list of options, or NULL. */
-const char *key_last_option(const GPtrArray *options, const char *name);
-
-/* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
-bool key_parse_boolean(const char *text, bool *ret, GError **error);
+/* `path`, resolved against the directory of the file `unit_path` unless it is absolute or begins with a specifier.
+ * Transfer full. */
+char *key_resolve_path(const char *unit_path, const char *path);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/reload.h"
-#include "generator/words.h"
 #include "libstart/base/error.h"
 #include "libstart/option/signal-name.h"
 
@@ -37,7 +36,7 @@ static void set_command(Container *container) {
         g_autoptr(GString) command = g_string_new(RUN_COMMAND);
 
         for (guint i = 0; i < container->reload_cmd->len; i++)
-                words_append_quoted(command, container->reload_cmd->pdata[i]);
+                launch_args_append_word(command, container->reload_cmd->pdata[i]);
         set_reload(container, "ReloadCmd=", command->str);
 }
 

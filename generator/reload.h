@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/keys.h"
+#include "generator/key.h"
 
-bool handle_reload_cmd(Container *container, const Key *key, const Value *value, GError **error);
-bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error);
+KeyHandler handle_reload_cmd, handle_reload_signal;
 
 /* ExecReload= for ReloadSignal= or ReloadCmd=. After the keys of [Container] have been handled. */
 void reload_service(Container *container);

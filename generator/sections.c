@@ -9,7 +9,6 @@
 #include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
-#include "generator/words.h"
 #include "libstart/option/signal-name.h"
 
 /*
@@ -54,7 +53,7 @@ static void translate_line(Container *container, UnitLine *line) {
                         container_problem(container, line, "%s", error->message);
                         return;
                 }
-                words_append_quoted(value, unit);
+                launch_args_append_word(value, unit);
         }
         text = g_strconcat(line->key, "=", value->str, NULL);
         line->text = unit_file_keep(container->source->unit, text);
@@ -91,13 +90,13 @@ static void add_wants(const Container *container) {
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
 
         if (filters_needed_option(container->args, NULL).enabled) {
-                words_append_quoted(wants, "keyturn-seccomp.service");
+                launch_args_append_word(wants, "keyturn-seccomp.service");
                 if (!container->is_early)
-                        words_append_quoted(after, "keyturn-seccomp.service");
+                        launch_args_append_word(after, "keyturn-seccomp.service");
         }
         if (is_relayed(container)) {
-                words_append_quoted(wants, "keyturn-relay.socket");
-                words_append_quoted(after, "keyturn-relay.socket");
+                launch_args_append_word(wants, "keyturn-relay.socket");
+                launch_args_append_word(after, "keyturn-relay.socket");
         }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);
@@ -110,18 +109,18 @@ static void add_mounts(Container *container) {
 
         for (guint i = 0; i < container->sources->len; i++) {
                 const MountSource *source = &g_array_index(container->sources, MountSource, i);
-                char *required = source->is_implied ? NULL : source_path_for_mounts(source->path);
+                char *required = source_path_for_mounts(source->path);
                 g_autoptr(GString) value = g_string_new(NULL);
 
                 if (!required || !g_hash_table_add(seen, required))
                         continue;
-                words_append_quoted(value, required);
+                launch_args_append_word(value, required);
                 service_unit(container->service, "RequiresMountsFor", value->str);
         }
 }
 
 void sections_unit(Container *container) {
-        g_autofree char *path = source_path_escape_specifiers(container->source->path);
+        g_autofree char *path = source_path_escape(container->source->path, "%");
 
         translate_names(container);
         add_wants(container);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/service.h"
-#include "generator/words.h"
 #include "keyturn-config.h"
 
 static void link_free(void *data) {
@@ -98,13 +97,9 @@ void service_link(Service *service, char *path) {
 }
 
 void service_exec_start(Service *service, const LaunchArgs *args) {
-        g_autoptr(GPtrArray) words = launch_args_build(args);
-        GString *lines = service->service_last;
-
-        g_string_append(lines, "ExecStart=" KEYTURN_LIBDIR "/libstart run");
-        for (guint i = 0; i < words->len; i++)
-                words_append_quoted(lines, words->pdata[i]);
-        g_string_append_c(lines, '\n');
+        g_string_append(service->service_last, "ExecStart=" KEYTURN_LIBDIR "/libstart run");
+        launch_args_append(args, service->service_last);
+        g_string_append_c(service->service_last, '\n');
 }
 
 const UnitLine *service_user_line(const Service *service, const char *key) {

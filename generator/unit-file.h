@@ -62,3 +62,17 @@ const char *unit_file_keep(UnitFile *file, const char *string);
 
 /* Append the lines of a section, each with a newline. */
 void unit_section_print(const UnitSection *section, GString *output);
+
+/* The words of a value as systemd has them (systemd.syntax(7), QUOTING). Specifiers (%i) and variables (${X}) are
+ * ordinary characters here. */
+typedef enum WordsSyntax {
+        WORDS_PLAIN,   /* quotes are removed, a backslash is a backslash */
+        WORDS_ESCAPED, /* as ExecStart=: C escapes are resolved, too */
+} WordsSyntax;
+
+/* Append the words of `line` to `words`, a GPtrArray that frees its elements. Fails on an open quote, an unknown or
+ * cut escape, and one that stands for NUL or for what is not UTF-8; `words` is then as it was. */
+bool words_split(GPtrArray *words, const char *line, WordsSyntax syntax, GError **error);
+
+/* One pair of double quotes around all of `text` removed. Transfer full. */
+char *words_unquote(const char *text);

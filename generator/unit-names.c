@@ -3,7 +3,6 @@
 
 #include "generator/names.h"
 #include "generator/unit-names.h"
-#include "generator/words.h"
 #include "libstart/base/error.h"
 
 struct UnitNames {

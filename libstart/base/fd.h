@@ -13,6 +13,18 @@ static inline void fd_closep(const int *fd) {
                 close(*fd);
 }
 
+/* Closes it, unless it is -1, and leaves -1. */
+static inline void fd_close(int *fd) {
+        fd_closep(fd);
+        *fd = -1;
+}
+
+/* All that are not -1. */
+static inline void fds_close(const int *fds, size_t n_fds) {
+        for (size_t i = 0; i < n_fds; i++)
+                fd_closep(&fds[i]);
+}
+
 /* Hands over ownership: returns *fd and leaves -1. */
 static inline int fd_steal(int *fd) {
         int r = *fd;

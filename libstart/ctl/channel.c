@@ -31,14 +31,9 @@ void channel_init(Channel *channel, int from, int to) {
         };
 }
 
-static void close_end(int *fd) {
-        fd_closep(fd);
-        *fd = -1;
-}
-
 void channel_close(Channel *channel) {
-        close_end(&channel->from);
-        close_end(&channel->to);
+        fd_close(&channel->from);
+        fd_close(&channel->to);
         channel->begin = channel->end = 0;
 }
 
@@ -59,7 +54,7 @@ bool channel_fill(Channel *channel) {
                 return false;
         n = read(channel->from, channel->data, size);
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-                close_end(&channel->from); /* of a terminal, EIO is the end */
+                fd_close(&channel->from); /* of a terminal, EIO is the end */
         channel->begin = 0;
         channel->end = n > 0 ? (gsize) n : 0;
         channel->limit -= channel->end;

@@ -58,9 +58,8 @@ static void settle(Input *input, gsize left) {
 void input_close(Input *input) {
         if (input->to >= 0)
                 settle(input, count_left(input));
-        fd_closep(&input->from);
-        fd_closep(&input->to);
-        input->from = input->to = -1;
+        fd_close(&input->from);
+        fd_close(&input->to);
 }
 
 void input_ask(const Input *input, struct pollfd ask[2]) {

@@ -175,8 +175,7 @@ bool streams_enter(Streams *streams, GError **error) {
 static bool take_terminal(Streams *streams, GError **error) {
         int master = terminal_receive(streams->listener, error);
 
-        fd_closep(&streams->listener);
-        streams->listener = -1;
+        fd_close(&streams->listener);
         if (master < 0)
                 return false;
         channel_init(&streams->output, master, channel_reopen(STDOUT_FILENO, O_WRONLY));

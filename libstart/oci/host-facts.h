@@ -34,9 +34,5 @@ typedef struct HostFacts {
 
         bool selinux; /* SELinux is enabled */
 
-        /* For each mount of the request the flags (ST_RDONLY, ST_NOSUID, ... of statvfs(3)) that its source is under: the
-         * mount must not be freer than they are. NULL: no flags are added. */
-        const unsigned long *source_flags;
-
         const GPtrArray *device_nodes; /* of DeviceNode; or NULL */
 } HostFacts;

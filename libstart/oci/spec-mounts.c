@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
@@ -158,24 +157,6 @@ static Mount *make_requested(const MountRequest *request) {
         return mount;
 }
 
-/* A bind mount must not be freer than the mount that its source is on, unless the user says so. */
-static void add_source_flags(Mount *mount, const MountRequest *request, unsigned long flags) {
-        static const struct {
-                unsigned long flag;
-                const char *option, *opposite;
-        } table[] = {
-                { ST_NOEXEC, "noexec", "exec" },
-                { ST_NOSUID, "nosuid", "suid" },
-                { ST_NODEV, "nodev", "dev" },
-        };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (flags & table[i].flag && !mount_request_has_option(request, table[i].opposite))
-                        add_option(mount, table[i].option);
-        if (flags & ST_RDONLY)
-                make_read_only(mount);
-}
-
 static bool is_same(const Mount *a, const Mount *b) {
         if (!g_str_equal(a->type, b->type) || !g_str_equal(a->source, b->source) || a->options_len != b->options_len)
                 return false;
@@ -198,25 +179,19 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         return true;
 }
 
-static bool add_request(MountList *list, const MountRequest *request, const HostFacts *host, unsigned long flags,
-                        GError **error) {
-        Mount *mount;
-
+static bool add_request(MountList *list, const MountRequest *request, const HostFacts *host, GError **error) {
         if (request->relabel && host->selinux)
                 return error_set(
                         error, KT_ERROR_UNSUPPORTED,
                         "The mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
                         "the files yourself, with semanage-fcontext(8) and restorecon(8)",
                         request->destination);
-        mount = make_requested(request);
-        add_source_flags(mount, request, flags);
-        return add_unique(list, mount, error);
+        return add_unique(list, make_requested(request), error);
 }
 
 static bool add_requests(MountList *list, const GPtrArray *requests, const HostFacts *host, GError **error) {
         for (guint i = 0; i < requests->len; i++)
-                if (!add_request(list, requests->pdata[i], host, host->source_flags ? host->source_flags[i] : 0,
-                                 error))
+                if (!add_request(list, requests->pdata[i], host, error))
                         return false;
         return true;
 }

@@ -7,6 +7,7 @@
 #include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
+#include "libstart/option/flag-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
@@ -211,11 +212,13 @@ typedef struct Option {
 #define STRING(field) KIND_STRING, offsetof(LaunchArgs, field)
 #define LIST(field) KIND_LIST, offsetof(LaunchArgs, field)
 #define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field), KEEP(field), NULL
+#define FLAG_OF_MAIN(field) KIND_FLAG, offsetof(LaunchArgs, field), NULL, NULL, NOT_KEPT, NULL
 
 /* The field of the request that keeps the value as it is, having checked it; or who reads it. */
 #define KEEP(field) CHECK(NULL, field)
 #define CHECK(function, field) function, NULL, offsetof(ContainerRequest, field)
-#define READ(function) NULL, function, 0
+#define READ(function) NULL, function, NOT_KEPT
+#define NOT_KEPT G_MAXSIZE
 
 static const Option options[] = {
         { "--name", 0, STRING(name), CHECK(name_check_container, name), "NAME", "name of the container" },
@@ -269,7 +272,7 @@ static const Option options[] = {
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), "say where the time of the start went" },
-        { "--print-spec", 0, FLAG(print_spec), "print the OCI config.json, start nothing" },
+        { "--print-spec", 0, FLAG_OF_MAIN(print_spec), "print the OCI config.json, start nothing" },
 };
 
 static void *field(const LaunchArgs *args, const Option *option) {
@@ -315,19 +318,6 @@ static const Option *find_letter(char letter) {
         return NULL;
 }
 
-static bool parse_flag(const char *value, LaunchFlag *ret) {
-        static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True", NULL };
-        static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False", NULL };
-
-        if (g_strv_contains(yes, value))
-                *ret = FLAG_TRUE;
-        else if (g_strv_contains(no, value))
-                *ret = FLAG_FALSE;
-        else
-                return false;
-        return true;
-}
-
 static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
         if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
                 return true;
@@ -344,11 +334,15 @@ static bool check_value(const Option *option, const char *value, GError **error)
 
 static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
         switch (option->kind) {
-        case KIND_FLAG:
-                if (!parse_flag(value, field(args, option)))
+        case KIND_FLAG: {
+                bool flag;
+
+                if (!flag_word_parse(value, &flag))
                         return error_set(error, KT_ERROR_USAGE, "%s: '%s' is neither true nor false", option->name,
                                          value);
+                *(LaunchFlag *) field(args, option) = flag ? FLAG_TRUE : FLAG_FALSE;
                 break;
+        }
         case KIND_LIST:
                 g_ptr_array_add(*(GPtrArray **) field(args, option), g_strdup(value));
                 break;
@@ -449,7 +443,7 @@ static void copy_value(const LaunchArgs *args, ContainerRequest *request, const 
 }
 
 static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option, GError **error) {
-        if (!option->read)
+        if (option->kept != NOT_KEPT)
                 copy_value(args, request, option);
         if (option->kind == KIND_STRING) {
                 const char *value = *(char **) field(args, option);
@@ -554,6 +548,52 @@ GPtrArray *launch_args_build(const LaunchArgs *args) {
         for (guint i = 0; i < args->command->len; i++)
                 add_word(words, args->command->pdata[i]);
         return words;
+}
+
+/*
+ * In a unit
+ */
+
+/* A lone ';' would end the command. */
+static bool needs_quotes(const char *word) {
+        if (word[0] == '\0' || g_str_equal(word, ";"))
+                return true;
+        for (const char *c = word; *c; c++)
+                if (g_ascii_iscntrl(*c) || *c == ' ' || *c == '"' || *c == '\'' || *c == '\\')
+                        return true;
+        return false;
+}
+
+static void append_escaped(GString *line, char c) {
+        static const char characters[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
+        const char *found = strchr(characters, c);
+
+        if (found)
+                g_string_append_printf(line, "\\%c", letters[found - characters]);
+        else if (g_ascii_iscntrl(c))
+                g_string_append_printf(line, "\\x%02x", (unsigned char) c);
+        else
+                g_string_append_c(line, c);
+}
+
+void launch_args_append_word(GString *line, const char *word) {
+        if (line->len > 0)
+                g_string_append_c(line, ' ');
+        if (!needs_quotes(word)) {
+                g_string_append(line, word);
+                return;
+        }
+        g_string_append_c(line, '"');
+        for (const char *c = word; *c; c++)
+                append_escaped(line, *c);
+        g_string_append_c(line, '"');
+}
+
+void launch_args_append(const LaunchArgs *args, GString *line) {
+        g_autoptr(GPtrArray) words = launch_args_build(args);
+
+        for (guint i = 0; i < words->len; i++)
+                launch_args_append_word(line, words->pdata[i]);
 }
 
 char *launch_args_help(void) {

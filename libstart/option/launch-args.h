@@ -108,5 +108,12 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
  * belong to `args`. */
 GPtrArray *launch_args_build(const LaunchArgs *args);
 
+/* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it unless
+ * line is empty. */
+void launch_args_append_word(GString *line, const char *word);
+
+/* Append all of launch_args_build() so: the rest of an ExecStart=. */
+void launch_args_append(const LaunchArgs *args, GString *line);
+
 /* One line of help an option, for --help and the man page's test. Transfer full. */
 char *launch_args_help(void);

@@ -40,7 +40,7 @@ char *mount_request_replace_source(const char *mount, const char *path);
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);
 
-/* For the parsers above, which are in mount-volume.c and mount-csv.c. The caller sets type first. `complete` adds what
+/* For the parsers above; that of --mount is in mount-csv.c. The caller sets type first. `complete` adds what
  * podman adds where nothing was said; it is the last step. */
 MountRequest *mount_request_new(MountType type);
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error);

@@ -69,7 +69,6 @@ typedef struct ContainerRequest {
         bool host_limits;   /* no limits but the unit's; then there are no ulimits */
         bool detach;
         bool timing;
-        bool print_spec;
 } ContainerRequest;
 
 void container_request_clear(ContainerRequest *request);

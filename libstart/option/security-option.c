@@ -3,15 +3,13 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/flag-word.h"
 #include "libstart/option/security-option.h"
 
 static bool parse_no_new_privileges(const char *value, SecurityOption *option, GError **error) {
-        static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True", NULL };
-        static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False", NULL };
-
         option->kind = SECURITY_NO_NEW_PRIVILEGES;
-        option->enabled = !value || g_strv_contains(yes, value);
-        if (!option->enabled && !g_strv_contains(no, value))
+        option->enabled = true;
+        if (value && !flag_word_parse(value, &option->enabled))
                 return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false", value);
         return true;
 }

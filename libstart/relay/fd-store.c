@@ -8,7 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/relay/fd-store.h"
-#include "libstart/relay/notify-socket.h"
+#include "libstart/relay/socket.h"
 
 #define LISTEN_FDS_START 3
 #define LISTEN_FDS_MAX 1024 /* as in run/host.c */
@@ -21,35 +21,16 @@ struct FdStore {
         guint n_messages;
 };
 
-/* Descriptors that travel with a message. */
-typedef union Control {
-        struct cmsghdr header;
-        char space[CMSG_SPACE(FD_STORE_GROUP_MAX * sizeof(int))];
-} Control;
-
 static bool send_fds(int socket, const char *text, const int *fds, gsize n_fds, GError **error) {
-        Control control = { 0 };
-        struct iovec data = { (char *) text, strlen(text) };
-        struct msghdr message = {
-                .msg_iov = &data,
-                .msg_iovlen = 1,
-                .msg_control = &control,
-                .msg_controllen = CMSG_SPACE(n_fds * sizeof(int)),
-        };
+        const SocketExtra extra = { SCM_RIGHTS, fds, n_fds * sizeof *fds };
+        ssize_t n = socket_send(socket, NULL, text, strlen(text), &extra, 0);
 
-        control.header.cmsg_level = SOL_SOCKET;
-        control.header.cmsg_type = SCM_RIGHTS;
-        control.header.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-        memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
-        while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
-                if (errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot leave descriptors behind");
-        return true;
+        return n >= 0 || error_set_errno(error, (int) -n, "Cannot leave descriptors behind");
 }
 
 static bool leave_with_systemd(const FdStore *store, const char *address, GError **error) {
         const int ends[] = { store->reader, store->writer };
-        _cleanup_close_ int fd = notify_socket_connect(address, error);
+        _cleanup_close_ int fd = socket_connect(SOCK_DGRAM, address, error);
 
         if (fd < 0)
                 return false;
@@ -99,26 +80,11 @@ bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds,
 
 /* Copies of what the next message has; it stays in the queue. */
 static bool peek(const FdStore *store, char name[FD_STORE_NAME_MAX + 1], int *fds, gsize *ret_n_fds) {
-        Control control;
-        struct iovec data = { name, FD_STORE_NAME_MAX };
-        struct msghdr message = {
-                .msg_iov = &data,
-                .msg_iovlen = 1,
-                .msg_control = &control,
-                .msg_controllen = sizeof control,
-        };
-        ssize_t n = recvmsg(store->reader, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        ssize_t n = socket_peek(store->reader, name, FD_STORE_NAME_MAX, fds, FD_STORE_GROUP_MAX, ret_n_fds);
 
-        if (n < 0)
-                return false;
-        name[n] = '\0';
-        *ret_n_fds = 0;
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-                        *ret_n_fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-                        memcpy(fds, CMSG_DATA(c), *ret_n_fds * sizeof(int));
-                }
-        return true;
+        if (n >= 0)
+                name[n] = '\0';
+        return n >= 0;
 }
 
 /* From which byte of the queue on one looks into it, going on by itself; -1: always at the first message. */
@@ -168,8 +134,8 @@ bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *d
                 }
                 if (!kept)
                         drop(name, fds, n_fds, data);
-                for (gsize i = 0; kept && i < n_fds; i++)
-                        close(fds[i]);
+                else
+                        fds_close(fds, n_fds);
                 if (kept && !added)
                         return false;
         }

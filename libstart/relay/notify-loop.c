@@ -7,8 +7,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/relay/notify-loop.h"
-#include "libstart/relay/notify-socket.h"
 #include "libstart/relay/notify-source.h"
+#include "libstart/relay/socket.h"
+#include "libstart/relay/watch.h"
 
 /* Who has said too much, or cannot be served for another reason, is looked at again after this time. */
 #define PAUSE_USEC (100 * G_TIME_SPAN_MILLISECOND)
@@ -57,17 +58,8 @@ void notify_loop_free(NotifyLoop *loop) {
         g_free(loop);
 }
 
-static bool watch(NotifyLoop *loop, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
-        struct epoll_event event = { .events = events | EPOLLET, .data.u64 = about | ABOUT_NOTIFY };
-
-        if (epoll_ctl(loop->epoll, operation, fd, &event) < 0)
-                return error_set_errno(error, errno, "Cannot watch a descriptor");
-        return true;
-}
-
-/* Closing is not enough: there is a copy in the store, which would keep the events coming. */
-static void unwatch(NotifyLoop *loop, int fd) {
-        (void) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
+static bool watch_edges(NotifyLoop *loop, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
+        return watch(loop->epoll, operation, fd, events | EPOLLET, about | ABOUT_NOTIFY, error);
 }
 
 static void enqueue(GQueue *queue, NotifySource *source) {
@@ -86,9 +78,9 @@ static bool open_systemd(NotifyLoop *loop, GError **error) {
                 return true;
         if (!loop->address)
                 return error_set(error, KT_ERROR_FAILED, "the relay was not started by systemd");
-        loop->systemd = notify_socket_connect(loop->address, error);
+        loop->systemd = socket_connect(SOCK_DGRAM, loop->address, error);
         loop->watched = false;
-        return loop->systemd >= 0 && watch(loop, EPOLL_CTL_ADD, loop->systemd, 0, 0, error);
+        return loop->systemd >= 0 && watch_edges(loop, EPOLL_CTL_ADD, loop->systemd, 0, 0, error);
 }
 
 static void resume(NotifyLoop *loop, GQueue *queue) {
@@ -98,8 +90,7 @@ static void resume(NotifyLoop *loop, GQueue *queue) {
 
 /* It is there again at the next try, or later. */
 static void close_systemd(NotifyLoop *loop) {
-        fd_closep(&loop->systemd);
-        loop->systemd = -1;
+        fd_close(&loop->systemd);
         resume(loop, &loop->waiting);
 }
 
@@ -107,7 +98,7 @@ static void close_systemd(NotifyLoop *loop) {
  * once how things are, so nothing is missed. */
 static void watch_systemd(NotifyLoop *loop, bool wanted) {
         if (loop->systemd >= 0 && loop->watched != wanted &&
-            watch(loop, EPOLL_CTL_MOD, loop->systemd, wanted ? EPOLLOUT : 0, 0, NULL))
+            watch_edges(loop, EPOLL_CTL_MOD, loop->systemd, wanted ? EPOLLOUT : 0, 0, NULL))
                 loop->watched = wanted;
 }
 
@@ -120,8 +111,8 @@ static bool serve(NotifyLoop *loop, NotifySource *source, GError **error) {
         g_hash_table_insert(loop->sources, source->name, source);
         loop->n_awaited += !source->ready;
         enqueue(&loop->ready, source);
-        return watch(loop, EPOLL_CTL_ADD, source->socket, EPOLLIN, (uintptr_t) source, error) &&
-               watch(loop, EPOLL_CTL_ADD, source->pidfd, EPOLLIN, (uintptr_t) source | ABOUT_PROCESS, error);
+        return watch_edges(loop, EPOLL_CTL_ADD, source->socket, EPOLLIN, (uintptr_t) source, error) &&
+               watch_edges(loop, EPOLL_CTL_ADD, source->pidfd, EPOLLIN, (uintptr_t) source | ABOUT_PROCESS, error);
 }
 
 bool notify_loop_register(NotifyLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {
@@ -192,8 +183,8 @@ static void retry_later(NotifyLoop *loop, NotifySource *source, const char *why)
 }
 
 static void finish(NotifyLoop *loop, NotifySource *source) {
-        unwatch(loop, source->socket);
-        unwatch(loop, source->pidfd);
+        unwatch(loop->epoll, source->socket);
+        unwatch(loop->epoll, source->pidfd);
         loop->n_awaited -= !source->ready;
         g_ptr_array_add(loop->done, source);
 }
@@ -202,9 +193,8 @@ static void finish(NotifyLoop *loop, NotifySource *source) {
 static void wait_for_taker(NotifyLoop *loop, NotifySource *source) {
         uintptr_t about = (uintptr_t) source | ABOUT_PROCESS;
 
-        if (!watch(loop, EPOLL_CTL_ADD, source->taker_fd, EPOLLIN, about, NULL)) {
-                fd_closep(&source->taker_fd);
-                source->taker_fd = -1;
+        if (!watch_edges(loop, EPOLL_CTL_ADD, source->taker_fd, EPOLLIN, about, NULL)) {
+                fd_close(&source->taker_fd);
                 pause_source(loop, source);
         }
 }

@@ -18,8 +18,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/relay/notify-filter.h"
-#include "libstart/relay/notify-socket.h"
 #include "libstart/relay/notify-source.h"
+#include "libstart/relay/socket.h"
+#include "libstart/relay/watch.h"
 
 /* The threat, beside what notify-filter.c says: whoever has the container's socket writes as much and as often as they
  * like, with any descriptors, and stops at any moment. systemd, the relay, and what it does for others must not notice.
@@ -43,11 +44,6 @@
 #define NOBODY 65534
 
 #define NAME_PREFIX 'n'
-
-static void close_fd(int *fd) {
-        fd_closep(fd);
-        *fd = -1;
-}
 
 static bool is_type(int fd, mode_t type, guint64 *ret_inode) {
         struct stat st;
@@ -164,11 +160,6 @@ static int peek(int socket, Message *ret) {
         return 0;
 }
 
-/* Once it has been reaped, its id may be another's. */
-static bool is_reaped(const NotifySource *source) {
-        return syscall(SYS_pidfd_send_signal, source->pidfd, 0, NULL, 0) < 0 && errno == ESRCH;
-}
-
 static void complain(NotifySource *source, const char *refused) {
         if (source->complained)
                 return;
@@ -194,12 +185,13 @@ static bool says_ready(const char *state, size_t size) {
 /* Tell systemd. Returns 0, also where there is nothing to tell or nobody to tell it of, or a negative errno. */
 static int pass_on(NotifySource *source, const Message *message, int to) {
         const struct ucred sender = { .pid = source->payload, .uid = NOBODY, .gid = NOBODY };
+        const SocketExtra extra = { SCM_CREDENTIALS, &sender, sizeof sender };
         char state[NOTIFY_MESSAGE_MAX];
         const char *refused;
         size_t size;
-        int r;
+        ssize_t n;
 
-        if (message->size > sizeof message->bytes || is_reaped(source))
+        if (message->size > sizeof message->bytes || watch_is_reaped(source->pidfd))
                 return 0;
         if (notify_filter_is_barrier(message->bytes, message->size))
                 return is_all_read(to) ? 0 : -EAGAIN;
@@ -208,9 +200,9 @@ static int pass_on(NotifySource *source, const Message *message, int to) {
                 complain(source, refused);
         if (size == 0)
                 return 0;
-        r = notify_socket_send(to, NULL, state, size, &sender, MSG_DONTWAIT);
-        source->ready |= r == 0 && says_ready(state, size);
-        return r == -ESRCH ? 0 : r;
+        n = socket_send(to, NULL, state, size, &extra, MSG_DONTWAIT);
+        source->ready |= n >= 0 && says_ready(state, size);
+        return n >= 0 || n == -ESRCH ? 0 : (int) n;
 }
 
 static void drop_first(int socket) {
@@ -281,7 +273,7 @@ NotifyResult notify_source_move(NotifySource *source, int to) {
 bool notify_source_is_taken(NotifySource *source) {
         if (waitpid(source->taker, NULL, __WALL | WNOHANG) == 0)
                 return false;
-        close_fd(&source->taker_fd);
+        fd_close(&source->taker_fd);
         source->taker = 0;
         return true;
 }

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "libstart/relay/fd-store.h"
-#include "libstart/relay/notify-record.h"
+#include "libstart/relay/record.h"
 
 /* One container's notification socket, as the relay sees it. */
 typedef struct NotifySource {

@@ -11,6 +11,7 @@
 #include "libstart/relay/output-loop.h"
 #include "libstart/relay/pipe-workers.h"
 #include "libstart/relay/source.h"
+#include "libstart/relay/watch.h"
 
 /* How long to wait before asking again where the journal does not take a connection: it is being
  * restarted. */
@@ -59,25 +60,10 @@ typedef struct Closing {
 #define ABOUT_PAYLOAD ((uintptr_t) 2)
 #define ABOUT_MASK ((uintptr_t) 3)
 
-static bool watch(OutputLoop *loop, int operation, int fd, uint32_t events, uintptr_t about, GError **error) {
-        struct epoll_event event = { .events = events, .data.u64 = about };
-
-        if (epoll_ctl(loop->epoll, operation, fd, &event) < 0)
-                return error_set_errno(error, errno, "Cannot watch a descriptor");
-        return true;
-}
-
-/* Closing is not enough: there is a copy in the store, which would keep the events coming. */
-static void unwatch(OutputLoop *loop, int fd) {
-        if (fd >= 0)
-                (void) epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
 /* Not of pipes and files: see close_later(). */
 static void unwatch_and_close(OutputLoop *loop, int *fd) {
-        unwatch(loop, *fd);
-        fd_closep(fd);
-        *fd = -1;
+        unwatch(loop->epoll, *fd);
+        fd_close(fd);
 }
 
 static PipeLane lane_of(const RelaySource *source) {
@@ -145,12 +131,12 @@ static bool serve(OutputLoop *loop, RelaySource *source, GError **error) {
                 RelayStream *stream = &source->streams[i];
 
                 if (stream->pipe >= 0 &&
-                    !watch(loop, EPOLL_CTL_ADD, stream->pipe, EPOLLIN | EPOLLET, (uintptr_t) stream, error))
+                    !watch(loop->epoll, EPOLL_CTL_ADD, stream->pipe, EPOLLIN | EPOLLET, (uintptr_t) stream, error))
                         return false;
                 enqueue(&loop->ready, stream);
         }
         /* Its end is told once, though it stays true and the store has a copy. */
-        return source->ended || watch(loop, EPOLL_CTL_ADD, source->payload, EPOLLIN | EPOLLONESHOT,
+        return source->ended || watch(loop->epoll, EPOLL_CTL_ADD, source->payload, EPOLLIN | EPOLLONESHOT,
                                       (uintptr_t) source | ABOUT_PAYLOAD, error);
 }
 
@@ -210,8 +196,8 @@ void output_loop_close(OutputLoop *loop, const char *name, const int *fds, gsize
 static void end_stream(OutputLoop *loop, RelayStream *stream) {
         const int fds[] = { stream->pipe, stream->file, stream->sink != stream->file ? stream->sink : -1 };
 
-        unwatch(loop, stream->pipe);
-        unwatch(loop, stream->sink);
+        unwatch(loop->epoll, stream->pipe);
+        unwatch(loop->epoll, stream->sink);
         unwatch_and_close(loop, &stream->journal);
         close_later(loop, stream->source, fds, G_N_ELEMENTS(fds));
         stream->pipe = stream->file = stream->sink = -1;
@@ -259,8 +245,8 @@ static void wait_for_room(OutputLoop *loop, RelayStream *stream) {
         uintptr_t about = (uintptr_t) stream | ABOUT_SINK;
 
         /* One-shot, so that in normal times journald's reading does not wake us. */
-        if (!watch(loop, EPOLL_CTL_MOD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
-            !watch(loop, EPOLL_CTL_ADD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL))
+        if (!watch(loop->epoll, EPOLL_CTL_MOD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL) &&
+            !watch(loop->epoll, EPOLL_CTL_ADD, sink, EPOLLOUT | EPOLLONESHOT, about, NULL))
                 retry_later(loop, stream, "cannot watch the connection");
 }
 

@@ -9,18 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libstart/base/fd.h"
 #include "libstart/relay/journal.h"
 #include "libstart/relay/pipe-job.h"
+#include "libstart/relay/watch.h"
 
 static void count_moved(PipeMove *move, gsize n) {
         move->moved += n;
         if (move->left != G_MAXSIZE)
                 move->left -= n;
-}
-
-/* Asked as late as possible: by now the job may have waited long for the pipe, and another process may have that id. */
-static bool is_reaped(int pidfd) {
-        return pidfd >= 0 && syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) < 0 && errno == ESRCH;
 }
 
 static ssize_t send_to_journal(char *data, size_t size, void *context) {
@@ -29,7 +26,8 @@ static ssize_t send_to_journal(char *data, size_t size, void *context) {
 
         if (move->journal < 0)
                 return -ENOTCONN;
-        if (is_reaped(move->payload))
+        /* Asked as late as possible: by now the job may have waited long for the pipe. */
+        if (move->payload >= 0 && watch_is_reaped(move->payload))
                 return -ESRCH;
         size = MIN(size, move->left);
         if (move->level_prefix)
@@ -131,9 +129,8 @@ void pipe_job_run(PipeJob *job, Pump *pump) {
 
         if (job->kind == PIPE_JOB_MOVE)
                 run_move(&job->move, pump);
-        for (guint i = 0; job->kind == PIPE_JOB_CLOSE && i < PIPE_JOB_FDS_MAX; i++)
-                if (job->fds[i] >= 0)
-                        close(job->fds[i]);
+        else
+                fds_close(job->fds, PIPE_JOB_FDS_MAX);
         job->usec = g_get_monotonic_time() - begin;
         atomic_store(&job->done, true);
 }

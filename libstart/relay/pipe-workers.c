@@ -15,6 +15,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/relay/pipe-workers.h"
+#include "libstart/relay/watch.h"
 
 #define PATIENCE_USEC (50 * G_TIME_SPAN_MILLISECOND)
 #define BATCH_MAX 24U
@@ -117,7 +118,6 @@ static pid_t fork_worker(Worker *worker, int timeout, int done) {
 static bool start_process(const PipeWorkers *workers, PipeLane lane, GError **error) {
         Worker *worker = workers->lanes[lane];
         int timeout = lane == PIPE_LANE_QUICK ? -1 : SLOW_LANE_MSEC;
-        struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uintptr_t) worker | ABOUT_WORKER };
         pid_t pid;
 
         worker->wake = eventfd(0, EFD_CLOEXEC);
@@ -128,9 +128,7 @@ static bool start_process(const PipeWorkers *workers, PipeLane lane, GError **er
                 return false;
         }
         worker->pid = pid;
-        if (epoll_ctl(workers->epoll, EPOLL_CTL_ADD, worker->pidfd, &event) < 0)
-                return error_set_errno(error, errno, "Cannot watch a worker");
-        return true;
+        return watch(workers->epoll, EPOLL_CTL_ADD, worker->pidfd, EPOLLIN, (uintptr_t) worker | ABOUT_WORKER, error);
 }
 
 /* It has ended, or is to end. */
@@ -243,7 +241,6 @@ static bool is_held(const PipeWorkers *workers, PipeLane lane, const char *accou
 
 PipeWorkers *pipe_workers_new(int epoll, PipeJobOver over, void *data, GError **error) {
         g_autoptr(PipeWorkers) workers = g_new0(PipeWorkers, 1);
-        struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = ABOUT_WORKER };
 
         workers->epoll = epoll;
         workers->over = over;
@@ -252,11 +249,13 @@ PipeWorkers *pipe_workers_new(int epoll, PipeJobOver over, void *data, GError **
         for (guint i = 0; i < PIPE_LANES; i++)
                 workers->lanes[i] = worker_new();
         workers->done = eventfd(0, EFD_CLOEXEC);
-        if (workers->done < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, workers->done, &event) < 0) {
-                error_set_errno(error, errno, "Cannot watch workers");
+        if (workers->done < 0) {
+                error_set_errno(error, errno, "Cannot hear from workers");
                 return NULL;
         }
-        return g_steal_pointer(&workers);
+        return watch(epoll, EPOLL_CTL_ADD, workers->done, EPOLLIN | EPOLLET, ABOUT_WORKER, error) ?
+                       g_steal_pointer(&workers) :
+                       NULL;
 }
 
 void pipe_workers_free(PipeWorkers *workers) {

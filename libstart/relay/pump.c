@@ -33,9 +33,8 @@ static bool open_scratch(Pump *pump, GError **error) {
 }
 
 static void close_scratch(Pump *pump) {
-        fd_closep(&pump->scratch_read);
-        fd_closep(&pump->scratch_write);
-        pump->scratch_read = pump->scratch_write = -1;
+        fd_close(&pump->scratch_read);
+        fd_close(&pump->scratch_write);
 }
 
 bool pump_open(Pump *pump, GError **error) {

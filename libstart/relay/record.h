@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What the relay knows of one container's output. The same text travels in the registration that libstart
- * sends and lies in the memory file that systemd keeps for the relay: lines of KEY=VALUE, unknown keys
- * ignored, so that a relay and a libstart of different versions understand each other while an update is
- * going on. */
+/* What libstart tells the relay of one container: lines of KEY=VALUE, unknown ones ignored, so that a relay and a libstart
+ * of different versions understand each other while an update is going on. */
+
+/* Its output. The same text lies in the memory file that systemd keeps for the relay. */
 
 /* Roles of the descriptors that belong to a container, in the order in which they are sent. */
 typedef enum RelayRole {
@@ -39,3 +39,23 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayRecord, relay_record_clear)
  * so that they can be brought up to date in place with one write. Transfer full. */
 char *relay_record_format(const RelayRecord *record, GError **error);
 bool relay_record_parse(const char *text, RelayRecord *ret, GError **error);
+
+/* The socket that a payload notifies. It comes with two descriptors, the socket and a pidfd of the service's main
+ * process. */
+typedef struct NotifyRecord {
+        char *address; /* systemd's socket, as libstart was told ($NOTIFY_SOCKET) */
+        pid_t payload; /* the main process: messages are passed on in its name */
+        char *unit;    /* "backup-camera.service", for what the relay has to complain of */
+} NotifyRecord;
+
+#define NOTIFY_RECORD_FDS 2
+
+void notify_record_clear(NotifyRecord *record);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NotifyRecord, notify_record_clear)
+
+/* Is this registration one of these? */
+bool notify_record_is(const char *text);
+
+/* As above. */
+char *notify_record_format(const NotifyRecord *record, GError **error);
+bool notify_record_parse(const char *text, NotifyRecord *ret, GError **error);

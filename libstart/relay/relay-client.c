@@ -14,20 +14,16 @@
 #include "libstart/base/fd.h"
 #include "libstart/relay/record.h"
 #include "libstart/relay/relay-client.h"
+#include "libstart/relay/socket.h"
 
 #define QUEUE_TIMEOUT_MSEC 5000
 
-static void close_fd(int *fd) {
-        fd_closep(fd);
-        *fd = -1;
-}
-
 void relay_pipes_clear(RelayPipes *pipes) {
-        close_fd(&pipes->stdout_write);
-        close_fd(&pipes->stderr_write);
-        close_fd(&pipes->stdout_read);
-        close_fd(&pipes->stderr_read);
-        close_fd(&pipes->socket);
+        fd_close(&pipes->stdout_write);
+        fd_close(&pipes->stderr_write);
+        fd_close(&pipes->stdout_read);
+        fd_close(&pipes->stderr_read);
+        fd_close(&pipes->socket);
         g_clear_pointer(&pipes->journal, g_free);
 }
 
@@ -92,23 +88,11 @@ bool relay_pipe_share(int fd, int *ret, GError **error) {
 }
 
 int relay_connect(const char *path, GError **error) {
-        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket_connect(SOCK_DGRAM | SOCK_NONBLOCK, path, error);
 
-        if (fd < 0) {
-                error_set_errno(error, errno, "Cannot make a socket");
-                return -1;
-        }
-        if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
-                error_set(error, KT_ERROR_FAILED, "The name of the relay's socket is too long: '%s'", path);
-                return -1;
-        }
-        if (connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
-                error_set_errno(error, errno, "Cannot reach the log relay at '%s' (is keyturn-relay.socket active?)",
-                                path);
-                return -1;
-        }
-        return fd_steal(&fd);
+        if (fd < 0)
+                g_prefix_error(error, "Cannot reach the log relay (is keyturn-relay.socket active?): ");
+        return fd;
 }
 
 bool relay_is_same_file(int a, int b) {
@@ -148,33 +132,16 @@ bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret
 }
 
 bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GError **error) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(RELAY_ROLES * sizeof(int))];
-        } control = { 0 };
-        struct iovec data = { (char *) text, strlen(text) };
-        struct msghdr message = {
-                .msg_iov = &data,
-                .msg_iovlen = 1,
-                .msg_control = &control,
-                .msg_controllen = CMSG_SPACE(n_fds * sizeof(int)),
-        };
+        const SocketExtra extra = { SCM_RIGHTS, fds, n_fds * sizeof *fds };
         struct pollfd writable = { .fd = socket, .events = POLLOUT };
+        ssize_t n;
 
-        control.header.cmsg_level = SOL_SOCKET;
-        control.header.cmsg_type = SCM_RIGHTS;
-        control.header.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-        memcpy(CMSG_DATA(&control.header), fds, n_fds * sizeof(int));
-
-        while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
-                if (errno != EAGAIN && errno != EINTR)
-                        return error_set_errno(error, errno, "Cannot register the container at the log relay");
-                if (errno == EAGAIN && poll(&writable, 1, QUEUE_TIMEOUT_MSEC) == 0)
+        while ((n = socket_send(socket, NULL, text, strlen(text), &extra, 0)) == -EAGAIN)
+                if (poll(&writable, 1, QUEUE_TIMEOUT_MSEC) == 0)
                         return error_set(error, KT_ERROR_FAILED,
                                          "The log relay does not read its socket (see 'systemctl status "
                                          "keyturn-relay.service')");
-        }
-        return true;
+        return n >= 0 || error_set_errno(error, (int) -n, "Cannot register the container at the log relay");
 }
 
 bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *payload, GError **error) {
@@ -204,7 +171,7 @@ bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *pay
         text = relay_record_format(&record, error);
         if (!text || !relay_send(pipes->socket, text, fds, n_fds, error))
                 return false;
-        close_fd(&pipes->stdout_read);
-        close_fd(&pipes->stderr_read);
+        fd_close(&pipes->stdout_read);
+        fd_close(&pipes->stderr_read);
         return true;
 }

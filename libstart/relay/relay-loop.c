@@ -14,6 +14,8 @@
 #include "libstart/relay/output-loop.h"
 #include "libstart/relay/record.h"
 #include "libstart/relay/relay-loop.h"
+#include "libstart/relay/socket.h"
+#include "libstart/relay/watch.h"
 
 #define EVENTS_MAX 64
 #define REGISTRATION_MAX 4096
@@ -29,15 +31,17 @@ struct Relay {
 
 Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError **error) {
         g_autoptr(Relay) relay = g_new0(Relay, 1);
-        struct epoll_event registration = { .events = EPOLLIN }; /* the one without any data */
 
         relay->socket = socket;
         relay->store = store;
         relay->epoll = epoll_create1(EPOLL_CLOEXEC);
-        if (relay->epoll < 0 || (socket >= 0 && epoll_ctl(relay->epoll, EPOLL_CTL_ADD, socket, &registration) < 0)) {
-                error_set_errno(error, errno, "Cannot watch descriptors");
+        if (relay->epoll < 0) {
+                error_set_errno(error, errno, "Cannot wait for events");
                 return NULL;
         }
+        /* The only events without any data. */
+        if (socket >= 0 && !watch(relay->epoll, EPOLL_CTL_ADD, socket, EPOLLIN, 0, error))
+                return NULL;
         relay->notify = notify_loop_new(relay->epoll, store, notify_address);
         relay->output = output_loop_new(relay->epoll, store, error);
         return relay->output ? g_steal_pointer(&relay) : NULL;
@@ -53,12 +57,6 @@ void relay_free(Relay *relay) {
         g_free(relay);
 }
 
-static void close_all(const int *fds, gsize n_fds) {
-        for (gsize i = 0; i < n_fds; i++)
-                if (fds[i] >= 0)
-                        close(fds[i]);
-}
-
 static bool is_served(const char *name, void *data) {
         const Relay *relay = data;
 
@@ -69,7 +67,7 @@ static void close_dropped(const char *name, const int *fds, gsize n_fds, void *d
         Relay *relay = data;
 
         if (notify_source_is_name(name))
-                close_all(fds, n_fds);
+                fds_close(fds, n_fds);
         else
                 output_loop_close(relay->output, name, fds, n_fds);
 }
@@ -117,43 +115,13 @@ bool relay_restore(Relay *relay, GError **error) {
  * Registrations
  */
 
-/* Look at the first registration in the queue without taking it out; systemd holds the queue while we are
- * dead. Returns the length of the text, or a negative errno. The descriptors are ours. */
-static ssize_t peek_registration(int socket, char *text, size_t size, int *fds, guint *ret_n_fds) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(RELAY_ROLES * sizeof(int))];
-        } control;
-        struct iovec data = { text, size };
-        struct msghdr message = {
-                .msg_iov = &data,
-                .msg_iovlen = 1,
-                .msg_control = &control,
-                .msg_controllen = sizeof control,
-        };
-        ssize_t n = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-        *ret_n_fds = 0;
-        if (n < 0)
-                return -errno;
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-                if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
-                        *ret_n_fds = (guint) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-                        memcpy(fds, CMSG_DATA(c), *ret_n_fds * sizeof(int));
-                }
-        if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-                close_all(fds, *ret_n_fds);
-                return -EMSGSIZE;
-        }
-        return n;
-}
-
+/* systemd holds the queue while we are dead, so a registration is taken out when it is served. */
 static bool take_registration(Relay *relay) {
         g_autoptr(GError) error = NULL;
         char text[REGISTRATION_MAX + 1];
         int fds[RELAY_ROLES];
-        guint n_fds;
-        ssize_t n = peek_registration(relay->socket, text, REGISTRATION_MAX, fds, &n_fds);
+        gsize n_fds;
+        ssize_t n = socket_peek(relay->socket, text, REGISTRATION_MAX, fds, RELAY_ROLES, &n_fds);
 
         if (n == -EAGAIN || n == -EINTR)
                 return false;
@@ -163,12 +131,12 @@ static bool take_registration(Relay *relay) {
                 text[n] = '\0';
                 if (notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, &error) :
                                              output_loop_register(relay->output, text, fds, n_fds, &error))
-                        close_all(fds, n_fds);
+                        fds_close(fds, n_fds);
                 else {
                         log_error("Cannot serve a container: %s", error->message);
                         /* Nobody else may have its pipes. */
-                        close_all(fds, n_fds);
-                        (void) peek_registration(relay->socket, text, REGISTRATION_MAX, fds, &n_fds);
+                        fds_close(fds, n_fds);
+                        (void) socket_peek(relay->socket, text, REGISTRATION_MAX, fds, RELAY_ROLES, &n_fds);
                         output_loop_close(relay->output, NULL, fds, n_fds);
                 }
         }

@@ -16,11 +16,6 @@
 
 #define RECORD_MAX 4096
 
-static void close_fd(int *fd) {
-        fd_closep(fd);
-        *fd = -1;
-}
-
 static guint64 inode_of(int fd) {
         struct stat st;
 
@@ -38,13 +33,9 @@ static bool is_reading_end(int fd) {
         return has_type(fd, S_IFIFO) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
 }
 
-static bool signal_0(int pidfd) {
-        return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0) == 0;
-}
-
 /* Signal 0 is answered even if we might not send another. */
 static bool is_pidfd(int fd) {
-        return fd >= 0 && (signal_0(fd) || errno == ESRCH || errno == EPERM);
+        return fd >= 0 && (syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0 || errno == ESRCH || errno == EPERM);
 }
 
 static bool save_record(RelaySource *source, GError **error) {
@@ -103,7 +94,7 @@ static void tell_apart(RelaySource *source) {
         }
         if (source->streams[SOURCE_STDERR].journal >= 0 && source->streams[SOURCE_STDOUT].journal >= 0 &&
             inodes[RELAY_STDERR_STREAM] == inodes[RELAY_STDOUT_STREAM] && inodes[RELAY_STDOUT_PIPE] != 0) {
-                close_fd(&source->streams[SOURCE_STDERR].journal);
+                fd_close(&source->streams[SOURCE_STDERR].journal);
                 inodes[RELAY_STDERR_STREAM] = 0;
         }
 }
@@ -216,7 +207,7 @@ RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds,
         for (gsize i = 0; i < n_fds; i++) {
                 if (usable)
                         adopt(source, &left[i]);
-                close_fd(&left[i]);
+                fd_close(&left[i]);
         }
         if (!usable || !check_pipes(source, error))
                 return NULL;
@@ -273,7 +264,7 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         g_autofree char *header = journal_header(record->tag, record->unit, priority, record->level_prefix);
         RelayRole role = stream->is_stderr ? RELAY_STDERR_STREAM : RELAY_STDOUT_STREAM;
 
-        close_fd(&stream->journal);
+        fd_close(&stream->journal);
         stream->journal = journal_connect(record->journal, header, error);
         if (stream->journal < 0)
                 return false;

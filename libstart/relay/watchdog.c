@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
-#include "libstart/relay/notify-socket.h"
+#include "libstart/relay/socket.h"
 #include "libstart/relay/watchdog.h"
 
 /* Where systemd could not be told. */
@@ -35,7 +35,7 @@ void watchdog_tell(Watchdog *watchdog, gint64 now) {
 
         if (!watchdog->address || now - watchdog->heard < watchdog->interval / 4)
                 return;
-        fd = notify_socket_connect(watchdog->address, NULL);
+        fd = socket_connect(SOCK_DGRAM, watchdog->address, NULL);
         if (fd >= 0 && send(fd, message, strlen(message), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
                 watchdog->heard = now;
 }

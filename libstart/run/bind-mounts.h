@@ -12,10 +12,17 @@ bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 
 typedef struct BindMountContext {
         int root_fd;                /* the container's root */
+        const GPtrArray *requests;  /* of MountRequest: the mounts that a user asks for */
         const char *untrusted_list; /* for looking up sources, see host-path.h */
         bool is_shared;             /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 
-/* The source is looked up among the host's files, as host-path.h has it; the destination below root_fd, where an empty
- * file or directory is made if nothing is there. */
-bool bind_mount_make(const BindMountContext *context, const runtime_spec_schema_defs_mount *wanted, GError **error);
+/* The source, looked up among the host's files as host-path.h has it: O_PATH, or -1. A mount that a user asks for must not
+ * be freer than the one that its source is on: it gets the options for that. */
+int bind_mount_open_source(const BindMountContext *context, runtime_spec_schema_defs_mount *mount, GError **error);
+
+/* Give the mount the options for what its source is under: flags of statvfs(3). */
+void bind_mount_restrict(runtime_spec_schema_defs_mount *mount, unsigned long flags);
+
+/* The destination is looked up below root_fd, where an empty file or directory is made if nothing is there. */
+bool bind_mount_make(const BindMountContext *context, runtime_spec_schema_defs_mount *wanted, GError **error);

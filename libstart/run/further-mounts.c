@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "libstart/run/further-mounts.h"
-#include "libstart/run/host-path.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/root-file.h"
 
@@ -13,17 +11,15 @@ static bool check_destination(const runtime_spec_schema_defs_mount *mount, int r
         return root_file_check_mount_point(root_fd, mount->destination + 1, error);
 }
 
-static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *mount, const char *untrusted_list,
-                        GError **error) {
+static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *mount,
+                        const BindMountContext *context, GError **error) {
         int fd;
 
         if (g_strcmp0(mount->type, "bind") != 0)
                 return true;
-        fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
-        if (fd < 0) {
-                g_prefix_error(error, "Cannot mount '%s' in the container: ", mount->source);
+        fd = bind_mount_open_source(context, mount, error);
+        if (fd < 0)
                 return false;
-        }
         g_array_append_val(further->sources, fd);
         g_free(mount->source);
         mount->source = g_strdup_printf("/proc/self/fd/%d", fd);
@@ -31,12 +27,12 @@ static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *
 }
 
 bool further_mounts_prepare(FurtherMounts *further, runtime_spec_schema_config_schema *spec, size_t first,
-                            int root_fd, const char *untrusted_list, GError **error) {
-        further->devices = kernel_mounts_devices(root_fd, spec->mounts, first);
+                            const BindMountContext *context, GError **error) {
+        further->devices = kernel_mounts_devices(context->root_fd, spec->mounts, first);
         further->sources = g_array_new(FALSE, FALSE, sizeof(int));
         for (size_t i = first; i < spec->mounts_len; i++)
-                if (!check_destination(spec->mounts[i], root_fd, error) ||
-                    !open_source(further, spec->mounts[i], untrusted_list, error))
+                if (!check_destination(spec->mounts[i], context->root_fd, error) ||
+                    !open_source(further, spec->mounts[i], context, error))
                         return false;
         return true;
 }

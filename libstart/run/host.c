@@ -4,12 +4,10 @@
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/mount-request.h"
 #include "libstart/run/device-nodes.h"
 #include "libstart/run/host.h"
 
@@ -84,41 +82,15 @@ bool host_gather(Host *ret, GError **error) {
         return true;
 }
 
-static bool find_mount_source(const MountRequest *mount, unsigned long *ret_flags, GError **error) {
-        struct statvfs st;
-
-        if (mount->type != MOUNT_BIND)
-                return true;
-        if (statvfs(mount->source, &st) == 0) {
-                *ret_flags = st.f_flag;
-                return true;
-        }
-        if (errno != ENOENT)
-                return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", mount->source,
-                                       mount->destination);
-        return error_set(error, KT_ERROR_NOT_FOUND,
-                         "Cannot mount '%s' on the container's '%s' (Volume=, Mount=): '%s' is not there; create it "
-                         "before, e.g. with mkdir or tmpfiles.d(5)",
-                         mount->source, mount->destination, mount->source);
-}
-
-bool host_find_sources(Host *host, const ContainerRequest *request, GError **error) {
-        const GPtrArray *mounts = request->mounts;
-
-        host->source_flags = g_new0(unsigned long, mounts->len);
-        for (guint i = 0; i < mounts->len; i++)
-                if (!find_mount_source(mounts->pdata[i], &host->source_flags[i], error))
-                        return false;
+bool host_find_devices(Host *host, const ContainerRequest *request, GError **error) {
         host->device_nodes = device_nodes_find(request, error);
         if (!host->device_nodes)
                 return false;
-        host->facts.source_flags = host->source_flags;
         host->facts.device_nodes = host->device_nodes;
         return true;
 }
 
 void host_clear(Host *host) {
         g_clear_pointer(&host->facts.thermal_throttle, g_strfreev);
-        g_clear_pointer(&host->source_flags, g_free);
         g_clear_pointer(&host->device_nodes, g_ptr_array_unref);
 }

@@ -6,22 +6,19 @@
 #include <stdbool.h>
 
 #include "libstart/oci/host-facts.h"
-#include "libstart/option/request.h"
 
 /* What the spec needs to know of the machine and of the service we run in. */
 typedef struct Host {
         HostFacts facts;
         char hostname[HOST_NAME_MAX + 1];
-        unsigned long *source_flags;
         GPtrArray *device_nodes;
 } Host;
 
 /* What does not depend on a request. */
 bool host_gather(Host *ret, GError **error);
 
-/* What the host has of that which a request names: sources of mounts and devices. Fails where something is not there, or
- * may not be used. */
-bool host_find_sources(Host *host, const ContainerRequest *request, GError **error);
+/* The nodes of the devices (of DeviceRequest) that a request names. Fails where one is not there, or may not be used. */
+bool host_find_devices(Host *host, const ContainerRequest *request, GError **error);
 
 void host_clear(Host *host);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Host, host_clear)

@@ -110,7 +110,8 @@ static bool enter_mount_point(int root_fd, const char *destination, GError **err
         return true;
 }
 
-/* What the runtime spec wants in every /dev, and the links that the C library and shells expect. The umask is 0. */
+/* What the runtime spec wants in every /dev, the links that the C library and shells expect, and the mount points of what
+ * is mounted next: /dev is open here. The umask is 0. */
 static bool fill_dev(int root_fd, GError **error) {
         static const struct {
                 const char *name;
@@ -123,6 +124,7 @@ static bool fill_dev(int root_fd, GError **error) {
                 { "fd", "/proc/self/fd" },       { "stdin", "/proc/self/fd/0" }, { "stdout", "/proc/self/fd/1" },
                 { "stderr", "/proc/self/fd/2" }, { "core", "/proc/kcore" },      { "ptmx", "pts/ptmx" },
         };
+        static const char *const directories[] = { "pts", "mqueue", "shm" };
         _cleanup_close_ int dev = open_directory(root_fd, "dev");
 
         if (dev < 0)
@@ -133,6 +135,9 @@ static bool fill_dev(int root_fd, GError **error) {
         for (size_t i = 0; i < G_N_ELEMENTS(links); i++)
                 if (symlinkat(links[i][1], dev, links[i][0]) < 0)
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", links[i][0]);
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                if (mkdirat(dev, directories[i], 0755) < 0)
+                        return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", directories[i]);
         return true;
 }
 

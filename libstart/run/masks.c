@@ -87,8 +87,9 @@ static Places find_places(int root_fd, const runtime_spec_schema_config_schema *
 static bool open_kernel_directory(int root_fd, KernelDirectory *directory, GError **error) {
         struct statfs fs;
 
-        if (directory->fd < 0)
-                directory->fd = open_path(root_fd, directory->path, RESOLVE_NO_SYMLINKS);
+        if (directory->fd >= 0)
+                return true;
+        directory->fd = open_path(root_fd, directory->path, RESOLVE_NO_SYMLINKS);
         return (directory->fd >= 0 && fstatfs(directory->fd, &fs) == 0 && fs.f_type == directory->magic) ||
                error_set(error, KT_ERROR_FAILED,
                          "The container's '%s' is not what was mounted there: its root directory is being changed",

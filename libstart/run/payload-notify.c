@@ -14,7 +14,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
 #include "libstart/relay/notify-filter.h"
-#include "libstart/relay/notify-record.h"
+#include "libstart/relay/record.h"
 #include "libstart/relay/relay-client.h"
 #include "libstart/run/hand-over.h"
 #include "libstart/run/payload-notify.h"

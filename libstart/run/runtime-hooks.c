@@ -57,6 +57,15 @@ static bool has_further_mounts(const RuntimeHooks *hooks) {
         return hooks->container->spec->mounts_len > hooks->n_own;
 }
 
+static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
+        return (BindMountContext) {
+                .root_fd = hooks->root,
+                .requests = hooks->container->requested_mounts,
+                .untrusted_list = hooks->container->untrusted_list,
+                .is_shared = has_further_mounts(hooks),
+        };
+}
+
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
         const runtime_spec_schema_config_schema *spec = container->spec;
@@ -70,11 +79,7 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
-        const BindMountContext context = {
-                .root_fd = hooks->root,
-                .untrusted_list = container->untrusted_list,
-                .is_shared = has_further_mounts(hooks),
-        };
+        const BindMountContext context = bind_mount_context(hooks);
         return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
                (!mounts_have_dev(spec->mounts, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
@@ -117,11 +122,11 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
-        const RuntimeContainer *container = hooks->container;
+        const BindMountContext context = bind_mount_context(hooks);
         bool further = has_further_mounts(hooks);
         GError *error = NULL;
-        bool done = further ? further_mounts_prepare(&hooks->further, container->spec, hooks->n_own, hooks->root,
-                                                     container->untrusted_list, &error) :
+        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own, &context,
+                                                     &error) :
                               finish_mounts(hooks, &error);
 
         return !done ? fail(error, err) : further ? 0 : 1;

@@ -161,7 +161,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
-            !host_find_sources(&start->host, &start->request, error))
+            !host_find_devices(&start->host, &start->request, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -302,6 +302,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
+                .requested_mounts = start->request.mounts,
                 .untrusted_list = start->request.untrusted_list,
                 .preserve_fds = listen_fds,
                 .report = &start->report,

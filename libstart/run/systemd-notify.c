@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/relay/notify-socket.h"
+#include "libstart/relay/socket.h"
 #include "libstart/run/systemd-notify.h"
 
 #define NOTIFY_MARK "X_KEYTURN_MARK=1"
 
 struct Notify {
         int fd;
-        NotifyAddress address;
+        SocketAddress address;
 };
 
 Notify *notify_open(GError **error) {
@@ -27,8 +27,10 @@ Notify *notify_open(GError **error) {
                 return NULL;
         notify = g_new0(Notify, 1);
         notify->fd = -1;
-        if (!notify_address_parse(path, &notify->address, error))
+        if (!socket_address_parse(path, &notify->address, error)) {
+                g_prefix_error(error, "$NOTIFY_SOCKET: ");
                 return NULL;
+        }
         notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (notify->fd < 0) {
                 error_set_errno(error, errno, "Cannot make a socket to notify systemd");
@@ -47,11 +49,11 @@ void notify_free(Notify *notify) {
 
 bool notify_send_as(Notify *notify, const char *state, size_t size, pid_t sender, GError **error) {
         const struct ucred credentials = { .pid = sender, .uid = getuid(), .gid = getgid() };
-        int r = !notify ? 0 :
-                          notify_socket_send(notify->fd, &notify->address, state, size,
-                                             sender > 0 ? &credentials : NULL, 0);
+        const SocketExtra extra = { SCM_CREDENTIALS, &credentials, sizeof credentials };
+        ssize_t n = !notify ? 0 :
+                              socket_send(notify->fd, &notify->address, state, size, sender > 0 ? &extra : NULL, 0);
 
-        return r >= 0 || error_set_errno(error, -r, "Cannot notify systemd");
+        return n >= 0 || error_set_errno(error, (int) -n, "Cannot notify systemd");
 }
 
 bool notify_send(Notify *notify, const char *state, GError **error) {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What libstart tells systemd; the protocol is in libstart/relay/notify-socket.h. */
+/* What libstart tells systemd; the protocol is in libstart/relay/socket.h. */
 
 typedef struct Notify Notify;
 

@@ -73,13 +73,11 @@ const char *writable_layer_hint(int errnum) {
 }
 
 void writable_layer_close_directories(WritableLayer *layer) {
-        fd_closep(&layer->upper);
-        fd_closep(&layer->work);
-        layer->upper = layer->work = -1;
+        fd_close(&layer->upper);
+        fd_close(&layer->work);
 }
 
 void writable_layer_close(WritableLayer *layer) {
         writable_layer_close_directories(layer);
-        fd_closep(&layer->mount);
-        layer->mount = -1;
+        fd_close(&layer->mount);
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "generator/conversion.h"
-#include "generator/words.h"
+#include "generator/unit-file.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SOURCE "/etc/containers/systemd/a.container"

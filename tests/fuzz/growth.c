@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "generator/unit-file.h"
-#include "generator/words.h"
 #include "libstart/config/toml.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/keys.h"
 #include "generator/source-path.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *path = fuzz_text(data, size);
-        g_autofree char *resolved = source_path_resolve("/etc/containers/systemd/100%/a.container", path);
+        g_autofree char *resolved = key_resolve_path("/etc/containers/systemd/100%/a.container", path);
         g_autofree char *mounts = source_path_for_mounts(path);
-        g_autofree char *escaped = source_path_escape_specifiers(path);
+        g_autofree char *escaped = source_path_escape(path, "%");
 
         require(resolved[0] == '/' || resolved[0] == '%', "'%s' is relative", resolved);
         require(!mounts || ((mounts[0] == '/' || mounts[0] == '%') && !strchr(mounts, '$')), "'%s' for '%s'", mounts,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/words.h"
+#include "generator/unit-file.h"
+#include "libstart/option/launch-args.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Words that were put together are the same words when they are taken apart. */
@@ -9,7 +10,7 @@ static void check_quoted(GPtrArray *words) {
         g_autoptr(GError) error = NULL;
 
         for (guint i = 0; i < words->len; i++)
-                words_append_quoted(line, words->pdata[i]);
+                launch_args_append_word(line, words->pdata[i]);
         require(words_split(again, line->str, WORDS_ESCAPED, &error), "%s: %s", line->str, error->message);
         for (const char *c = line->str; *c; c++)
                 require(!g_ascii_iscntrl(*c), "a control character in '%s'", line->str);

@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers that must look the same from inside, whoever starts them.
 
-Each case: the [Container] keys beside the ones all cases have; optionally whole other sections; further files.
+Each case: the [Container] keys beside the ones all cases have; or a dictionary with
+
+    container   these keys
+    image, rootfs   what Image= or Rootfs= is, instead of the image of dump
+    more        whole other sections
+    socket      the text of a socket unit that starts it
+
+Every key that keyturn supports and Podman 5.4 can run is in one of them (tests/gates/keys). What both may do
+differently is in differences.py.
 """
 
 CASES = {
@@ -65,6 +73,45 @@ CASES = {
         AddHost=localhost:10.0.0.2
         HostName=me
         Network=none
+    ''',
+    'container-name': '''
+        ContainerName=my-name.1
+        HostName=me
+        Network=none
+    ''',
+    'devices': '''
+        AddDevice=/dev/full:/dev/second:r
+        AddDevice=/dev/zero -/dev/not-there
+    ''',
+    'published-ports': '''
+        PublishPort=8080:80
+        PublishPort=127.0.0.1:9090:9090/udp
+    ''',
+    'seccomp-profile': 'SeccompProfile=/etc/compare.seccomp.json',
+    'seccomp-unconfined': 'SeccompProfile=unconfined',
+    # As a drop-in that takes things back.
+    'taken-back': '''
+        Environment=A=1
+        Environment=
+        Environment=B=2
+        AddCapability=CAP_NET_ADMIN
+        AddCapability=
+        Volume=/srv/compare:/data
+        Volume=
+        Volume=/run/compare:/out
+        Volume=/etc/compare.reference:/dump.reference:ro
+        User=driver
+        User=
+        ReadOnly=true
+        ReadOnly=
+        WorkingDir=/home/driver
+        WorkingDir=
+    ''',
+    'empty-booleans': '''
+        ReadOnly=true
+        ReadOnlyTmpfs=
+        EnvironmentHost=
+        NoNewPrivileges=
     ''',
     'groups': '''
         GroupAdd=cameras
@@ -135,7 +182,7 @@ CASES = {
         Annotation=org.example.annotation=y
     ''',
     'log-driver-none': 'LogDriver=none',
-    'unconfined': 'PodmanArgs=--security-opt seccomp=unconfined',
+    'unconfined-option': 'PodmanArgs=--security-opt seccomp=unconfined',
     'service-settings': {'container': '', 'more': '''
         [Service]
         UMask=0077

@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a payload may see differently, and why.
+"""What a payload may see differently, and why; and which keys no payload sees."""
 
-(pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
-"""
+# Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
+NOT_COMPARED = {
+    'HttpProxy': "is newer than Podman 5.4",
+    'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
+    'Memory': "is newer than Podman 5.4",
+    'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
+    'ReloadCmd': "is newer than Podman 5.4",
+    'ReloadSignal': "is newer than Podman 5.4",
+    'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
+    'StopSignal': "counts when the payload stops (booted/service); all cases have it",
+    'StopTimeout': "counts when the payload stops (booted/service)",
+    'Timezone': "a payload reads it in /etc/localtime, where podman binds a file and keyturn writes one (booted/options)",
+}
 
+# (pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
 DIFFERENCES = [
     (r'[-+]keyring .*', '',
      "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
     (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',
      "what stands on the standard streams keeps its owner here; with Podman the payload's user gets it"),
+    (r'\+mount /dev/(second|zero) tmpfs bound ro,nosuid private .*', 'devices',
+     "a device is a mount of its own, so that nobody inside can change the node's owner or mode"),
     (r'[-+]env-order\[\d+\] .*', '', 'the order of variables changes from one start to the next with Podman'),
     (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
      "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "

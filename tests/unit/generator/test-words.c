@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/words.h"
+#include "generator/unit-file.h"
 #include "libstart/base/error.h"
+#include "libstart/option/launch-args.h"
 #include "tests/unit/test-main.h"
 
 #define MAX_WORDS 6
@@ -90,7 +91,7 @@ static const struct {
 START_TEST(quotes) {
         g_autoptr(GString) line = g_string_new(NULL);
 
-        words_append_quoted(line, quote_cases[_i].word);
+        launch_args_append_word(line, quote_cases[_i].word);
         ck_assert_str_eq(line->str, quote_cases[_i].quoted);
 }
 END_TEST
@@ -105,7 +106,7 @@ START_TEST(round_trip) {
                 for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
                         g_autofree char *word = g_strdup_printf("%s%c%s", ends[i], c, ends[(i + c) % 6]);
 
-                        words_append_quoted(line, word);
+                        launch_args_append_word(line, word);
                 }
         ck_assert(words_split(words, line->str, WORDS_ESCAPED, NULL));
         ck_assert_uint_eq(words->len, 127 * G_N_ELEMENTS(ends));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
-#include <sys/statvfs.h>
 
 #include "libstart/option/mount-request.h"
 #include "tests/unit/oci/build-spec.h"
@@ -123,32 +122,6 @@ START_TEST(test_notify) {
 }
 END_TEST
 
-#define STRICT (ST_NOSUID | ST_NODEV | ST_NOEXEC)
-
-/* A bind mount keeps the restrictions of the file system that its source is on. */
-static const struct {
-        unsigned long source;
-        const char *volume, *expected;
-} flags[] = {
-        { 0, "/s:/a", "/a bind /s rw,rprivate,rbind\n" },
-        { STRICT, "/s:/a", "/a bind /s rw,rprivate,rbind,noexec,nosuid,nodev\n" },
-        { STRICT, "/s:/a:ro,nosuid", "/a bind /s ro,nosuid,rprivate,rbind,noexec,nodev\n" },
-        { STRICT, "/s:/a:suid,exec", "/a bind /s suid,exec,rw,rprivate,rbind,nodev\n" },
-        { ST_RDONLY, "/s:/a", "/a bind /s ro,rprivate,rbind\n" },
-        { ST_RDONLY, "/s:/a:ro", "/a bind /s ro,rprivate,rbind\n" },
-};
-
-START_TEST(test_source_flags) {
-        g_auto(SpecCase) c = spec_case();
-
-        c.host.source_flags = (const unsigned long[]) { flags[_i].source, 0 };
-        g_autoptr(Spec) spec = expect_spec(&c, WORDS("-v", flags[_i].volume, "--tmpfs=/b", "i"));
-        g_autofree char *text = describe(spec);
-        g_autofree char *expected = g_strconcat(TOP REST, flags[_i].expected, TMPFS("/b"), NULL);
-        ck_assert_str_eq(text, expected);
-}
-END_TEST
-
 #define NODE(destination, source) destination " bind " source " bind,rprivate,nosuid,dev,ro\n"
 
 #define HOST(path, on) { .source = (char *) path, .destination = (char *) on }
@@ -249,7 +222,6 @@ TEST_MAIN("spec-mounts", {
         tcase_add_test(tcase, test_volumes);
         tcase_add_test(tcase, test_files);
         tcase_add_test(tcase, test_notify);
-        tcase_add_loop_test(tcase, test_source_flags, 0, G_N_ELEMENTS(flags));
         tcase_add_loop_test(tcase, test_devices, 0, G_N_ELEMENTS(devices));
         tcase_add_loop_test(tcase, test_bad_devices, 0, G_N_ELEMENTS(bad_devices));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));

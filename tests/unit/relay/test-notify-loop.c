@@ -1,45 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "libstart/relay/notify-record.h"
-#include "libstart/relay/relay-client.h"
-#include "libstart/relay/relay-loop.h"
-#include "tests/unit/test-main.h"
+#include "libstart/relay/record.h"
+#include "libstart/relay/socket.h"
+#include "tests/unit/relay/played.h"
 
-/* The relay between a payload and a systemd that are played here. */
+/* The relay's part for notifications. */
 
-static char *directory, *systemd_path, *payload_path;
-static int systemd;  /* what it is told */
-static int queue[2]; /* registrations: ours, the relay's */
+static char *payload_path;
 static pid_t payload;
 
-static int bind_at(const char *path, struct sockaddr_un *ret) {
-        int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-        *ret = (struct sockaddr_un) { .sun_family = AF_UNIX };
-        g_strlcpy(ret->sun_path, path, sizeof ret->sun_path);
-        ck_assert_int_eq(bind(fd, (struct sockaddr *) ret, sizeof *ret), 0);
-        return fd;
-}
-
 static void setup(void) {
-        struct sockaddr_un name;
-        int on = 1;
-
-        directory = g_dir_make_tmp(NULL, NULL);
-        systemd_path = g_strconcat(directory, "/systemd", NULL);
+        play_systemd();
         payload_path = g_strconcat(directory, "/payload", NULL);
-        systemd = bind_at(systemd_path, &name);
-        ck_assert_int_eq(setsockopt(systemd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, queue), 0);
         payload = fork();
         if (payload == 0)
                 for (;;)
@@ -49,41 +23,27 @@ static void setup(void) {
 static void teardown(void) {
         kill(payload, SIGKILL);
         waitpid(payload, NULL, 0);
-        unlink(systemd_path);
         unlink(payload_path);
-        rmdir(directory);
+        remove_directory();
 }
 
 /* As libstart does. Returns a socket that the payload could have. */
 static int start_container(void) {
         NotifyRecord record = { .address = systemd_path, .payload = payload, .unit = (char *) "cam.service" };
         g_autofree char *text = notify_record_format(&record, NULL);
-        struct sockaddr_un name;
-        int reader = bind_at(payload_path, &name), pidfd = (int) syscall(SYS_pidfd_open, payload, 0),
-            writer = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int reader = bind_at(payload_path, SOCK_DGRAM), pidfd = (int) syscall(SYS_pidfd_open, payload, 0),
+            writer = socket_connect(SOCK_DGRAM | SOCK_NONBLOCK, payload_path, NULL);
 
         ck_assert_int_ge(pidfd, 0);
         ck_assert(relay_send(queue[0], text, (const int[]) { reader, pidfd }, 2, NULL));
-        ck_assert_int_eq(connect(writer, (struct sockaddr *) &name, sizeof name), 0);
         close(reader);
         close(pidfd);
         return writer;
 }
 
-static Relay *open_relay(FdStore *store) {
-        Relay *relay = relay_new(dup(queue[1]), store, systemd_path, NULL);
-
-        ck_assert_ptr_nonnull(relay);
-        return relay;
-}
-
 static void steps(Relay *relay, int n) {
         while (n-- > 0)
                 ck_assert(relay_step(relay, 0, NULL));
-}
-
-static void say(int fd, const char *text) {
-        ck_assert_int_eq(send(fd, text, strlen(text), 0), (ssize_t) strlen(text));
 }
 
 static void say_with_fd(int fd, const char *text, int passed) {
@@ -130,19 +90,6 @@ static char *hear(void) {
         ck_assert_int_eq(sender.pid, payload);
         ck_assert_uint_eq(sender.uid, 65534);
         return text;
-}
-
-static void count(const char *name, const int *fds, gsize n_fds, void *data) {
-        *(guint *) data += (guint) n_fds;
-        for (gsize i = 0; i < n_fds; i++)
-                close(fds[i]);
-}
-
-static guint n_stored(FdStore *store) {
-        guint n = 0;
-
-        ck_assert(fd_store_read(store, count, &n, NULL));
-        return n;
 }
 
 START_TEST(test_life) {
@@ -306,41 +253,7 @@ START_TEST(test_bad_registrations) {
 }
 END_TEST
 
-/*
- * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it to the next.
- */
-
 #define MESSAGES 300
-
-static void receive_ends(int *ends) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-        } control;
-        char text[256];
-        struct iovec data = { text, sizeof text };
-        struct msghdr message = {
-                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
-        };
-
-        ck_assert_int_gt(recvmsg(systemd, &message, MSG_CMSG_CLOEXEC), 0);
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-                if (c->cmsg_type == SCM_RIGHTS)
-                        memcpy(ends, CMSG_DATA(c), 2 * sizeof(int));
-}
-
-static pid_t fork_relay(const int *ends) {
-        pid_t pid = fork();
-        Relay *relay;
-
-        if (pid != 0)
-                return pid;
-        relay = open_relay(fd_store_reopen(ends));
-        ck_assert(relay_restore(relay, NULL));
-        while (relay_step(relay, -1, NULL))
-                ;
-        _exit(1);
-}
 
 START_TEST(test_killed_at_any_moment) {
         g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
@@ -369,9 +282,7 @@ START_TEST(test_killed_at_any_moment) {
                         heard = MAX(heard, number + 1);
                 }
                 if (g_rand_int_range(random, 0, 8) == 0) {
-                        kill(relay, SIGKILL);
-                        ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
-                        relay = fork_relay(ends);
+                        relay = replace_relay(relay, ends);
                         kills++;
                 }
         }

@@ -1,64 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "libstart/relay/journal.h"
-#include "libstart/relay/relay-client.h"
-#include "libstart/relay/relay-loop.h"
-#include "tests/unit/test-main.h"
+#include "tests/unit/relay/played.h"
 
-/* The relay between a journal and a systemd that are played here. */
+/* The relay's part for output. */
 
-static char *directory, *journal_path, *notify_path;
+static char *journal_path;
 static int journal;      /* listens; streams are accepted from it */
-static int notify;       /* what the relay tells systemd */
-static int queue[2];     /* registrations: ours, the relay's */
 static int systemd_ours; /* "the connection that systemd made": our end */
 static int systemd_unit; /* the unit's end, its descriptors 1 and 2 */
 
-static int bind_at(const char *path, int type) {
-        struct sockaddr_un name = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
-
-        g_strlcpy(name.sun_path, path, sizeof name.sun_path);
-        ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
-        ck_assert_int_eq(bind(fd, (struct sockaddr *) &name, sizeof name), 0);
-        return fd;
+static void listen_for_streams(void) {
+        journal = bind_at(journal_path, SOCK_STREAM);
+        ask_for_senders(journal);
+        ck_assert_int_eq(listen(journal, 10), 0);
 }
 
 static void setup(void) {
-        int pair[2], on = 1;
+        int pair[2];
 
-        directory = g_dir_make_tmp(NULL, NULL);
+        play_systemd();
         journal_path = g_strconcat(directory, "/journal", NULL);
-        notify_path = g_strconcat(directory, "/notify", NULL);
-        journal = bind_at(journal_path, SOCK_STREAM);
-        ck_assert_int_eq(listen(journal, 10), 0);
-        notify = bind_at(notify_path, SOCK_DGRAM);
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, queue), 0);
+        listen_for_streams();
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
         systemd_ours = pair[0];
         systemd_unit = pair[1];
-        ck_assert_int_eq(setsockopt(systemd_ours, SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+        ask_for_senders(systemd_ours);
         ck_assert_int_eq(fcntl(systemd_ours, F_SETFL, O_NONBLOCK), 0);
 }
 
 static void teardown(void) {
         unlink(journal_path);
-        unlink(notify_path);
-        rmdir(directory);
+        remove_directory();
 }
 
-/* As libstart does. Returns the ends of the payload. */
-static void start_container(pid_t pid, int *ret_out, int *ret_err) {
+/* As libstart does, with these descriptors 1 and 2. Returns the ends of the payload. */
+static void start_with(int out_stream, int err_stream, pid_t pid, int *ret_out, int *ret_err) {
         RelayPayload payload = {
                 .pid = pid, .unit = "cam.service", .tag = "cam", .uid = 1234, .gid = 1235, .level_prefix = true
         };
@@ -71,13 +51,13 @@ static void start_container(pid_t pid, int *ret_out, int *ret_err) {
         pipes.stderr_read = err[0];
         pipes.socket = dup(queue[0]);
         pipes.journal = g_strdup(journal_path);
-        ck_assert(relay_register(&pipes, systemd_unit, systemd_unit, &payload, NULL));
+        ck_assert(relay_register(&pipes, out_stream, err_stream, &payload, NULL));
         *ret_out = out[1];
         *ret_err = err[1];
 }
 
-static void say(int fd, const char *text) {
-        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+static void start_container(pid_t pid, int *ret_out, int *ret_err) {
+        start_with(systemd_unit, systemd_unit, pid, ret_out, ret_err);
 }
 
 /* Append what is there to be read; *ret_sender is the last sender. Returns false at the end of the
@@ -110,28 +90,8 @@ static void steps(Relay *relay, int n) {
                 ck_assert(relay_step(relay, 20, NULL));
 }
 
-static Relay *open_relay(FdStore *store) {
-        Relay *relay = relay_new(dup(queue[1]), store, notify_path, NULL);
-
-        ck_assert_ptr_nonnull(relay);
-        return relay;
-}
-
-static void count(const char *name, const int *fds, gsize n_fds, void *data) {
-        *(guint *) data += (guint) n_fds;
-        for (gsize i = 0; i < n_fds; i++)
-                close(fds[i]);
-}
-
-static guint n_stored(FdStore *store) {
-        guint n = 0;
-
-        ck_assert(fd_store_read(store, count, &n, NULL));
-        return n;
-}
-
 START_TEST(test_two_streams) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         g_autoptr(GString) out_text = g_string_new(NULL), err_text = g_string_new(NULL);
         struct ucred sender = { 0 };
@@ -171,7 +131,7 @@ END_TEST
 /* The payload is gone, but somebody else has got its pipe and goes on: what was in there at its end is all there is, or
  * each container that ends could leave a pipe, a process id and a place in the store behind. */
 START_TEST(test_pipe_outlives_payload) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         g_autoptr(GString) text = g_string_new(NULL);
         int out, err;
@@ -210,7 +170,7 @@ END_TEST
 
 /* It is root in its container, and gives its pipe to another user. */
 START_TEST(test_payload_changes_the_pipes_owner) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         g_autoptr(GString) text = g_string_new(NULL);
         struct ucred sender = { 0 };
@@ -259,22 +219,6 @@ START_TEST(test_large_writes) {
 }
 END_TEST
 
-static void start_with_files(int out_file, int err_file, int *ret_out, int *ret_err) {
-        RelayPayload payload = { .pid = getpid(), .unit = "cam.service", .tag = "cam", .level_prefix = true };
-        g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
-        int out[2], err[2];
-
-        ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
-        ck_assert_int_eq(pipe2(err, O_CLOEXEC), 0);
-        pipes.stdout_read = out[0];
-        pipes.stderr_read = err[0];
-        pipes.socket = dup(queue[0]);
-        pipes.journal = g_strdup(journal_path);
-        ck_assert(relay_register(&pipes, out_file, err_file, &payload, NULL));
-        *ret_out = out[1];
-        *ret_err = err[1];
-}
-
 static char *content_of(int file) {
         char *content = g_malloc0(65536);
 
@@ -295,7 +239,7 @@ static void steps_until(Relay *relay, int file, const char *expected) {
 
 /* One file is a FIFO that nobody reads, and keeps its writer waiting; the other one goes on. */
 START_TEST(test_files) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         g_autofree char *path = g_build_filename(directory, "fifo", NULL), *full = g_strnfill(60000, 'x');
         FILE *file = tmpfile();
@@ -304,7 +248,7 @@ START_TEST(test_files) {
         ck_assert_int_eq(mkfifo(path, 0600), 0);
         fifo = open(path, O_RDWR | O_CLOEXEC);
         ck_assert_int_eq(unlink(path), 0);
-        start_with_files(fifo, fileno(file), &out, &err);
+        start_with(fifo, fileno(file), getpid(), &out, &err);
         steps(relay, 3);
         for (int i = 0; i < 2; i++) {
                 say(out, full);
@@ -334,12 +278,12 @@ END_TEST
 
 /* What a full disk does not take is dropped, and said once; the payload is not stopped. */
 START_TEST(test_file_is_full) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         g_autofree char *text = g_strnfill(60000, 'x');
         int out, err, full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 
-        start_with_files(full, full, &out, &err);
+        start_with(full, full, getpid(), &out, &err);
         for (int i = 0; i < 20; i++) {
                 say(out, text);
                 steps(relay, 10);
@@ -353,12 +297,12 @@ END_TEST
 
 /* The next relay finds pipe and file again. */
 START_TEST(test_files_restored) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         FILE *file = tmpfile(), *other = tmpfile();
         Relay *relay = open_relay(store);
         int out, err;
 
-        start_with_files(fileno(file), fileno(other), &out, &err);
+        start_with(fileno(file), fileno(other), getpid(), &out, &err);
         say(out, "one\n");
         steps_until(relay, fileno(file), "one\n");
         relay_free(relay);
@@ -459,8 +403,7 @@ START_TEST(test_journal_hangs_up) {
         say(out, "kept\n");
         for (int i = 0; i < 5; i++)
                 ck_assert(relay_step(relay, 50, NULL));
-        journal = bind_at(journal_path, SOCK_STREAM);
-        ck_assert_int_eq(listen(journal, 10), 0);
+        listen_for_streams();
         for (int i = 0; i < 50 && stream < 0; i++) {
                 ck_assert(relay_step(relay, 50, NULL));
                 stream = accept(journal, NULL, NULL);
@@ -472,46 +415,8 @@ START_TEST(test_journal_hangs_up) {
 }
 END_TEST
 
-/*
- * Killed at any moment. The relay is a child here; we hold what it stores, as systemd does, and give it
- * to the next.
- */
-
 #define LINES 200000
 #define KILLS 100
-
-/* The ends of the store, as systemd has them once the first relay has begun. */
-static void receive_ends(int *ends) {
-        union {
-                struct cmsghdr header;
-                char space[CMSG_SPACE(2 * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
-        } control;
-        char text[256];
-        struct iovec data = { text, sizeof text };
-        struct msghdr message = {
-                .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
-        };
-
-        ck_assert_int_gt(recvmsg(notify, &message, MSG_CMSG_CLOEXEC), 0);
-        ends[0] = ends[1] = -1;
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-                if (c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-                        memcpy(ends, CMSG_DATA(c), 2 * sizeof(int));
-        ck_assert_int_ge(ends[1], 0);
-}
-
-static pid_t fork_relay(const int *ends) {
-        pid_t pid = fork();
-        Relay *relay;
-
-        if (pid != 0)
-                return pid;
-        relay = open_relay(fd_store_reopen(ends));
-        ck_assert(relay_restore(relay, NULL));
-        while (relay_step(relay, -1, NULL))
-                ;
-        _exit(1);
-}
 
 static pid_t fork_payload(int out) {
         pid_t pid = fork();
@@ -544,7 +449,7 @@ static void check_lines(char *text) {
 }
 
 START_TEST(test_killed_at_any_moment) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(GRand) random = g_rand_new_with_seed(4711);
         int out, err, ends[2], kills = 0, kills_in_time = 0;
@@ -565,9 +470,7 @@ START_TEST(test_killed_at_any_moment) {
                 if (kills < KILLS) {
                         kills_in_time += waitid(P_PID, (id_t) payload, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                                          info.si_pid == 0;
-                        kill(relay, SIGKILL);
-                        ck_assert_int_eq(waitpid(relay, NULL, 0), relay);
-                        relay = fork_relay(ends);
+                        relay = replace_relay(relay, ends);
                         kills++;
                 }
                 hear(systemd_ours, text, NULL);
@@ -584,7 +487,7 @@ END_TEST
 
 /* What the store gives back cannot be used: the relay says so, and drops it. */
 START_TEST(test_restore_nonsense) {
-        g_autoptr(FdStore) store = fd_store_open(notify_path, NULL);
+        g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
         int ends[2];
 

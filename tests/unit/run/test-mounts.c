@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sys/statvfs.h>
+
+#include "libstart/base/error.h"
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/mounts.h"
+#include "tests/unit/base/expect-error.h"
 #include "tests/unit/test-main.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
@@ -68,7 +72,57 @@ START_TEST(test_only_the_first_ones_count) {
 }
 END_TEST
 
+#define STRICT (ST_NOSUID | ST_NODEV | ST_NOEXEC)
+
+/* A mount that a user asks for keeps the restrictions of what its source is on. */
+static const struct {
+        unsigned long source;
+        const char *options, *expected;
+} restrictions[] = {
+        { 0, "rw rbind", "rw rbind" },
+        { STRICT, "rw rbind", "rw rbind noexec nosuid nodev" },
+        { STRICT, "ro suid", "ro suid noexec nodev" },
+        { STRICT, "suid exec dev", "suid exec dev" },
+        { ST_RDONLY, "rw rbind", "rw rbind ro" },
+};
+
+START_TEST(test_restrictions) {
+        const Row row = { "/a", "bind", restrictions[_i].options };
+        Mount mount = make_mount(&row);
+        g_autofree char *options = NULL;
+
+        bind_mount_restrict(&mount, restrictions[_i].source);
+        mount.options = g_renew(char *, mount.options, mount.options_len + 1);
+        mount.options[mount.options_len] = NULL;
+        options = g_strjoinv(" ", mount.options);
+        ck_assert_str_eq(options, restrictions[_i].expected);
+        g_strfreev(mount.options);
+}
+END_TEST
+
+static const struct {
+        const char *source;
+        ErrorCode code;
+        const char *message;
+} bad[] = {
+        { "/no/thing", KT_ERROR_NOT_FOUND,
+          "on the container's '/a' (Volume=, Mount=): '/no/thing' is not there; create it" },
+        { "/dev/null/x", KT_ERROR_FAILED, "Cannot mount '/dev/null/x' on the container's '/a': " },
+};
+
+START_TEST(test_bad_sources) {
+        const BindMountContext context = { .root_fd = -1 };
+        Mount mount = { .source = (char *) bad[_i].source, .destination = (char *) "/a" };
+        g_autoptr(GError) error = NULL;
+
+        ck_assert_int_lt(bind_mount_open_source(&context, &mount, &error), 0);
+        expect_error(error, bad[_i].code, bad[_i].message);
+}
+END_TEST
+
 TEST_MAIN("mounts", {
+        tcase_add_loop_test(tcase, test_restrictions, 0, G_N_ELEMENTS(restrictions));
+        tcase_add_loop_test(tcase, test_bad_sources, 0, G_N_ELEMENTS(bad));
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_only_the_first_ones_count);
 })
