@@ -59,7 +59,7 @@ static const Case cases[] = {
         { READ_BOOLEAN, { "\"False\"" }, { "false" } },
         { READ_BOOLEAN, { "typo", "yes" }, { "true" } },
         { READ_BOOLEAN, { "yes", "typo" }, { NULL }, { 2 } },
-        { READ_BOOLEAN, { "yes", "" }, { NULL }, { 2 } },
+        { READ_BOOLEAN, { "yes", "" }, { "false" } },
         { READ_LINES, { "a b", "\"c\"" }, { "a b", "\"c\"" } },
         { READ_LINES, { "a", "", "b", "c" }, { "b", "c" } },
         { READ_LINES, { "a", "" }, { NULL } },
