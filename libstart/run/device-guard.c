@@ -189,19 +189,31 @@ static bool replace(int cgroup, int program) {
         return true;
 }
 
-/* "0::/system.slice/camera.service" */
+/* Of "0::/system.slice/camera.service"; other lines are those of cgroup v1. Transfer full. */
+static char *find_own_cgroup(void) {
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
+                return NULL;
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (g_str_has_prefix(*line, "0::/"))
+                        return g_strconcat("/sys/fs/cgroup", *line + strlen("0::"), NULL);
+        return NULL;
+}
+
 static int open_own_cgroup(GError **error) {
-        g_autofree char *text = NULL, *path = NULL;
+        g_autofree char *path = find_own_cgroup();
         int fd;
 
-        if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL) || !g_str_has_prefix(text, "0::/")) {
+        if (!path) {
                 error_set(
                         error, KT_ERROR_UNSUPPORTED,
                         "The machine has no unified cgroup hierarchy (cgroup v2), so that devices cannot be allowed "
                         "at the start: name the nodes one by one in AddDevice=");
                 return -1;
         }
-        path = g_strconcat("/sys/fs/cgroup", g_strchomp(text) + strlen("0::"), NULL);
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open the service's cgroup, '%s'", path);

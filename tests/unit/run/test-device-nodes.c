@@ -82,7 +82,6 @@ static const struct {
         { "--device=/dev/null/x", KT_ERROR_FAILED, "'/dev/null/x'" },
         { "--device=/dev/fd", KT_ERROR_USAGE, "'/dev/fd' is a directory: write AddDevice=/dev/fd/, with a slash" },
         { "--device=/dev/fd/", KT_ERROR_NOT_FOUND, "There is no device in the directory '/dev/fd'" },
-        { "--device=/dev/fd/../1/../../self/exe", KT_ERROR_USAGE, "is not below /dev" },
 };
 
 START_TEST(test_bad) {
