@@ -41,6 +41,7 @@ typedef struct Container {
         GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
         int reload_signal;         /* 0: none */
         char *pids_limit, *memory; /* as systemd writes them */
+        guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
         bool has_network;          /* the file itself says which */
         bool is_early;             /* [Keyturn] Early= */
 } Container;

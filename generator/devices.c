@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
+#include "generator/hooks.h"
 #include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/user-spec.h"
@@ -39,6 +40,12 @@ static const char *find_unknown(const LaunchArgs *args) {
                 if (!is_known_ahead(args->devices->pdata[i]))
                         return args->devices->pdata[i];
         return args->device_rules->len > 0 ? args->device_rules->pdata[0] : NULL;
+}
+
+static const char *find_unknown_of(const Container *container) {
+        const char *unknown = find_unknown(container->args);
+
+        return unknown || !hooks_may_add_devices(container) ? unknown : "a precreate hook";
 }
 
 /* All programs that forbid devices must agree: what systemd forbids, nobody can allow. */
@@ -84,7 +91,7 @@ static void allow(Container *container, const char *value) {
 void devices_service(Container *container) {
         const LaunchArgs *args = container->args;
         bool is_privileged = args->privileged == FLAG_TRUE;
-        const char *unknown = is_privileged ? NULL : find_unknown(args);
+        const char *unknown = is_privileged ? NULL : find_unknown_of(container);
 
         if (is_privileged)
                 container_warning(container, container_line(container, "Container", "PodmanArgs"),

@@ -147,10 +147,12 @@ static void finish_extra(Container *container) {
         words = (const char *const *) container->extra->pdata;
         if (!launch_args_parse_options(alone, words, &error))
                 container_problem(container, line, "%s", error->message);
-        else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs || alone->guard_devices)
-                container_problem(container, line,
-                                  "--detach, --guard-devices, --rootfs, --state-dir and --print-spec are not for "
-                                  "PodmanArgs=");
+        else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs || alone->guard_devices ||
+                 alone->hooks->len > 0)
+                container_problem(
+                        container, line,
+                        "--detach, --guard-devices, --hook, --rootfs, --state-dir and --print-spec are not for "
+                        "PodmanArgs=");
         else if (!devices_check(alone, &error))
                 container_problem(container, line, "--device: %s", error->message);
         else

@@ -26,6 +26,7 @@ static const char *arg_normal = NULL, *arg_early = NULL;
 typedef struct Run {
         const Tree *tree;
         KeyturnConf *conf;
+        Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
         const UnitNames *names;
@@ -120,7 +121,7 @@ static void put_untrusted_list(Run *run, const Container *container) {
 }
 
 static void make_unit(Run *run, const SourceFile *source, const char *service) {
-        g_autoptr(Container) container = convert(source, g_strdup(service), run->names, run->conf);
+        g_autoptr(Container) container = convert(source, g_strdup(service), run->names, run->conf, run->hooks);
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
@@ -214,7 +215,7 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = convert(files->pdata[i], g_strdup(service), run->names, run->conf);
+                container = convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->hooks);
                 untrusted_paths_add(run->untrusted, container);
         }
 }
@@ -227,7 +228,10 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) unwritten = NULL;
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
-        Run run = { .tree = tree, .conf = conf, .names = names, .filters = filters, .untrusted = untrusted };
+        g_autoptr(Hooks) hooks = hooks_new(arg_root);
+        Run run = {
+                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
+        };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);

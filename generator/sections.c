@@ -5,6 +5,7 @@
 #include "generator/devices.h"
 #include "generator/early.h"
 #include "generator/filters-needed.h"
+#include "generator/hooks.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
@@ -266,4 +267,5 @@ void sections_service(Container *container) {
         devices_service(container);
         set_identifier(container);
         service_set(service, "RuntimeDirectory", "keyturn/%N");
+        hooks_service(container);
 }

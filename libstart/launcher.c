@@ -8,6 +8,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/run/oci-hooks.h"
 #include "libstart/run/start.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -66,6 +67,8 @@ int main(int argc, char *argv[]) {
                         return EXIT_SUCCESS;
                 }
         }
+        if (argc == 4 && g_str_equal(argv[1], "poststop"))
+                return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
                 log_error("The first word must be 'run'; see libstart --help");
                 return EXIT_KEYTURN;

@@ -5,8 +5,6 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
 
-#define NUMBER_MAX 0xfffff /* the kernel has 12 bits for majors and 20 for minors */
-
 static bool parse_number(const char *text, gint64 *ret) {
         guint64 number = 0;
 
@@ -14,7 +12,7 @@ static bool parse_number(const char *text, gint64 *ret) {
                 *ret = DEVICE_RULE_ALL;
                 return true;
         }
-        if (!g_ascii_string_to_unsigned(text, 10, 0, NUMBER_MAX, &number, NULL))
+        if (!g_ascii_string_to_unsigned(text, 10, 0, DEVICE_NUMBER_MAX, &number, NULL))
                 return false;
         *ret = (gint64) number;
         return true;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #define DEVICE_RULE_ALL (-1)
+#define DEVICE_NUMBER_MAX 0xfffff /* the kernel has 12 bits for majors and 20 for minors */
 
 /* Devices that a container may use, whatever nodes it has: --device-cgroup-rule of podman-run(1). */
 typedef struct DeviceRule {

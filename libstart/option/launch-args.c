@@ -268,6 +268,7 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
+        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },

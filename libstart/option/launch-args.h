@@ -70,11 +70,11 @@ typedef struct LaunchArgs {
         /* keyturn's own */
         char *env_list;       /* file with more of `env`, in its order (env-list.h) */
         char *untrusted_list; /* file with the directories of the host that payloads can write to (run/host-path.h) */
-        LaunchFlag
-                guard_devices; /* who forbids all other devices is libstart, as only the start knows which they are */
-        char *state_dir;       /* the container's directory on /run, made and removed by systemd */
-        LaunchFlag timing;     /* say where the time of the start went */
-        LaunchFlag print_spec; /* print the OCI config.json and start nothing */
+        GPtrArray *hooks;     /* files of hooks.d, in their order */
+        LaunchFlag guard_devices; /* libstart forbids other devices: only the start knows which these are */
+        char *state_dir;          /* the container's directory on /run, made and removed by systemd */
+        LaunchFlag timing;        /* say where the time of the start went */
+        LaunchFlag print_spec;    /* print the OCI config.json and start nothing */
 
         /* positional */
         char *image;        /* reference, or a directory with --rootfs; may be NULL while options are collected */

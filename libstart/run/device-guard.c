@@ -10,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/oci/host-facts.h"
+#include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
 #include "libstart/run/device-guard.h"
 
@@ -71,6 +72,8 @@ static gint32 access_bits(const char *access) {
 
 /* Allows what is wanted if all of it is in the rule's access; else the next rule is asked. */
 static void append_rule(GArray *program, const DeviceRule *rule) {
+        if (rule->major > DEVICE_NUMBER_MAX || rule->minor > DEVICE_NUMBER_MAX)
+                return; /* nothing has such a number */
         gint16 skip = ACCESS_LENGTH + (rule->type != 'a') + (rule->major != DEVICE_RULE_ALL) +
                       (rule->minor != DEVICE_RULE_ALL);
 
@@ -104,11 +107,7 @@ static void append_harmless(GArray *program) {
                 append_rule(program, &harmless[i]);
 }
 
-static GArray *make_program(const GPtrArray *nodes, const GArray *rules) {
-        GArray *program = g_array_new(FALSE, FALSE, sizeof(Instruction));
-
-        begin(program);
-        append_harmless(program);
+static void append_nodes(GArray *program, const GPtrArray *nodes) {
         for (guint i = 0; i < nodes->len; i++) {
                 const DeviceNode *node = nodes->pdata[i];
                 DeviceRule rule = { .type = node->type, .major = node->major, .minor = node->minor };
@@ -116,6 +115,46 @@ static GArray *make_program(const GPtrArray *nodes, const GArray *rules) {
                 memcpy(rule.access, node->access, sizeof rule.access);
                 append_rule(program, &rule);
         }
+}
+
+static void append_spec_nodes(GArray *program, const runtime_spec_schema_config_linux *linux_) {
+        for (size_t i = 0; i < linux_->devices_len; i++) {
+                const runtime_spec_schema_defs_linux_device *device = linux_->devices[i];
+                char type = device->type[0] == 'b' ? 'b' : 'c';
+
+                if (device->major >= 0 && device->minor >= 0) /* else it would be a rule for all */
+                        append_rule(program, &(DeviceRule) { type, device->major, device->minor, "rwm" });
+        }
+}
+
+static char type_of(const char *type) {
+        return !type || !type[0] ? 'a' : type[0] == 'u' ? 'c' : type[0];
+}
+
+static void append_spec_rules(GArray *program, const runtime_spec_schema_config_linux_resources *resources) {
+        for (size_t i = 0; resources && i < resources->devices_len; i++) {
+                const runtime_spec_schema_defs_linux_device_cgroup *device = resources->devices[i];
+                DeviceRule rule = {
+                        .type = type_of(device->type),
+                        .major = device->major_present ? device->major : DEVICE_RULE_ALL,
+                        .minor = device->minor_present ? device->minor : DEVICE_RULE_ALL,
+                };
+
+                if (device->allow && strchr("abc", rule.type) &&
+                    device_access_parse(device->access ?: "rwm", rule.access))
+                        append_rule(program, &rule);
+        }
+}
+
+static GArray *make_program(const GPtrArray *nodes, const GArray *rules,
+                            const runtime_spec_schema_config_linux *linux_) {
+        GArray *program = g_array_new(FALSE, FALSE, sizeof(Instruction));
+
+        begin(program);
+        append_harmless(program);
+        append_nodes(program, nodes);
+        append_spec_nodes(program, linux_);
+        append_spec_rules(program, linux_->resources);
         for (guint i = 0; i < rules->len; i++)
                 append_rule(program, &g_array_index(rules, DeviceRule, i));
         end_with(program, 0);
@@ -220,8 +259,9 @@ static int open_own_cgroup(GError **error) {
         return fd;
 }
 
-bool device_guard_set(const GPtrArray *nodes, const GArray *rules, GError **error) {
-        g_autoptr(GArray) instructions = make_program(nodes, rules);
+bool device_guard_set(const GPtrArray *nodes, const GArray *rules, const runtime_spec_schema_config_linux *linux_,
+                      GError **error) {
+        g_autoptr(GArray) instructions = make_program(nodes, rules, linux_);
         _cleanup_close_ int cgroup = open_own_cgroup(error), program = -1;
 
         if (cgroup < 0)

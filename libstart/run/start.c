@@ -19,6 +19,7 @@
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/oci-hooks.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
@@ -175,10 +176,16 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         return start->spec;
 }
 
+static bool apply_hooks(Start *start, GError **error) {
+        const OciHooks hooks = { .request = &start->request, .bundle = start->state_dir.path };
+
+        return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
+}
+
 /* The last step before devices are used. */
 static bool guard_devices(const Start *start, GError **error) {
         return !start->request.guard_devices ||
-               device_guard_set(start->host.device_nodes, start->request.device_rules, error);
+               device_guard_set(start->host.device_nodes, start->request.device_rules, start->spec->linux, error);
 }
 
 static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
@@ -216,7 +223,8 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error))
+            !apply_hooks(start, error) || !require_workdir(start, error) || !require_etc_files(start, error) ||
+            !guard_devices(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
