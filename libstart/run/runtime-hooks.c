@@ -7,7 +7,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -76,21 +75,12 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         };
 
         timing_mark(container->timing, TIMING_NAMESPACE);
-        umask(0);                         /* modes are meant as they stand, whatever our parent has for its hooks */
-        if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
-                return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
+        return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
         const BindMountContext context = bind_mount_context(hooks);
         return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
                (!mounts_have_dev(spec->mounts, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
-}
-
-/* As Podman's runtime runs them, also those that are next, in the container's mount namespace. */
-static bool prepare_for_hooks(const RuntimeContainer *container, GError **error) {
-        umask(RUNTIME_HOOKS_UMASK);
-        return chdir(container->state_root) == 0 ||
-               error_set_errno(error, errno, "Cannot enter '%s'", container->state_root);
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -101,7 +91,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
-        return !spec->hooks || prepare_for_hooks(hooks->container, error);
+        return !spec->hooks || runtime_enter_bundle(hooks->container, error);
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */

@@ -8,8 +8,6 @@
 #include "libstart/run/further-mounts.h"
 #include "libstart/run/runtime-container.h"
 
-#define RUNTIME_HOOKS_UMASK 0022 /* of the administrator's hooks */
-
 /* What libcrun calls of ours while it runs a container: see runtime-hooks.c. */
 
 struct custom_handler_s; /* libcrun's */

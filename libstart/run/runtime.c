@@ -6,13 +6,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/runtime-hooks.h"
+#include "libstart/run/runtime-state.h"
 #include "libstart/run/runtime.h"
 
 /* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
@@ -117,13 +117,6 @@ static string_map *make_annotations(json_map_string_string *annotations, const R
         return map;
 }
 
-/* libcrun runs these hooks where its caller is. */
-static bool prepare_for_hooks(const RuntimeContainer *container, GError **error) {
-        umask(RUNTIME_HOOKS_UMASK);
-        return chdir(container->state_root) == 0 ||
-               error_set_errno(error, errno, "Cannot enter '%s'", container->state_root);
-}
-
 /* libcrun has logged which hook it was. */
 static void set_hooks_error(const RuntimeContainer *container, GError **error) {
         g_autofree char *path = errors_path(container), *said = NULL;
@@ -171,7 +164,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        if (container->spec->hooks && !prepare_for_hooks(container, error))
+        if (container->spec->hooks && !runtime_enter_bundle(container, error))
                 return -1;
         take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder, container);
