@@ -12,6 +12,10 @@ static void source_clear(void *data) {
         g_free(((MountSource *) data)->path);
 }
 
+static void published_clear(void *data) {
+        g_free(((PublishedPort *) data)->text);
+}
+
 Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = g_new0(Container, 1);
 
@@ -22,8 +26,12 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->findings = g_ptr_array_new_with_free_func(finding_free);
         container->sources = g_array_new(FALSE, FALSE, sizeof(MountSource));
         g_array_set_clear_func(container->sources, source_clear);
-        container->published = g_ptr_array_new();
-        container->extra = g_ptr_array_new_with_free_func(g_free);
+        container->published = g_array_new(FALSE, FALSE, sizeof(PublishedPort));
+        g_array_set_clear_func(container->published, published_clear);
+        container->podman_args = g_ptr_array_new_with_free_func(g_free);
+        container->podman_lines = g_ptr_array_new();
+        container->global_args = g_ptr_array_new_with_free_func(g_free);
+        container->global_lines = g_ptr_array_new();
         container->reload_cmd = g_ptr_array_new_with_free_func(g_free);
         return container;
 }
@@ -35,8 +43,11 @@ void container_free(Container *container) {
         launch_args_free(container->args);
         g_ptr_array_unref(container->findings);
         g_array_unref(container->sources);
-        g_ptr_array_unref(container->published);
-        g_ptr_array_unref(container->extra);
+        g_array_unref(container->published);
+        g_ptr_array_unref(container->podman_args);
+        g_ptr_array_unref(container->podman_lines);
+        g_ptr_array_unref(container->global_args);
+        g_ptr_array_unref(container->global_lines);
         g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
         g_free(container->rootfs);
@@ -85,6 +96,35 @@ void container_warning(Container *container, const UnitLine *line, const char *f
         va_end(ap);
 }
 
+void container_refusal(Container *container, const UnitLine *line, const char *reason) {
+        Finding *finding;
+
+        container_problem(container, line, "not supported: %s", reason);
+        finding = container->findings->pdata[container->findings->len - 1];
+        finding->reason = reason;
+}
+
+/* The lines of one reason stand at several places of the file; the first one says it. */
+static void say_reasons_once(const GPtrArray *findings) {
+        g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+
+        for (guint i = 0; i < findings->len; i++) {
+                Finding *finding = findings->pdata[i];
+                const UnitLine *line = finding->line, *first;
+
+                if (!finding->reason)
+                        continue;
+                first = g_hash_table_lookup(said, finding->reason);
+                if (!first)
+                        g_hash_table_insert(said, (void *) finding->reason, (void *) line);
+                else if (first != line) {
+                        g_free(finding->text);
+                        finding->text = g_strdup_printf("%s:%u: '%s=': not supported, see %s:%u", line->path,
+                                                        line->number, line->key, first->path, first->number);
+                }
+        }
+}
+
 static int compare_findings(gconstpointer a, gconstpointer b) {
         const UnitLine *left = (*(const Finding *const *) a)->line, *right = (*(const Finding *const *) b)->line;
         unsigned left_place = left ? left->place : G_MAXUINT, right_place = right ? right->place : G_MAXUINT;
@@ -95,5 +135,6 @@ static int compare_findings(gconstpointer a, gconstpointer b) {
 /* g_ptr_array_sort() is stable: of one line, what was found first is said first. */
 const GPtrArray *container_findings(const Container *container) {
         g_ptr_array_sort(container->findings, compare_findings);
+        say_reasons_once(container->findings);
         return container->findings;
 }

@@ -14,6 +14,7 @@ typedef struct Finding {
         const UnitLine *line; /* NULL: the file as a whole */
         bool is_problem;      /* else a warning */
         char *text;           /* "FILE:LINE: 'KEY=': ..." */
+        const char *reason;   /* of container_refusal(), or NULL */
 } Finding;
 
 /* A path of the host that is mounted. */
@@ -21,6 +22,12 @@ typedef struct MountSource {
         char *path;    /* as in the file: systemd has yet to expand it */
         bool writable; /* for the payload; also where only systemd can tell */
 } MountSource;
+
+/* What PublishPort= says, and where. */
+typedef struct PublishedPort {
+        char *text;
+        const UnitLine *line;
+} PublishedPort;
 
 /* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
 typedef struct Container {
@@ -35,8 +42,10 @@ typedef struct Container {
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
         char *user, *group;
-        GPtrArray *published; /* of const UnitLine* */
-        GPtrArray *extra;     /* of char*: the words of PodmanArgs= */
+        GArray *published; /* of PublishedPort */
+        GPtrArray *podman_args,
+                *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
+        GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
         char *stop_timeout;
         GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
         int reload_signal;         /* 0: none */
@@ -57,6 +66,10 @@ const UnitLine *container_line(const Container *container, const char *section, 
 /* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* Refuse the key of that line. `reason`, a literal, says why and what to do instead: once in a file, however many keys it
+ * is said of. */
+void container_refusal(Container *container, const UnitLine *line, const char *reason);
 
 /* All so far, in the order of their lines; those of the file as a whole are last. Transfer none. */
 const GPtrArray *container_findings(const Container *container);

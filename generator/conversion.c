@@ -6,6 +6,7 @@
 #include "generator/layer-limits.h"
 #include "generator/names.h"
 #include "generator/network.h"
+#include "generator/podman-args.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 
@@ -41,7 +42,7 @@ static void set_names(Container *container) {
 
         if (!args->name)
                 args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
-        args->state_dir = g_strdup("%t/keyturn/%N");
+        args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
 Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
@@ -57,6 +58,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
+        podman_args_apply(container);
         source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);

@@ -7,14 +7,21 @@
 #include "generator/names.h"
 #include "libstart/base/error.h"
 
-/* Each part must be a plain name: no link is made outside of the output directory. */
-static bool is_below(const char *path) {
+/* Would a link of that name be outside of the output directory? */
+static bool is_outside(const char *path) {
+        g_auto(GStrv) parts = g_strsplit(path, "/", -1);
+
+        return path[0] == '/' || g_strv_contains((const char *const *) parts, "..");
+}
+
+/* NAME.service, or UNIT.wants/NAME.service and the like: nothing else means anything to systemd. */
+static bool is_alias(const char *path) {
         g_auto(GStrv) parts = g_strsplit(path, "/", -1);
 
         for (char **part = parts; *part; part++)
-                if (!name_is_unit(*part) || g_str_has_prefix(*part, ".."))
+                if (!name_is_unit(*part))
                         return false;
-        return true;
+        return g_str_has_suffix(path, ".service");
 }
 
 static bool handle_alias(Container *container, const Key *key, const Value *value, GError **error) {
@@ -22,10 +29,17 @@ static bool handle_alias(Container *container, const Key *key, const Value *valu
         g_autofree char *first = g_strndup(value->text, length);
         const SourceFile *maker = unit_names_maker(container->names, first);
 
-        if (!is_below(value->text) || !g_str_has_suffix(value->text, ".service"))
+        if (is_outside(value->text))
                 return error_set(error, KT_ERROR_USAGE,
                                  "'%s' is no name that a service can have (NAME.service, or UNIT.wants/NAME.service)",
                                  value->text);
+        if (!is_alias(value->text)) {
+                container_warning(container, value->line,
+                                  "'%s' is no name that a service can have (NAME.service, or "
+                                  "UNIT.wants/NAME.service), ignoring",
+                                  value->text);
+                return true;
+        }
         if (maker && (maker != container->source || value->text[length]))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is the service of %s", first, maker->path);
         if (!maker)

@@ -32,6 +32,7 @@ struct Key {
         const char
                 *text; /* for the handler (handle_option(): the option of libstart); else why it is refused, and what
                               to do instead */
+        const char *fine; /* values of a refused key that say what keyturn does anyway, with blanks between */
 };
 
 /* Set an option of libstart. Errors do not name the option, for the user knows the key. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/devices.h"
 #include "generator/keys-container.h"
 #include "libstart/base/error.h"
 
@@ -75,7 +74,14 @@ bool handle_notify(Container *container, const Key *key, const Value *value, GEr
 }
 
 bool handle_podman_args(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->extra, g_strdup(value->text));
+        g_ptr_array_add(container->podman_args, g_strdup(value->text));
+        g_ptr_array_add(container->podman_lines, (void *) value->line);
+        return true;
+}
+
+bool handle_global_args(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->global_args, g_strdup(value->text));
+        g_ptr_array_add(container->global_lines, (void *) value->line);
         return true;
 }
 
@@ -133,34 +139,7 @@ static void finish_user(Container *container) {
                 container_problem(container, line, "%s", error->message);
 }
 
-/* PodmanArgs= comes last, as on Podman's command line: what it says counts. */
-static void finish_extra(Container *container) {
-        const UnitLine *line = container_line(container, "Container", "PodmanArgs");
-        g_autoptr(LaunchArgs) alone = NULL;
-        const char *const *words;
-        g_autoptr(GError) error = NULL;
-
-        if (container->extra->len == 0)
-                return;
-        alone = launch_args_new();
-        g_ptr_array_add(container->extra, NULL);
-        words = (const char *const *) container->extra->pdata;
-        if (!launch_args_parse_options(alone, words, &error))
-                container_problem(container, line, "%s", error->message);
-        else if (alone->detach || alone->state_dir || alone->print_spec || alone->rootfs || alone->guard_devices ||
-                 alone->hooks->len > 0)
-                container_problem(
-                        container, line,
-                        "--detach, --guard-devices, --hook, --rootfs, --state-dir and --print-spec are not for "
-                        "PodmanArgs=");
-        else if (!devices_check(alone, &error))
-                container_problem(container, line, "--device: %s", error->message);
-        else
-                (void) launch_args_parse_options(container->args, words, NULL);
-}
-
 void keys_container_finish(Container *container) {
         finish_image(container);
         finish_user(container);
-        finish_extra(container);
 }

@@ -189,6 +189,26 @@ static GArray *find_assignments(Container *container, const UnitSection *section
         return assignments;
 }
 
+/* Does the line of a refused key say what keyturn does anyway? So does an empty one, which takes everything back, in a
+ * drop-in for example. */
+static bool is_fine(const Key *key, const char *text) {
+        g_auto(GStrv) fine = key->fine ? g_strsplit(key->fine, " ", -1) : NULL;
+        bool value;
+
+        if (!text[0])
+                return true;
+        if (fine && key->read == READ_BOOLEAN && key_parse_boolean(text, &value, NULL))
+                text = value ? "true" : "false";
+        return fine && g_strv_contains((const char *const *) fine, text);
+}
+
+static void refuse(Container *container, const Key *key, const UnitLine *line) {
+        g_autofree char *text = words_unquote(line->value);
+
+        if (!is_fine(key, text))
+                container_refusal(container, line, key->text);
+}
+
 /* The first of the n lines of a key that counts. */
 static guint first_line(const Assignment *lines, guint n, Read read) {
         switch (read) {
@@ -213,10 +233,9 @@ static void apply_key(Container *container, const Key *key, const Assignment *li
         for (guint i = first_line(lines, n, key->read); i < n; i++) {
                 const UnitLine *line = lines[i].line;
 
-                if (!key->handle) {
-                        if (line->value[0]) /* an empty one takes everything back, in a drop-in for example */
-                                container_problem(container, line, "not supported: %s", key->text);
-                } else if (!read_line(values, line, key->read, &error)) {
+                if (!key->handle)
+                        refuse(container, key, line);
+                else if (!read_line(values, line, key->read, &error)) {
                         container_problem(container, line, "%s", error->message);
                         g_clear_error(&error);
                 }
@@ -253,12 +272,39 @@ void keys_apply(Container *container, const KeyTable *table) {
         }
 }
 
+bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line,
+                      GError **error) {
+        const Key *key = bsearch(name, keys_container.keys, keys_container.n_keys, sizeof *key, compare_key);
+        Value value = { .text = (char *) text, .line = line };
+        bool flag;
+
+        g_return_val_if_fail(key, false);
+        if (key->read == READ_BOOLEAN) {
+                if (!key_parse_boolean(text, &flag, error))
+                        return false;
+                value.text = (char *) (flag ? "true" : "false");
+        }
+        if (key->handle)
+                return key->handle(container, key, &value, error);
+        return is_fine(key, value.text) || error_set(error, KT_ERROR_UNSUPPORTED, "not supported: %s", key->text);
+}
+
 /*
  * Handlers that the table needs by itself
  */
 
 bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
         return key_set_option(container, key->text, value->text, error);
+}
+
+/* As AutoUpdate=, which with Podman is this label and nothing else. */
+static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
+        static const char name[] = "io.containers.autoupdate=";
+        static const char *const nothing[] = { "", "disabled", "none", NULL };
+
+        if (g_str_has_prefix(value->text, name) && !g_strv_contains(nothing, value->text + strlen(name)))
+                return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
+        return key_set_option(container, "label", value->text, error);
 }
 
 /* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
@@ -344,8 +390,10 @@ static const Key container_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
         { "Annotation", READ_PAIRS, handle_option, "annotation" },
         { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
-        { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman" },
-        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]" },
+        { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman",
+          .fine = "none disabled" },
+        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
+          .fine = "split" },
         { "ContainerName", READ_LAST, handle_option, "name" },
         { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
         { "DNS", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
@@ -357,13 +405,12 @@ static const Key container_keys[] = {
         { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
         { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
         { "Exec", READ_LAST_ARGS, handle_exec, NULL },
-        { "ExposeHostPort", READ_LINES, NULL, NO_BRIDGE "remove the key: it does nothing with these networks" },
+        { "ExposeHostPort", READ_LINES, handle_expose_host_port, NULL },
         { "GIDMap", READ_WORDS, NULL, NO_USERNS },
-        { "GlobalArgs", READ_ARGS, NULL,
-          "there is no podman command; additional image stores are read from storage.conf" },
+        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
         { "GroupAdd", READ_LINES, handle_group_add, NULL },
-        { "HealthCmd", READ_LAST, NULL, NO_HEALTH },
+        { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
         { "HealthMaxLogCount", READ_LAST, NULL, NO_HEALTH },
@@ -382,7 +429,7 @@ static const Key container_keys[] = {
         { "IP", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
         { "IP6", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
         { "Image", READ_LAST, handle_image, NULL },
-        { "Label", READ_PAIRS, handle_option, "label" },
+        { "Label", READ_PAIRS, handle_label, NULL },
         { "LogDriver", READ_LAST, handle_option, "log-driver" },
         { "LogOpt", READ_WORDS, handle_option, "log-opt" },
         { "Mask", READ_ARGS, handle_mask, "mask" },
@@ -396,7 +443,8 @@ static const Key container_keys[] = {
         { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built" },
+        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built",
+          .fine = "missing never" },
         { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
         { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
@@ -410,7 +458,7 @@ static const Key container_keys[] = {
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
-        { "Secret", READ_ARGS, NULL, NOT_YET "bind-mount a file: Volume=/path/secret:/run/secrets/NAME:ro" },
+        { "Secret", READ_ARGS, handle_option, "secret" },
         { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
         { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },
         { "SecurityLabelLevel", READ_LAST, NULL, NO_SELINUX },
@@ -418,7 +466,7 @@ static const Key container_keys[] = {
         { "SecurityLabelType", READ_LAST, NULL, NO_SELINUX },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
-        { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key" },
+        { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },
         { "StopSignal", READ_LAST, handle_option, "stop-signal" },
         { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
         { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
@@ -431,7 +479,8 @@ static const Key container_keys[] = {
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, NULL, NO_USERNS },
-        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777" },
+        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777",
+          .fine = "false" },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, handle_option, "workdir" },
 };

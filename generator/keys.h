@@ -20,6 +20,9 @@ extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
  * the container's findings. Nothing happens where the file has no such section. */
 void keys_apply(Container *container, const KeyTable *table);
 
+/* Give a value to a key of [Container] as an option of podman run, in `line`, says it. Booleans are true and false. */
+bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line, GError **error);
+
 /* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */
 bool keys_is_slip(const char *name, const char *meant);
 

@@ -10,6 +10,7 @@
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
 #include "generator/prefetch.h"
+#include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
@@ -120,8 +121,20 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static void make_unit(Run *run, const SourceFile *source, const char *service) {
-        g_autoptr(Container) container = convert(source, g_strdup(service), run->names, run->conf, run->hooks);
+/* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
+static Container *convert_named(const Run *run, const SourceFile *source) {
+        g_autoptr(GError) error = NULL;
+        const char *service = unit_names_service(run->names, source, &error);
+        Container *container = convert(source, g_strdup(service ?: "unnamed.service"), run->names, run->conf,
+                                       run->hooks);
+
+        if (error)
+                container_problem(container, unit_names_line(source), "%s", error->message);
+        return container;
+}
+
+static void make_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) container = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
@@ -135,6 +148,7 @@ static void make_unit(Run *run, const SourceFile *source, const char *service) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
         run->has_unit = true;
@@ -163,24 +177,16 @@ static void refuse_type(Run *run, const SourceFile *source) {
 }
 
 static void take_file(Run *run, const SourceFile *source) {
-        g_autoptr(GError) error = NULL;
-        const char *service;
-
         if (source->is_masked)
                 return;
         if (!g_str_has_suffix(source->name, ".container")) {
                 refuse_type(run, source);
                 return;
         }
-        if (source->error) {
+        if (source->error)
                 fail(run, "%s", source->error->message);
-                return;
-        }
-        service = unit_names_service(run->names, source, &error);
-        if (service)
-                make_unit(run, source, service);
         else
-                fail(run, "%s", error->message);
+                make_unit(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

@@ -50,16 +50,18 @@ bool name_is_unit(const char *name) {
         return true;
 }
 
+/* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
-        static const char *const reserved[] = {
-                NAME_SECCOMP ".service",
-                NAME_RELAY ".service",
-                "keyturn-seccomp.service",
-                "keyturn-relay.service",
-                NULL,
-        };
+        static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
+                                                "keyturn-stop@.service", NULL };
 
         return g_strv_contains(reserved, service);
+}
+
+const char *name_state_directory(const char *service) {
+        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NULL };
+
+        return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
 
 char *name_service(const char *file_name, const char *service_name, GError **error) {

@@ -26,6 +26,9 @@ char *name_instance(const char *template, const char *instance);
  * full. */
 char *name_service(const char *file_name, const char *service_name, GError **error);
 
+/* The service's RuntimeDirectory=, in which the container's state is. Transfer none. */
+const char *name_state_directory(const char *service);
+
 /* Letters, digits and ":-_.\@", at most 255, with a suffix. */
 bool name_is_unit(const char *name);
 

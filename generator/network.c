@@ -21,7 +21,15 @@ bool handle_network(Container *container, const Key *key, const Value *value, GE
 }
 
 bool handle_publish_port(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->published, (void *) value->line);
+        PublishedPort port = { g_strdup(value->text), value->line };
+
+        g_array_append_val(container->published, port);
+        return true;
+}
+
+/* Podman looks at it with --publish-all only, which is refused. */
+bool handle_expose_host_port(Container *container, const Key *key, const Value *value, GError **error) {
+        container_warning(container, value->line, "'%s' publishes nothing, ignoring", value->text);
         return true;
 }
 
@@ -50,23 +58,30 @@ static bool is_same_port(const char *value) {
                parse_range(sides[1], &first, &last) && host_first == first && host_last == last;
 }
 
-static void check_ports(Container *container) {
+static void check_port(Container *container, const PublishedPort *port) {
         const char *network = container->args->network;
 
-        for (guint i = 0; network && i < container->published->len; i++) {
-                const UnitLine *line = container->published->pdata[i];
-
-                if (container->has_network || is_same_port(line->value))
-                        container_warning(container, line, "'%s' does nothing with Network=%s, ignoring", line->value,
-                                          network);
-                else
-                        container_problem(
-                                container, line,
-                                "'%s' needs a bridge, which keyturn does not make: write Network=host, and "
-                                "configure the program to listen on the address and port that others are to "
-                                "reach it at (with Network=host, PublishPort= does nothing)",
-                                line->value);
-        }
+        if (container->has_network)
+                container_warning(container, port->line, "'%s' does nothing with Network=%s, ignoring", port->text,
+                                  network);
+        else if (g_str_equal(network, "none"))
+                container_problem(container, port->line,
+                                  "'%s': the container has no network, which is the default here; write Network=host "
+                                  "for a program that listens on the host's ports",
+                                  port->text);
+        else if (is_same_port(port->text))
+                container_warning(
+                        container, port->line,
+                        "'%s' does nothing: without Network=, the container has the host's network here, and "
+                        "the program listens on that port itself",
+                        port->text);
+        else
+                container_problem(
+                        container, port->line,
+                        "'%s' needs a bridge, which keyturn does not make: write Network=host, and configure "
+                        "the program to listen on the address and port that others are to reach it at (with "
+                        "Network=host, PublishPort= does nothing)",
+                        port->text);
 }
 
 void network_finish(Container *container, KeyturnConf *conf) {
@@ -84,5 +99,6 @@ void network_finish(Container *container, KeyturnConf *conf) {
                 service_comment(container->service, "Network=%s, from %s: the file itself does not say.", network,
                                 origin);
         }
-        check_ports(container);
+        for (guint i = 0; container->args->network && i < container->published->len; i++)
+                check_port(container, &g_array_index(container->published, PublishedPort, i));
 }

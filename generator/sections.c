@@ -226,6 +226,15 @@ static void set_kill_signal(Container *container) {
         service_set(container->service, "KillSignal", value);
 }
 
+/* The kernel keeps SIGABRT from a PID 1 that has no handler for it, so a payload that hangs would go on hanging until
+ * TimeoutStopSec= is over. What Podman does ends it, too. */
+static void set_watchdog_signal(Container *container) {
+        Service *service = container->service;
+
+        if (user_value(service, "WatchdogSec") && !user_value(service, "WatchdogSignal"))
+                service_set(service, "WatchdogSignal", "SIGKILL");
+}
+
 /* Podman gives a payload ten seconds, systemd ninety. */
 static void set_stop_timeout(Container *container) {
         Service *service = container->service;
@@ -261,11 +270,12 @@ void sections_service(Container *container) {
         check_kill_mode(container);
         check_input(container);
         set_kill_signal(container);
+        set_watchdog_signal(container);
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);
         devices_service(container);
         set_identifier(container);
-        service_set(service, "RuntimeDirectory", "keyturn/%N");
+        service_set(service, "RuntimeDirectory", name_state_directory(service->name));
         hooks_service(container);
 }

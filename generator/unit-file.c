@@ -125,15 +125,15 @@ static bool is_continued(Slice line) {
 }
 
 /* Join `line` (trimmed, ends in a backslash) and the lines that continue it. Returns whether systemd would read
- * the same from the lines as they are: it joins with a blank, where Podman joins with nothing, and stops at an empty
- * line. */
+ * the same from the lines as they are: it joins with a blank, where Podman joins with nothing; it stops at an empty
+ * line, and at one with a blank behind the backslash. */
 static bool join_lines(Reader *reader, Slice line, GString *joined) {
+        Slice next = reader->text; /* as it is in the file */
         bool same = true;
 
         g_string_truncate(joined, 0);
         while (is_continued(line)) {
-                Slice next;
-
+                same = same && is_continued(next);
                 line.length--;
                 g_string_append_len(joined, line.start, (gssize) line.length);
                 same = same && line.length > 0 && g_ascii_isspace(line.start[line.length - 1]);

@@ -15,18 +15,17 @@ static void free_error(void *data) {
         g_error_free(data);
 }
 
-static char *wanted_name(const SourceFile *file, GError **error) {
-        const UnitLine *line = file->unit ?
-                                       unit_section_last(unit_file_section(file->unit, "Container"), "ServiceName") :
-                                       NULL;
-        g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
-        char *service = name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
+const UnitLine *unit_names_line(const SourceFile *file) {
+        const UnitSection *section = file->unit ? unit_file_section(file->unit, "Container") : NULL;
 
-        if (!service && line)
-                g_prefix_error(error, "%s:%u: 'ServiceName=': ", line->path, line->number);
-        else if (!service)
-                g_prefix_error(error, "%s: ", file->path);
-        return service;
+        return unit_section_last(section, "ServiceName");
+}
+
+static char *wanted_name(const SourceFile *file, GError **error) {
+        const UnitLine *line = unit_names_line(file);
+        g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
+
+        return name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 }
 
 static void add_file(UnitNames *names, SourceFile *file) {
@@ -35,8 +34,8 @@ static void add_file(UnitNames *names, SourceFile *file) {
         SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
 
         if (maker)
-                error_set(&error, KT_ERROR_USAGE, "%s: makes '%s', which %s makes already: rename one of them",
-                          file->path, service, maker->path);
+                error_set(&error, KT_ERROR_USAGE, "makes '%s', which %s makes already: rename one of them", service,
+                          maker->path);
         if (error)
                 g_hash_table_insert(names->errors, file->name, error);
         else

@@ -14,8 +14,11 @@ void unit_names_free(UnitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
 
 /* The service of a file. Fails where the name is not valid, or where a file before it (by file name) makes the same
- * service. Transfer none. */
+ * service; the error does not name the file. Transfer none. */
 const char *unit_names_service(const UnitNames *names, const SourceFile *file, GError **error);
+
+/* The last line with ServiceName=, or NULL. */
+const UnitLine *unit_names_line(const SourceFile *file);
 
 /* Translate a word of After= and the like: the name of a .container file becomes that of its service, anything else
  * stays. Fails where there is no such file. Transfer full. */

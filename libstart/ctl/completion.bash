@@ -10,7 +10,7 @@ _keyturnctl() {
         done
         if [[ $current == -* ]]; then
                 mapfile -t COMPREPLY < <(compgen -W \
-                        '--json --svg --env --user --workdir --tty --version --help' -- "$current")
+                        '--json --svg --env --user --workdir --interactive --tty --version --help' -- "$current")
         elif [ -z "$command" ]; then
                 mapfile -t COMPREPLY < <(compgen -W 'list analyze images exec' -- "$current")
         elif [[ $command == analyze || $command == exec ]]; then

@@ -157,6 +157,8 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->state = describe_state(bus, path, container->active);
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
+        container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');
+        container->stop_timeout = get_number(bus, path, SERVICE, "TimeoutStopUSec", 't');
         container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');
         begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
         end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');

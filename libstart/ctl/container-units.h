@@ -8,14 +8,16 @@
 
 /* A container, as its generated unit and systemd know it. */
 typedef struct ContainerUnit {
-        char *unit;       /* "camera.service" */
-        LaunchArgs *args; /* what libstart is called with, systemd's specifiers replaced */
-        char *active;     /* ActiveState= */
-        char *state;      /* the same in more words: "active (running)", "failed (exit status 125)" */
-        char *cgroup;     /* below /sys/fs/cgroup; "" if it does not run */
-        guint32 pid;      /* of the payload; 0 */
-        guint64 since;    /* when the state was entered: microseconds since 1970, 0: never */
-        guint64 start;    /* microseconds from the beginning of the last start to "active", 0: not known */
+        char *unit;           /* "camera.service" */
+        LaunchArgs *args;     /* what libstart is called with, systemd's specifiers replaced */
+        char *active;         /* ActiveState= */
+        char *state;          /* the same in more words: "active (running)", "failed (exit status 125)" */
+        char *cgroup;         /* below /sys/fs/cgroup; "" if it does not run */
+        guint32 pid;          /* of the payload; 0 */
+        int kill_signal;      /* KillSignal= */
+        guint64 stop_timeout; /* TimeoutStopSec= in microseconds; G_MAXUINT64: for ever */
+        guint64 since;        /* when the state was entered: microseconds since 1970, 0: never */
+        guint64 start;        /* microseconds from the beginning of the last start to "active", 0: not known */
 } ContainerUnit;
 
 void container_unit_free(ContainerUnit *container);

@@ -23,9 +23,20 @@ static bool add_directory(Table *table, const ContainerUnit *c) {
         return there;
 }
 
+/* Those of the container's own options, or NULL. Transfer full. */
+static GPtrArray *find_stores(const LaunchArgs *args) {
+        GPtrArray *stores = NULL;
+        bool is_stores;
+
+        for (guint i = 0; i < args->storage_opt->len; i++)
+                (void) storage_option_parse_stores(args->storage_opt->pdata[i], &stores, &is_stores, NULL);
+        return stores;
+}
+
 static bool add_image(Table *table, const ContainerUnit *c) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(StoreImage) image = store_image_find("", c->args->image, &error);
+        g_autoptr(GPtrArray) stores = find_stores(c->args);
+        g_autoptr(StoreImage) image = store_image_find("", c->args->image, stores, &error);
 
         if (!image) {
                 table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,

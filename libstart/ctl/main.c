@@ -22,10 +22,11 @@ static const struct {
         { "analyze", true, command_analyze },
         { "images", false, command_images },
         { "exec", true, command_exec },
+        { "send-stop-signal", true, command_send_stop_signal }, /* for keyturn-stop@.service */
 };
 
 static Options arg_options;
-static gboolean arg_version;
+static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
         { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
@@ -33,6 +34,7 @@ static const GOptionEntry entries[] = {
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
+        { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },

@@ -314,6 +314,8 @@ static bool add_sources(Environment *env, const SpecInput *input, const GPtrArra
         for (guint i = 0; i < own->len; i++)
                 if (!add_entry(env, skip_blanks(own->pdata[i]), input->host, error))
                         return false;
+        for (guint i = 0; input->secret_variables && i < input->secret_variables->len; i++)
+                add(env, input->secret_variables->pdata[i]);
         return true;
 }
 

@@ -8,6 +8,11 @@
 #include "libstart/oci/user.h"
 #include "libstart/option/request.h"
 
+/* A file of the host that is bound into the container, for reading. */
+typedef struct SecretFile {
+        char *source, *destination; /* both absolute */
+} SecretFile;
+
 /* All that a container's environment and OCI spec are made of. Owns nothing. */
 typedef struct SpecInput {
         const ContainerRequest *request;
@@ -16,12 +21,15 @@ typedef struct SpecInput {
         const HostFacts *host;
         const char *hostname;      /* the container's */
         guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
+        int stop_signal;           /* spec_find_stop_signal() */
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */
         const char *notify_socket; /* path on the host: what the payload notifies systemd on; NULL: nothing */
         char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
         const char *env_list;      /* content of request->env_list; NULL: none */
         gsize env_list_length;
-        char *const *environment;     /* the payload's whole, NULL-terminated: environment_build() */
-        const GPtrArray *file_mounts; /* of MountRequest: bind mounts for files that keyturn makes, used where
+        char *const *environment;          /* the payload's whole, NULL-terminated: environment_build() */
+        const GPtrArray *file_mounts;      /* of MountRequest: bind mounts for files that keyturn makes, used where
                                          * nothing else is mounted on the same path; or NULL */
+        const GPtrArray *secret_files;     /* of SecretFile, or NULL */
+        const GPtrArray *secret_variables; /* of char*, NAME=VALUE, or NULL */
 } SpecInput;

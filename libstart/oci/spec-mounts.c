@@ -271,6 +271,52 @@ static void add_files(MountList *list, const SpecInput *input) {
         }
 }
 
+static bool is_default_or_above(const char *path) {
+        for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++)
+                if (path_value_covers(path, defaults[i].destination))
+                        return true;
+        return false;
+}
+
+/* Where any mount is shared with the host, a link of the image's could lead there, and the host, and other containers,
+ * would have the secret. */
+static bool check_secret(const MountList *list, const SecretFile *file, GError **error) {
+        const char *path = file->destination;
+
+        if (path_value_covers("/proc", path) || path_value_covers("/sys", path) || is_default_or_above(path))
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Secret= (--secret): no file can be on '%s', where the kernel shows something: choose "
+                        "another target",
+                        path);
+        if (has_mount(list, path))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "Secret= (--secret): another mount is on its target '%s': remove one of the two",
+                                 path);
+        for (guint i = 0; i < list->mounts->len; i++)
+                if (find_propagation(list->mounts->pdata[i]) == PROPAGATION_SHARED)
+                        return error_set(
+                                error, KT_ERROR_USAGE,
+                                "Secret= (--secret): the mount on '%s' shares what is mounted in it with the "
+                                "host, and the secret could come there: give that mount slave propagation "
+                                "(rslave), or the secret type=env",
+                                ((const Mount *) list->mounts->pdata[i])->destination);
+        return true;
+}
+
+static bool add_secrets(MountList *list, const SpecInput *input, GError **error) {
+        static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "noexec", "rprivate", NULL };
+
+        for (guint i = 0; input->secret_files && i < input->secret_files->len; i++) {
+                const SecretFile *file = input->secret_files->pdata[i];
+
+                if (!check_secret(list, file, error))
+                        return false;
+                add_mount(list, make_mount(file->destination, "bind", file->source, options));
+        }
+        return true;
+}
+
 static void add_shm_size(Mount *mount, gint64 size) {
         g_autofree char *option = size < 0 ? g_strdup(DEFAULT_SHM_SIZE) :
                                              g_strdup_printf("size=%" G_GINT64_FORMAT, size); /* 0: no limit */
@@ -367,7 +413,7 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
         };
 
         if (!add_requests(&list, input->request->mounts, input->host, error) ||
-            !add_devices(&list, input->host, error))
+            !add_devices(&list, input->host, error) || !add_secrets(&list, input, error))
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);

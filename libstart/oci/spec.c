@@ -31,28 +31,28 @@ static void set_annotation(Spec *spec, const char *assignment, size_t key_length
                                       assignment[key_length] ? assignment + key_length + 1 : "");
 }
 
-/* As Podman records it: by number. Who stops the container is systemd, by KillSignal=. */
-static bool add_stop_signal(Spec *spec, const SpecInput *input, GError **error) {
-        int number = input->request->stop_signal;
+bool spec_find_stop_signal(const ContainerRequest *request, const ImageConfig *image, int *ret, GError **error) {
+        *ret = request->stop_signal ?: SIGTERM;
+        if (request->stop_signal != 0 || !image->stop_signal || signal_name_parse(image->stop_signal, ret, error))
+                return true;
+        g_prefix_error(error, "The image's STOPSIGNAL: ");
+        return false;
+}
+
+/* As Podman records it: by number. */
+static void add_stop_signal(Spec *spec, int number) {
         char text[16];
 
-        if (number == 0 && input->image->stop_signal &&
-            !signal_name_parse(input->image->stop_signal, &number, error)) {
-                g_prefix_error(error, "The image's STOPSIGNAL: ");
-                return false;
-        }
-        g_snprintf(text, sizeof text, "%d", number ?: SIGTERM);
+        g_snprintf(text, sizeof text, "%d", number);
         append_json_map_string_string(spec->annotations, "org.opencontainers.image.stopSignal", text);
-        return true;
 }
 
 /* The stop signal, labels, annotations: what is later wins. The image's own labels stay out. */
-static bool add_annotations(Spec *spec, const SpecInput *input, GError **error) {
+static void add_annotations(Spec *spec, const SpecInput *input) {
         const GPtrArray *labels = input->request->labels, *annotations = input->request->annotations;
 
         spec->annotations = g_new0(json_map_string_string, 1);
-        if (!add_stop_signal(spec, input, error))
-                return false;
+        add_stop_signal(spec, input->stop_signal);
         for (guint i = 0; i < labels->len; i++) {
                 const char *label = labels->pdata[i];
 
@@ -65,7 +65,6 @@ static bool add_annotations(Spec *spec, const SpecInput *input, GError **error) 
 
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
-        return true;
 }
 
 static void add_root(Spec *spec, const SpecInput *input) {
@@ -82,8 +81,9 @@ Spec *spec_build(const SpecInput *input, GError **error) {
         spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
         if (!spec_add_process(spec, input, error) || !spec_add_mounts(spec, input, error) ||
-            !spec_add_linux(spec, input, error) || !add_annotations(spec, input, error))
+            !spec_add_linux(spec, input, error))
                 return NULL;
+        add_annotations(spec, input);
         return g_steal_pointer(&spec);
 }
 

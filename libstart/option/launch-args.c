@@ -12,6 +12,7 @@
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
+#include "libstart/option/secret-request.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/size.h"
@@ -61,6 +62,24 @@ static bool read_device_rule(ContainerRequest *request, const char *value, GErro
                 request->device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule));
         g_array_append_val(request->device_rules, rule);
         return true;
+}
+
+/* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
+static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
+        for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
+                const SecretRequest *other = secrets->pdata[i];
+
+                if (other->is_variable == same->is_variable && g_str_equal(other->target, same->target))
+                        g_ptr_array_remove_index(secrets, i);
+        }
+}
+
+static bool read_secret(ContainerRequest *request, const char *value, GError **error) {
+        SecretRequest *secret = secret_request_parse(value, error);
+
+        if (secret)
+                forget_secret(request->secrets, secret);
+        return keep(&request->secrets, secret, (GDestroyNotify) secret_request_free);
 }
 
 static bool read_sysctl(ContainerRequest *request, const char *value, GError **error) {
@@ -154,7 +173,10 @@ static bool read_shm_size(ContainerRequest *request, const char *value, GError *
 }
 
 static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
-        return storage_option_parse(value, &request->storage, error);
+        bool is_stores;
+
+        return storage_option_parse_stores(value, &request->image_stores, &is_stores, error) &&
+               (is_stores || storage_option_parse(value, &request->storage, error));
 }
 
 static bool read_network(ContainerRequest *request, const char *value, GError **error) {
@@ -246,8 +268,10 @@ static const Option options[] = {
         { "--device-cgroup-rule", 0, LIST(device_rules), READ(read_device_rule), "RULE",
           "devices that may be used: c 13:* rw" },
         { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
+        { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
-        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "size=|inodes=", "limit of what is written" },
+        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
+          "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
@@ -374,21 +398,34 @@ static bool check_replaced(const LaunchArgs *args, const Option *option, GError 
         return !replaced || read_value(&scratch, option, replaced, error);
 }
 
+/* The option that a word begins; *ret_value is the value that is in it, or NULL. */
+static const Option *find_word(const char *word, const char **ret_value) {
+        const char *equals = strchr(word, '=');
+
+        *ret_value = NULL;
+        if (word[0] != '-' || !word[1])
+                return NULL;
+        if (word[1] == '-') {
+                *ret_value = equals ? equals + 1 : NULL;
+                return find_option(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
+        }
+        *ret_value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+        return find_letter(word[1]);
+}
+
+unsigned launch_args_option_words(const char *word) {
+        const char *value;
+        const Option *option = find_word(word, &value);
+
+        return !option ? 0 : value || option->kind == KIND_FLAG ? 1 : 2;
+}
+
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
  * -evalue. Moves *i to the last word that it took. */
 static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool check, GError **error) {
-        const char *word = words[*i], *value = NULL;
-        const Option *option;
+        const char *word = words[*i], *value;
+        const Option *option = find_word(word, &value);
 
-        if (word[1] == '-') {
-                const char *equals = strchr(word, '=');
-
-                option = find_option(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
-                value = equals ? equals + 1 : NULL;
-        } else {
-                option = find_letter(word[1]);
-                value = word[1] && word[2] ? word + 2 + (word[2] == '=') : NULL;
-        }
         if (!option)
                 return error_set(error, KT_ERROR_USAGE,
                                  "unknown option '%s': libstart takes a subset of podman run's options, "
@@ -478,6 +515,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
                 .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
                 .device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule)),
+                .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
                 .shm_size = -1,
                 .hosts = g_string_new(NULL),
                 .masked = g_ptr_array_new_with_free_func(g_free),

@@ -48,6 +48,7 @@ typedef struct LaunchArgs {
         GPtrArray *devices;      /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
         GPtrArray *device_rules; /* TYPE MAJOR:MINOR ACCESS */
         LaunchFlag privileged;
+        GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none */
@@ -90,6 +91,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LaunchArgs, launch_args_free)
  * The value is checked as far as it is known: one that still holds % or $ is left for libstart to check.
  * Fails with KT_ERROR_USAGE, naming the option, and leaves args as it was. */
 bool launch_args_set(LaunchArgs *args, const char *option, const char *value, GError **error);
+
+/* How many words the option that `word` begins has: 1 or 2. 0 if it is none that there is. */
+unsigned launch_args_option_words(const char *word);
 
 /* Add options only, as PodmanArgs= has them: a word that is no option is an error. Values are checked as by
  * launch_args_set(). `words` is NULL-terminated. */

@@ -12,18 +12,22 @@ bool name_is_made_of(const char *value, const char *others) {
         return ok;
 }
 
-/* The name also is one of a directory and of libcrun's state. */
+/* The name also is one of a directory and of libcrun's state. It often has a unit's name in it, and so may have all the
+ * characters that those have: the instances of a socket with Accept=yes have colons. Podman refuses these. */
 bool name_check_container(const char *value, GError **error) {
-        return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_.-")) ||
+        return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_.-:@\\")) ||
                error_set(error, KT_ERROR_USAGE,
-                         "'%s' is no name of a container: letters, digits, '_', '.' and '-', the first of them a "
-                         "letter or digit",
+                         "'%s' is no name of a container: letters, digits and '_.-:@\\', the first of them a letter "
+                         "or digit",
                          value);
 }
 
-/* sethostname(2) takes 64 bytes. The name also stands in /etc/hosts, between blanks. */
+bool name_is_host(const char *value) {
+        return value[0] != '-' && strlen(value) <= 64 && name_is_made_of(value, "_.-");
+}
+
 bool name_check_host(const char *value, GError **error) {
-        return (value[0] != '-' && strlen(value) <= 64 && name_is_made_of(value, "_.-")) ||
+        return name_is_host(value) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no host name: 1 to 64 letters, digits, '.', '-' and '_'",
                          value);
 }

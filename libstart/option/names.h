@@ -9,6 +9,9 @@
 /* One character or more: ASCII letters, digits and `others`. */
 bool name_is_made_of(const char *value, const char *others);
 
-bool name_check_container(const char *value, GError **error); /* podman's rule */
+/* Can it be one of a host? sethostname(2) takes 64 bytes. The name also stands in /etc/hosts, between blanks. */
+bool name_is_host(const char *value);
+
+bool name_check_container(const char *value, GError **error);
 bool name_check_host(const char *value, GError **error);
 bool name_check_time_zone(const char *value, GError **error); /* of zoneinfo, or "local" */

@@ -9,8 +9,10 @@ static void free_list(GPtrArray **list) {
 
 void container_request_clear(ContainerRequest *request) {
         free_list(&request->groups);
+        free_list(&request->image_stores);
         free_list(&request->mounts);
         free_list(&request->devices);
+        free_list(&request->secrets);
         free_list(&request->masked);
         free_list(&request->unmasked);
         free_list(&request->sysctls);

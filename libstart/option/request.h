@@ -21,6 +21,7 @@ typedef struct ContainerRequest {
 
         /* what runs */
         const char *image;        /* a reference, or with `rootfs` a directory */
+        GPtrArray *image_stores;  /* owned: directories to look in beside podman's own; NULL: those of storage.conf */
         const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
         const GPtrArray *command; /* words behind the image */
         const char *user;         /* USER[:GROUP]; NULL: the image's */
@@ -38,7 +39,8 @@ typedef struct ContainerRequest {
         GArray *device_rules; /* owned, of DeviceRule */
         gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
-        GString *hosts; /* owned: lines of /etc/hosts */
+        GString *hosts;     /* owned: lines of /etc/hosts */
+        GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 
         /* what it may do */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/option/size.h"
 #include "libstart/option/storage-option.h"
 
@@ -44,6 +45,28 @@ static bool parse_inodes(const char *value, StorageLimits *limits, GError **erro
                        value, INODES_MIN);
 }
 
+/* podman takes the name of the driver in front. */
+bool storage_option_parse_stores(const char *value, GPtrArray **stores, bool *ret, GError **error) {
+        static const char name[] = "additionalimagestore=", driver[] = "overlay.";
+        const char *bare = g_str_has_prefix(value, driver) ? value + strlen(driver) : value;
+        g_auto(GStrv) paths = NULL;
+
+        *ret = g_str_has_prefix(bare, name);
+        if (!*ret)
+                return true;
+        paths = g_strsplit(bare + strlen(name), ",", -1);
+        for (char **path = paths; *path; path++) {
+                if (!**path)
+                        continue;
+                if (!path_value_check(*path, error))
+                        return false;
+                if (!*stores)
+                        *stores = g_ptr_array_new_with_free_func(g_free);
+                g_ptr_array_add(*stores, path_value_clean(*path));
+        }
+        return true;
+}
+
 bool storage_option_parse(const char *value, StorageLimits *limits, GError **error) {
         StorageLimits parsed = *limits;
         bool ok;
@@ -54,7 +77,9 @@ bool storage_option_parse(const char *value, StorageLimits *limits, GError **err
                 ok = parse_inodes(value + strlen("inodes="), &parsed, error);
         else
                 ok = error_set(error, KT_ERROR_UNSUPPORTED,
-                               "storage option '%s' is not supported: there are size=SIZE and inodes=NUMBER", value);
+                               "storage option '%s' is not supported: there are size=SIZE, inodes=NUMBER and "
+                               "additionalimagestore=DIRECTORY",
+                               value);
         if (ok)
                 *limits = parsed;
         return ok;

@@ -14,3 +14,7 @@ typedef struct StorageLimits {
 /* "size=SIZE", where SIZE is as in size.h or a percentage, or "inodes=NUMBER": sets that in *limits. Fails for what would
  * be no limit, and for less than a start itself needs. */
 bool storage_option_parse(const char *value, StorageLimits *limits, GError **error);
+
+/* "additionalimagestore=DIR[,DIR...]": appends the absolute directories to *stores, made where it is NULL; *ret says
+ * whether `value` is that option at all. */
+bool storage_option_parse_stores(const char *value, GPtrArray **stores, bool *ret, GError **error);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/option/names.h"
 #include "libstart/run/etc-content.h"
 
 /* The blank-separated words of a line, up to a comment. */
@@ -33,7 +34,7 @@ static void append_hosts(GString *text, char *const *lines, GHashTable *names) {
 
 static void append_own_names(GString *text, const char *own_name, const char *container_name, GHashTable *names) {
         bool own = own_name && !g_hash_table_contains(names, own_name);
-        bool container = own_name && !g_hash_table_contains(names, container_name);
+        bool container = own_name && name_is_host(container_name) && !g_hash_table_contains(names, container_name);
 
         if (own || container)
                 g_string_append_printf(text, "127.0.0.1\t%s%s%s\n", own ? own_name : "", own && container ? " " : "",

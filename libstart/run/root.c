@@ -45,7 +45,7 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
 
 static bool find_image(const ContainerRequest *request, Root *ret, GError **error) {
         const char *reference = request->image;
-        g_autoptr(StoreImage) image = store_image_find("", reference, error);
+        g_autoptr(StoreImage) image = store_image_find("", reference, request->image_stores, error);
 
         if (!image)
                 return false;

@@ -19,9 +19,11 @@ typedef struct RuntimeContainer {
         const char *layer_place;
         int root_mount;                    /* the same, to put on the spec's root.path */
         const GPtrArray *requested_mounts; /* of MountRequest: those of the spec's that a user asks for */
-        const char *untrusted_list;        /* for the sources of mounts, see host-path.h */
-        int preserve_fds;                  /* descriptors from 3 on that the payload inherits */
-        ExecReport *report;                /* its writer sits on descriptor 3 + preserve_fds */
+        int secrets_mount;                 /* the same as root_mount, to put on secrets_place */
+        const char *secrets_place;
+        const char *untrusted_list; /* for the sources of mounts, see host-path.h */
+        int preserve_fds;           /* descriptors from 3 on that the payload inherits */
+        ExecReport *report;         /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool keep_groups; /* libstart's own, instead of the spec's */
         bool detach;

@@ -72,10 +72,12 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const DetachedMount attached[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, spec->root->path },
+                { container->secrets_mount, container->secrets_place },
         };
 
         timing_mark(container->timing, TIMING_NAMESPACE);
-        return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
+        if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
+                return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
         const BindMountContext context = bind_mount_context(hooks);

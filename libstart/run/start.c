@@ -11,7 +11,6 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
-#include "libstart/option/signal-name.h"
 #include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
@@ -27,8 +26,10 @@
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
 #include "libstart/run/seccomp-filter.h"
+#include "libstart/run/secrets.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
+#include "libstart/run/stop-unit.h"
 #include "libstart/run/timing.h"
 
 /* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI spec,
@@ -46,6 +47,7 @@ struct Start {
         char *unit; /* the name of the service: that of its RuntimeDirectory= */
         Host host;
         Root root;
+        Secrets secrets;
 
         /* made */
         char *hostname;
@@ -56,6 +58,7 @@ struct Start {
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
+        int stop_signal;
         GBytes *filter;
 
         /* connected */
@@ -74,6 +77,7 @@ void start_free(Start *start) {
         g_free(start->unit);
         host_clear(&start->host);
         root_clear(&start->root);
+        secrets_clear(&start->secrets);
         g_free(start->hostname);
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
@@ -91,6 +95,7 @@ static Start *start_new(void) {
                 .state_dir = { .lock = -1 },
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
+                .secrets = { .mount = -1 },
                 .log = PAYLOAD_LOG_NULL,
                 .notify = PAYLOAD_NOTIFY_NULL,
         };
@@ -98,29 +103,17 @@ static Start *start_new(void) {
         return g_memdup2(&empty, sizeof empty);
 }
 
-/* Only systemd sends the signal, and only the unit tells it which. */
-static void remind_of_stop_signal(const Start *start) {
-        const char *signal = start->root.config->stop_signal;
-        int number;
-
-        if (signal && start->request.stop_signal == 0 && signal_name_parse(signal, &number, NULL) &&
-            number != SIGTERM)
-                log_notice("The image wants to be stopped by %s, and is stopped by SIGTERM; "
-                           "add StopSignal=%s to [Container]",
-                           signal, signal);
-}
-
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error))
+            !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
+            !secrets_find(&start->request, start->state_dir.private_path, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
-        remind_of_stop_signal(start);
         return true;
 }
 
@@ -158,10 +151,13 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .root = start->root.mount_point,
                 .notify_socket = notify_socket,
                 .file_mounts = start->file_mounts,
+                .secret_files = start->secrets.files,
+                .secret_variables = start->secrets.variables,
         };
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
+            !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
             !host_find_devices(&start->host, &start->request, error))
                 return false;
         input.env_files = start->environment_files.contents;
@@ -172,6 +168,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 return false;
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
+        start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
 }
@@ -280,6 +277,9 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return exec_failure(start, result.exec_errno, error);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
+        /* What the request says, the unit says as well. */
+        if (start->systemd && !result.exited && start->request.stop_signal == 0 && start->stop_signal != SIGTERM)
+                stop_unit_start(start->unit, start->stop_signal);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
@@ -310,6 +310,8 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
+                .secrets_mount = start->secrets.mount,
+                .secrets_place = start->secrets.place,
                 .requested_mounts = start->request.mounts,
                 .untrusted_list = start->request.untrusted_list,
                 .preserve_fds = listen_fds,
@@ -358,6 +360,7 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
             !read_identity(start, error))
                 return NULL;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
+        secrets_pretend(&start->request, &start->secrets);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);

@@ -203,7 +203,7 @@ static StoreImage *search_stores(const StoreConf *conf, const Reference *referen
         return image;
 }
 
-StoreImage *store_image_find(const char *root, const char *reference, GError **error) {
+StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error) {
         g_autoptr(Reference) parsed = reference_parse(reference, error);
         g_autoptr(StoreConf) conf = NULL;
         g_autoptr(GError) local = NULL;
@@ -212,7 +212,7 @@ StoreImage *store_image_find(const char *root, const char *reference, GError **e
 
         if (!parsed)
                 return NULL;
-        conf = store_conf_load(root, error);
+        conf = store_conf_load(root, stores, error);
         if (!conf)
                 return NULL;
 

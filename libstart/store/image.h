@@ -15,7 +15,8 @@ typedef struct StoreImage {
         bool writable_store; /* it is in the store that podman writes to, where `podman rmi` takes it away */
 } StoreImage;
 
-/* Finds the image of a reference in the stores of storage.conf (store-conf.h):
+/* Finds the image of a reference in the stores of storage.conf, or with `stores` in place of its additional ones
+ * (store-conf.h):
  *
  *   registry/name[:tag]          exactly that name; the tag is "latest" where none is given
  *   registry/name[:tag]@digest   the digest decides and the tag is ignored, as in podman
@@ -36,7 +37,7 @@ typedef struct StoreImage {
  * Errors: KT_ERROR_NOT_FOUND with the names that were tried and those that are there, the stores and what to do;
  * KT_ERROR_USAGE for what is no reference; KT_ERROR_UNSUPPORTED for layers that are not plain directories;
  * KT_ERROR_FAILED for a store that is damaged; those of store_conf_load(). */
-StoreImage *store_image_find(const char *root, const char *reference, GError **error);
+StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error);
 
 void store_image_free(StoreImage *image);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreImage, store_image_free)

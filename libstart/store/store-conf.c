@@ -187,13 +187,23 @@ static bool apply_file(const char *path, const char *text, size_t length, void *
         return store_settings_apply(data, text, length, path, error);
 }
 
-StoreConf *store_conf_load(const char *root, GError **error) {
+/* In place of what the files say. */
+static void set_additional(StoreSettings *settings, const GPtrArray *additional) {
+        g_strfreev(settings->additional_stores);
+        settings->additional_stores = g_new0(char *, additional->len + 1);
+        for (guint i = 0; i < additional->len; i++)
+                settings->additional_stores[i] = g_strdup(additional->pdata[i]);
+}
+
+StoreConf *store_conf_load(const char *root, const GPtrArray *additional, GError **error) {
         g_autoptr(StoreConf) conf = g_new0(StoreConf, 1);
         g_autoptr(StoreSettings) settings = store_settings_new();
 
         conf->root = g_strdup(root);
         if (!conf_files_read(&storage_conf, root, apply_file, settings, error))
                 return NULL;
+        if (additional)
+                set_additional(settings, additional);
 
         conf->stores = store_settings_stores(settings, &conf->n_writable);
         for (char **store = conf->stores; *root && *store; store++) {

@@ -16,10 +16,11 @@ typedef struct StoreConf {
  * exists of /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins
  * that Podman 6 has (conf-files.h). Without any file: the defaults.
  *
- * root: "" or a directory that stands for / (tests).
+ * root: "" or a directory that stands for / (tests). additional: image stores in place of the files' additional ones, as
+ * podman takes its option, or NULL.
  * Returns NULL for a file that cannot be read or is not understood (KT_ERROR_FAILED) and for settings under
  * which an image is more than a stack of directories (KT_ERROR_UNSUPPORTED), each with file and line. */
-StoreConf *store_conf_load(const char *root, GError **error);
+StoreConf *store_conf_load(const char *root, const GPtrArray *additional, GError **error);
 
 void store_conf_free(StoreConf *conf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreConf, store_conf_free)

@@ -4,6 +4,7 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/secret-request.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/size.h"
 #include "libstart/option/sysctl.h"
@@ -78,6 +79,19 @@ static void after_add_host(const char *value) {
         }
 }
 
+/* Its name is that of one file, and its target a path or a variable. */
+static void after_secret(const char *value) {
+        g_autoptr(SecretRequest) request = secret_request_parse(value, NULL);
+
+        require(request && *request->name && !strpbrk(request->name, "/=,"), "the secret '%s'", value);
+        require(!g_str_equal(request->name, ".") && !g_str_equal(request->name, ".."), "the secret '%s'", value);
+        require(request->mode <= 0777, "the mode %o", request->mode);
+        if (request->is_variable)
+                require(*request->target && !strchr(request->target, '='), "the variable '%s'", request->target);
+        else
+                require_clean(request->target);
+}
+
 /* A number is the id that it says. */
 static void after_user(const char *value) {
         g_autofree char *user = NULL, *group = NULL;
@@ -119,6 +133,7 @@ static const struct {
         { 'Y', "--sdnotify", NULL },
         { 'Z', "--stop-signal", after_signal },
         { 'l', "--ulimit", after_ulimit },
+        { 's', "--secret", after_secret },
 };
 
 /* As on libstart's command line. */

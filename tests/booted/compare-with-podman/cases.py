@@ -86,6 +86,23 @@ CASES = {
     'published-ports': '''
         PublishPort=8080:80
         PublishPort=127.0.0.1:9090:9090/udp
+        ExposeHostPort=8081
+        PodmanArgs=--publish 8082:82 --expose=83
+    ''',
+    # What says no more than keyturn does anyway.
+    'nothing-new': '''
+        Pull=missing
+        CgroupsMode=split
+        HealthCmd=none
+        VolatileTmp=no
+        AutoUpdate=none
+        GlobalArgs=--log-level=warn
+        PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
+        PodmanArgs=--tty=false -q
+    ''',
+    'further-options': '''
+        PodmanArgs=--cap-add=NET_ADMIN,SYS_TIME --cap-drop CHOWN --ulimit nofile=100:200 -e A=1 -eB=2 --stop-timeout=2
+        PodmanArgs=--oom-score-adj=100 --user driver -w /home/driver --env-host=false
     ''',
     'seccomp-profile': 'SeccompProfile=/etc/compare.seccomp.json',
     'seccomp-unconfined': 'SeccompProfile=unconfined',
@@ -217,6 +234,20 @@ CASES = {
         Environment=INSTANCE=%i
         HostName=%p-%i
     '''},
+    'secret': '''
+        Secret=compare compare,target=a/b,mode=400
+        Secret=compare-two,target=/etc/hostname,uid=5,gid=6,mode=440
+    ''',
+    'secret-env': '''
+        Environment=COMPARE=env
+        Secret=compare-two,type=env,target=COMPARE compare,type=env,target=COMPARE
+        Secret=source=compare-two,type=env
+    ''',
+    'secret-of-a-user': '''
+        User=driver
+        ReadOnly=true
+        Secret=compare-two,target=same compare,target=same
+    ''',
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

@@ -54,6 +54,11 @@ DIFFERENCES = [
      'variables that Podman itself was given or sets for itself'),
     (r'[-+]env (SYSTEMD_EXEC_PID|INVOCATION_ID|JOURNAL_STREAM|MEMORY_PRESSURE_\w+)=.*', 'environment-of-the-host',
      'these differ with each start of a service'),
+    (r'[-+]mount (/run/secrets(/.*)?|/etc/hostname) (tmpfs|ramfs) bound .*', 'secret.*',
+     'a file is in memory that is never swapped, and read-only; Podman mounts the directory that it is in, too, and root '
+     'can write to its copy of the file'),
+    (r'[-+]run /run/secrets/compare file 0(400|444) 0:0', 'secret',
+     'with Podman a secret that is given twice is one file, and what the last says of its mode counts for both'),
     (r'-mount /volume tmpfs bound .*', 'layers.*',
      'a VOLUME of the image is a directory of the writable layer; Podman makes an anonymous volume, and removes it'),
     (r'\+argv\[1[12]\] (after)?', 'arguments', "Podman's Quadlet loses an empty word and all that follow it"),

@@ -73,6 +73,11 @@ def prepare(machine):
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
     machine.write('/etc/compare.seccomp.json', PROFILE)
+    machine.run('''
+        podman secret rm --all >/dev/null
+        printf secret | podman secret create compare -
+        printf 'two lines\nof text' | podman secret create compare-two -
+    ''')
     machine.write('/etc/compare.reference', machine.run('ls -l /proc/1/ns').out)
     # A root directory, and the payload for images that have none: what the image of the payload holds.
     machine.run('''

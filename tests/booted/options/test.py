@@ -235,8 +235,46 @@ additionalimagestores = ["/srv/extra"]
 ''')
     try:
         assert 'found' in once(machine, 'echo found')
+        # As with Podman, the option is in place of the file's stores.
+        refused(machine, 'it is not in the image stores', 'PodmanArgs=--storage-opt additionalimagestore=/srv/empty')
+        machine.write('/etc/containers/storage.conf', '[storage]\ndriver = "overlay"\ngraphroot = "/srv/empty"\n')
+        refused(machine, 'it is not in the image stores', '')
+        for key in 'GlobalArgs', 'PodmanArgs':
+            option = f'{key}=--storage-opt=additionalimagestore=/srv/not-there,/srv/extra'
+            assert 'found' in once(machine, 'echo found', option)
+        assert '/srv/extra' in machine.run('keyturnctl images').out
     finally:
         machine.run('umount /srv/extra')
+
+
+def test_names_like_others(machine):
+    """Of keyturn's own directories, and the instances of a socket with Accept=yes."""
+    for name in 'seccomp', 'relay', 'x@one.two:3':
+        file = name.split('@')[0] + '@' if '@' in name else name
+        machine.container(file, f'[Container]\nImage={BUSYBOX}\nNetwork=none\nExec=sleep infinity\nStopSignal=KILL\n',
+                          reload=False)
+    machine.container('door@', f"""
+        [Container]
+        Image={BUSYBOX}
+        Exec=sh -c "read x; hostname; cat /etc/hosts; echo $$x"
+        Network=none
+
+        [Service]
+        StandardInput=socket
+    """, reload=False)
+    machine.unit('door.socket', '[Socket]\nListenStream=127.0.0.1:4711\nAccept=yes\n')
+    services = 'seccomp', 'relay', 'x@one.two:3'
+    machine.run('systemctl start ' + ' '.join(f"'{name}'" for name in services) + ' door.socket')
+    for name in services:
+        assert machine.run(['keyturnctl', 'exec', name, 'echo', 'inside']).out == 'inside\n'
+    filters = machine.run('ls /run/keyturn/seccomp').out
+    assert '.bpf' in filters and 'status' not in filters, filters
+    said = machine.run(['perl', '-MIO::Socket::INET', '-e', '$s = IO::Socket::INET->new("127.0.0.1:4711") or die $!; '
+                        'print $s "hey\n"; print <$s>']).out.splitlines()
+    assert said[-1] == 'hey' and f'127.0.0.1\t{said[0]}' in said and not any('door' in line for line in said), said
+    machine.run('systemctl stop door.socket ' + ' '.join(f"'{name}'" for name in services))
+    assert machine.run('ls /run/keyturn/seccomp').out == filters
+    assert machine.run('ls /run/keyturn').out == 'relay\nseccomp\n'
 
 
 def test_mistakes_have_reasons(machine):

@@ -151,7 +151,7 @@ START_TEST(refuses_every_line) {
 
         ck_assert_uint_eq(findings->len, 2);
         ck_assert_str_eq(((const Finding *) findings->pdata[0])->text, "FILE:4: 'Key=': not supported: no");
-        ck_assert_str_eq(((const Finding *) findings->pdata[1])->text, "FILE:5: 'Key=': not supported: no");
+        ck_assert_str_eq(((const Finding *) findings->pdata[1])->text, "FILE:5: 'Key=': not supported, see FILE:4");
         unit_file_free(source.unit);
 }
 END_TEST

@@ -71,11 +71,19 @@ END_TEST
 static const struct {
         const char *text, *printed;
 } print_cases[] = {
-        { "# c\n\n[A]\n  K = v\n\n; c\n", NULL }, { "[A]\nK=a \\\n  b\n", NULL },
-        { "[A]\nK=a \\\n# c\n  b\n", NULL },      { "[A]\nK=a\\\nb\n", "[A]\nK=ab\n" },
-        { "[A]\nK=a \\\n\nb\n", "[A]\nK=a b\n" }, { "[A]\nK=a \\\nb\\\nc\n", "[A]\nK=a bc\n" },
-        { "[A]\nK=a \\", "[A]\nK=a\n" },          { "[A]\nK=a \\\n# \xff\n  b\n", "[A]\nK=a b\n" },
-        { "[A]\r\nK=v\r\n", "[A]\nK=v\n" },       { "[A]\nK=1\n[B]\nK=2\n[A]\nK=3\n", "[A]\nK=1\nK=3\n[B]\nK=2\n" },
+        { "# c\n\n[A]\n  K = v\n\n; c\n", NULL },
+        { "[A]\nK=a \\\n  b\n", NULL },
+        { "[A]\nK=a \\\n# c\n  b\n", NULL },
+        { "[A]\nK=a\\\nb\n", "[A]\nK=ab\n" },
+        { "[A]\nK=a \\\n\nb\n", "[A]\nK=a b\n" },
+        { "[A]\nK=a \\\nb\\\nc\n", "[A]\nK=a bc\n" },
+        { "[A]\nK=a \\", "[A]\nK=a\n" },
+        { "[A]\nK=a \\\n# \xff\n  b\n", "[A]\nK=a b\n" },
+        { "[A]\r\nK=v\r\n", "[A]\nK=v\n" },
+        { "[A]\nK=1\n[B]\nK=2\n[A]\nK=3\n", "[A]\nK=1\nK=3\n[B]\nK=2\n" },
+        { "[A]\nK=a \\ \n  b\n", "[A]\nK=a b\n" },
+        { "[A]\nK=a \\\n  b \\\t\n c\nL=x\n", "[A]\nK=a b c\nL=x\n" },
+        { "[A]\r\nK=a \\\r\n b\r\n", "[A]\nK=a b\n" },
 };
 
 START_TEST(prints) {

@@ -16,6 +16,7 @@ typedef struct SpecCase {
         const char *const *environment;
         const char *notify_socket;
         GPtrArray *file_mounts;
+        GPtrArray *secret_files;
 } SpecCase;
 
 static inline SpecCase spec_case(void) {
@@ -46,9 +47,11 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
                 .notify_socket = c->notify_socket,
                 .environment = (char *const *) c->environment,
                 .file_mounts = c->file_mounts,
+                .secret_files = c->secret_files,
         };
 
-        return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) ?
+        return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) &&
+                               spec_find_stop_signal(request, &c->image, &input.stop_signal, error) ?
                        spec_build(&input, error) :
                        NULL;
 }

@@ -265,6 +265,24 @@ START_TEST(test_list) {
 }
 END_TEST
 
+/* Podman sets them last. */
+START_TEST(test_secrets) {
+        g_auto(ReadWords) asked = read_words(WORDS("--env=A=1", "--env=B=2", "image"));
+        const ImageConfig image = { 0 };
+        const UserIdentity user = { .home = (char *) "/" };
+        const HostFacts host = facts();
+        SpecInput input = {
+                .request = &asked.request, .image = &image, .user = &user, .host = &host, .hostname = "hub"
+        };
+        g_autoptr(GPtrArray) owned = g_ptr_array_new_with_free_func(g_free);
+        const char *variables[] = { "A=secret", "HOME=/secret" };
+
+        input.secret_variables = &(GPtrArray) { .pdata = (void **) variables, .len = 2 };
+        g_autofree char **environment = environment_build(&input, owned, NULL);
+        expect_list(environment, PATH "[container=podman][B=2][A=secret][HOME=/secret][HOSTNAME=hub]");
+}
+END_TEST
+
 TEST_MAIN("environment", {
         tcase_add_loop_test(tcase, test_runc, 0, G_N_ELEMENTS(runc));
         tcase_add_loop_test(tcase, test_options, 0, G_N_ELEMENTS(options));
@@ -278,4 +296,5 @@ TEST_MAIN("environment", {
         tcase_add_test(tcase, test_many);
         tcase_add_test(tcase, test_many_in_file);
         tcase_add_test(tcase, test_strange_caller);
+        tcase_add_test(tcase, test_secrets);
 })

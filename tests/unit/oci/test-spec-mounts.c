@@ -217,6 +217,46 @@ START_TEST(test_relabel) {
 }
 END_TEST
 
+#define SECRET(destination) destination " bind /s/0 bind,ro,nosuid,nodev,noexec,rprivate\n"
+
+static const struct {
+        const char *const *words;
+        const char *destination;
+        const char *expected; /* or what is said */
+        bool is_error;
+} secrets[] = {
+        { WORDS("i"), "/run/secrets/a", TOP REST SECRET("/run/secrets/a") },
+        { WORDS("i"), "/dev/a", TOP REST SECRET("/dev/a") },
+        { WORDS("-v/v:/run", "--read-only", "i"), "/run/secrets/a",
+          TOP REST "/run bind /v rw,rprivate,rbind\n" TMPFS("/tmp") TMPFS("/var/tmp") SECRET("/run/secrets/a") },
+        { WORDS("-v/v:/v:rslave", "i"), "/v/a", TOP REST "/v bind /v rslave,rw,rbind\n" SECRET("/v/a") },
+        { WORDS("-v/v:/run/secrets/a", "i"), "/run/secrets/a", "another mount is on its target '/run/secrets/a'",
+          true },
+        { WORDS("-v/v:/v:rshared", "i"), "/run/secrets/a", "the mount on '/v' shares what is mounted in it", true },
+        { WORDS("i"), "/proc/sys/a", "no file can be on '/proc/sys/a'", true },
+        { WORDS("i"), "/sys/a", "no file can be on '/sys/a'", true },
+        { WORDS("i"), "/dev", "no file can be on '/dev'", true },
+        { WORDS("i"), "/dev/shm", "no file can be on '/dev/shm'", true },
+};
+
+START_TEST(test_secrets) {
+        SecretFile file = { .source = (char *) "/s/0", .destination = (char *) secrets[_i].destination };
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GError) error = NULL;
+
+        c.secret_files = &(GPtrArray) { .pdata = (void *[]) { &file }, .len = 1 };
+        g_autoptr(Spec) spec = build_spec(&c, secrets[_i].words, &error);
+        if (secrets[_i].is_error) {
+                ck_assert_ptr_null(spec);
+                expect_error(error, KT_ERROR_USAGE, secrets[_i].expected);
+                return;
+        }
+        ck_assert_msg(spec, "%s", error ? error->message : "");
+        g_autofree char *text = describe(spec);
+        ck_assert_str_eq(text, secrets[_i].expected);
+}
+END_TEST
+
 TEST_MAIN("spec-mounts", {
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_volumes);
@@ -226,4 +266,5 @@ TEST_MAIN("spec-mounts", {
         tcase_add_loop_test(tcase, test_bad_devices, 0, G_N_ELEMENTS(bad_devices));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_relabel);
+        tcase_add_loop_test(tcase, test_secrets, 0, G_N_ELEMENTS(secrets));
 })

@@ -60,6 +60,8 @@ static const struct {
         { WORDS("--device=/dev/a:/dev/b:r", "--device", "-/dev/c", "i"),
           "[--device][/dev/a:/dev/b:r][--device][-/dev/c][i]" },
         { WORDS("--device=a", "i"), NULL },
+        { WORDS("--secret=a,type=env", "--secret", "b", "i"), "[--secret][a,type=env][--secret][b][i]" },
+        { WORDS("--secret=a,type=file", "i"), NULL },
         { WORDS("--cap-add=a-nothing-of-the-kind", "i"), NULL },
         { WORDS("--cap-add=all", "--cap-drop", "kill", "--security-opt=no-new-privileges", "--ulimit=host", "i"),
           "[--cap-add][all][--cap-drop][kill][--security-opt][no-new-privileges][--ulimit][host][i]" },

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/option/secret-request.h"
 #include "tests/unit/option/read-words.h"
 
 static char *choose(const char *const *words) {
@@ -37,8 +38,22 @@ START_TEST(test_own_network) {
 }
 END_TEST
 
+/* Of two secrets with one target the later one is kept, in its place; a variable and a file never have the same. */
+START_TEST(test_secrets) {
+        g_auto(ReadWords)
+                asked = read_words(WORDS("--secret=a,target=/t", "--secret=b,type=env", "--secret=c,target=/t",
+                                         "--secret=d,type=env,target=b", "--secret=e,type=env,target=/t", "i"));
+        g_autoptr(GString) names = g_string_new(NULL);
+
+        for (guint i = 0; i < asked.request.secrets->len; i++)
+                g_string_append(names, ((const SecretRequest *) asked.request.secrets->pdata[i])->name);
+        ck_assert_str_eq(names->str, "cde");
+}
+END_TEST
+
 TEST_MAIN("hostname", {
         tcase_add_test(tcase, test_given);
         tcase_add_test(tcase, test_host_network);
         tcase_add_test(tcase, test_own_network);
+        tcase_add_test(tcase, test_secrets);
 })

@@ -27,9 +27,9 @@ static const BadValue bad[] = {
         { "inodes=10k", KT_ERROR_USAGE, "number of inodes" },
         { "inodes=18446744073709551616", KT_ERROR_USAGE, "number of inodes" },
         { "inodes=", KT_ERROR_USAGE, "number of inodes" },
-        { "", KT_ERROR_UNSUPPORTED, "size=SIZE and inodes=NUMBER" },
-        { "size", KT_ERROR_UNSUPPORTED, "size=SIZE and inodes=NUMBER" },
-        { "overlay.size=1g", KT_ERROR_UNSUPPORTED, "size=SIZE and inodes=NUMBER" },
+        { "", KT_ERROR_UNSUPPORTED, "size=SIZE, inodes=NUMBER and" },
+        { "size", KT_ERROR_UNSUPPORTED, "size=SIZE, inodes=NUMBER and" },
+        { "overlay.size=1g", KT_ERROR_UNSUPPORTED, "size=SIZE, inodes=NUMBER and" },
 };
 
 /* What the option does not say stays as it was; a size takes the place of a percentage, and the other way round. */
@@ -47,7 +47,40 @@ static char *parse(const char *value, GError **error) {
 
 PARSE_TESTS(parse)
 
+static char *parse_stores(const char *value) {
+        g_autoptr(GPtrArray) stores = NULL;
+        g_autoptr(GError) error = NULL;
+        bool is_stores;
+
+        if (!storage_option_parse_stores(value, &stores, &is_stores, &error))
+                return g_strdup(error->message);
+        if (stores)
+                g_ptr_array_add(stores, NULL);
+        return !is_stores ? g_strdup("no") : stores ? g_strjoinv(" ", (char **) stores->pdata) : g_strdup("none");
+}
+
+START_TEST(test_stores) {
+        static const struct {
+                const char *value, *expected;
+        } stores[] = {
+                { "additionalimagestore=/usr/lib/bootc/storage", "/usr/lib/bootc/storage" },
+                { "overlay.additionalimagestore=/a/,/b/../c", "/a /c" },
+                { "additionalimagestore=", "none" },
+                { "additionalimagestore=/a,b", "'b' is not an absolute path" },
+                { "additionalimagestores=/a", "no" },
+                { "size=1g", "no" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(stores); i++) {
+                g_autofree char *text = parse_stores(stores[i].value);
+
+                ck_assert_str_eq(text, stores[i].expected);
+        }
+}
+END_TEST
+
 TEST_MAIN("storage-option", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_test(tcase, test_stores);
 })

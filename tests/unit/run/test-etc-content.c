@@ -28,6 +28,14 @@ START_TEST(test_hosts) {
 }
 END_TEST
 
+/* The instance of a socket with Accept=yes. */
+START_TEST(test_hosts_without_a_name_that_is_none) {
+        g_autofree char *text = etc_hosts(NULL, "127.0.0.1 localhost\n", "me", "door_0-10.0.0.1:80-10.0.0.2:4000");
+
+        ck_assert_str_eq(text, "127.0.0.1\tlocalhost\n127.0.0.1\tme\n");
+}
+END_TEST
+
 static const struct {
         const char *host, *expected;
 } resolv_conf[] = {
@@ -72,6 +80,7 @@ END_TEST
 
 TEST_MAIN("etc-content", {
         tcase_add_loop_test(tcase, test_hosts, 0, G_N_ELEMENTS(hosts));
+        tcase_add_test(tcase, test_hosts_without_a_name_that_is_none);
         tcase_add_loop_test(tcase, test_resolv_conf, 0, G_N_ELEMENTS(resolv_conf));
         tcase_add_test(tcase, test_passwd);
 })

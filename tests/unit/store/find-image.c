@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
 
         for (guint64 i = 0; i < count; i++) {
                 g_autoptr(GError) error = NULL;
-                g_autoptr(StoreImage) image = store_image_find(argv[1], argv[2], &error);
+                g_autoptr(StoreImage) image = store_image_find(argv[1], argv[2], NULL, &error);
 
                 if (!image) {
                         fprintf(stderr, "%d %s\n", error->code, error->message);

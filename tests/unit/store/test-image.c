@@ -31,7 +31,7 @@ static void teardown(void) {
 static void expect_image(const char *reference, const BuiltImage *expected, const char *name, const char *store,
                          bool writable) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(StoreImage) image = store_image_find(builder->root, reference, &error);
+        g_autoptr(StoreImage) image = store_image_find(builder->root, reference, NULL, &error);
 
         ck_assert_msg(image, "%s", error ? error->message : "no error set");
         ck_assert_str_eq(image->id, expected->id);
@@ -51,7 +51,7 @@ static void expect_image(const char *reference, const BuiltImage *expected, cons
 
 static void expect_error(const char *reference, int code, const char *message) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(StoreImage) image = store_image_find(builder->root, reference, &error);
+        g_autoptr(StoreImage) image = store_image_find(builder->root, reference, NULL, &error);
 
         ck_assert_msg(!image, "an image was found, where '%s' was expected", message);
         ck_assert_msg(strstr(error->message, message), "not '%s' but: %s", message, error->message);
@@ -484,7 +484,7 @@ START_TEST(test_concurrent_changes) {
                 replace_image(json, directory);
         while (waitpid(pid, &status, WNOHANG) == 0) {
                 g_autoptr(GError) error = NULL;
-                g_autoptr(StoreImage) now = store_image_find(builder->root, "quay.io/x:1", &error);
+                g_autoptr(StoreImage) now = store_image_find(builder->root, "quay.io/x:1", NULL, &error);
 
                 if (now)
                         found++;

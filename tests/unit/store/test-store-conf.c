@@ -113,7 +113,7 @@ static void write_graph_root(const char *path, const char *graph_root) {
 
 static void expect_stores(const char *expected) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(StoreConf) conf = store_conf_load(builder->root, &error);
+        g_autoptr(StoreConf) conf = store_conf_load(builder->root, NULL, &error);
 
         ck_assert_msg(conf, "%s", error ? error->message : "no error set");
         g_autofree char *joined = g_strjoinv(" ", conf->stores);
@@ -172,7 +172,7 @@ START_TEST(test_environment) {
         expect_stores("/first");
 
         setenv("CONTAINERS_STORAGE_CONF", missing, 1);
-        ck_assert_ptr_null(store_conf_load(builder->root, &error));
+        ck_assert_ptr_null(store_conf_load(builder->root, NULL, &error));
         ck_assert_int_eq(error->code, KT_ERROR_NOT_FOUND);
         ck_assert_msg(strstr(error->message, "$CONTAINERS_STORAGE_CONF is '"), "%s", error->message);
 }
@@ -183,7 +183,7 @@ START_TEST(test_bad_file) {
         g_autoptr(GError) error = NULL;
 
         store_builder_write(builder, "etc/containers/storage.conf.d/50-bad.conf", "[storage]\n\n=\n");
-        ck_assert_ptr_null(store_conf_load(builder->root, &error));
+        ck_assert_ptr_null(store_conf_load(builder->root, NULL, &error));
         ck_assert_msg(strstr(error->message, "/etc/containers/storage.conf.d/50-bad.conf:3: expected a key"), "%s",
                       error->message);
         g_clear_error(&error);
@@ -191,7 +191,7 @@ START_TEST(test_bad_file) {
         remove_file("/etc/containers/storage.conf");
         g_autofree char *directory = g_strconcat(builder->root, "/etc/containers/storage.conf", NULL);
         ck_assert_int_eq(g_mkdir_with_parents(directory, 0755), 0);
-        ck_assert_ptr_null(store_conf_load(builder->root, &error));
+        ck_assert_ptr_null(store_conf_load(builder->root, NULL, &error));
         ck_assert_msg(g_str_has_suffix(error->message, "/etc/containers/storage.conf' is not a regular file"), "%s",
                       error->message);
 }

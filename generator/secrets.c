@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <string.h>
+
+#include "generator/secrets.h"
+#include "libstart/base/fd.h"
+#include "libstart/option/names.h"
+#include "libstart/option/secret-request.h"
+
+/* Other names can be those of Podman's secrets only. systemd allows itself some more characters, but 257 does not start a
+ * service with a blank in one of them, and a ':' ends a name. systemd expands '%' here as in ExecStart=, but no '$'. */
+static bool can_be_credential(const char *name) {
+        return name_is_made_of(name, "_.-@+%");
+}
+
+static bool names_credential(const char *value, const char *name) {
+        size_t length = strcspn(value, ":");
+
+        return strlen(name) == length && strncmp(value, name, length) == 0;
+}
+
+/* What the file's author says about a credential counts: a second assignment would replace it. */
+static bool is_given(const Service *service, const char *name) {
+        static const char *const keys[] = { "LoadCredential", "LoadCredentialEncrypted", "SetCredential",
+                                            "SetCredentialEncrypted", NULL };
+        const UnitSection *section = service->user_service;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && g_strv_contains(keys, line->key) && names_credential(line->value, name))
+                        return true;
+        }
+        return false;
+}
+
+/* Where systemd looks for LoadCredentialEncrypted=NAME. That setting does not find one that is not encrypted, nor
+ * LoadCredential= one that is. The name of a template's instance is not known yet. */
+static bool is_encrypted(const Tree *tree, const char *name) {
+        static const char *const directories[] = { "/etc/credstore.encrypted", "/run/credstore.encrypted",
+                                                   "/usr/local/lib/credstore.encrypted",
+                                                   "/usr/lib/credstore.encrypted", "/run/credentials/@encrypted" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *path = g_build_filename(directories[i], name, NULL);
+                _cleanup_close_ int fd = tree_open_path(tree, path, O_PATH | O_CLOEXEC);
+
+                if (fd >= 0)
+                        return true;
+        }
+        return false;
+}
+
+void secrets_service(Container *container, const Tree *tree) {
+        const GPtrArray *secrets = container->args->secrets;
+        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        for (guint i = 0; i < secrets->len; i++) {
+                char *name = secret_request_find_name(secrets->pdata[i]);
+
+                if (!name || !g_hash_table_add(seen, name) || !can_be_credential(name) ||
+                    is_given(container->service, name))
+                        continue;
+                service_set(container->service,
+                            is_encrypted(tree, name) ? "LoadCredentialEncrypted" : "LoadCredential", name);
+        }
+}

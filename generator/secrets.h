@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/container.h"
+#include "generator/tree.h"
+
+/* Have systemd give the service each secret as a credential, should there be one of that name: libstart looks for it there
+ * first. Names only, no values. To be called when all options are known. */
+void secrets_service(Container *container, const Tree *tree);
