@@ -96,6 +96,16 @@ void container_warning(Container *container, const UnitLine *line, const char *f
         va_end(ap);
 }
 
+void container_add_syntax_problems(Container *container) {
+        const GArray *problems = container->source->unit->problems;
+
+        for (guint i = 0; i < problems->len; i++) {
+                const UnitProblem *problem = &g_array_index(problems, UnitProblem, i);
+
+                container_problem(container, &problem->line, "%s", problem->text);
+        }
+}
+
 void container_refusal(Container *container, const UnitLine *line, const char *reason) {
         Finding *finding;
 

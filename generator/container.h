@@ -47,12 +47,13 @@ typedef struct Container {
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
         char *stop_timeout;
-        GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
-        int reload_signal;         /* 0: none */
-        char *pids_limit, *memory; /* as systemd writes them */
-        guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
-        bool has_network;          /* the file itself says which */
-        bool is_early;             /* [Keyturn] Early= */
+        GPtrArray *reload_cmd;            /* of char*: the words of ReloadCmd= */
+        int reload_signal;                /* 0: none */
+        char *pids_limit, *memory;        /* as systemd writes them */
+        guint hook_stages;                /* of its hooks: bits, as in hook-file.h */
+        bool has_network;                 /* the file itself says which */
+        bool is_early;                    /* [Keyturn] Early= */
+        const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
 } Container;
 
 /* With nothing in it. Takes ownership of service_name; source and names must outlive the Container. */
@@ -67,6 +68,8 @@ const UnitLine *container_line(const Container *container, const char *section, 
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* Add the lines that cannot be read. */
+void container_add_syntax_problems(Container *container);
 /* Refuse the key of that line. `reason`, a literal, says why and what to do instead: once in a file, however many keys it
  * is said of. */
 void container_refusal(Container *container, const UnitLine *line, const char *reason);

@@ -10,16 +10,6 @@
 #include "generator/sections.h"
 #include "generator/source-path.h"
 
-static void add_syntax_problems(Container *container) {
-        const GArray *problems = container->source->unit->problems;
-
-        for (guint i = 0; i < problems->len; i++) {
-                const UnitProblem *problem = &g_array_index(problems, UnitProblem, i);
-
-                container_problem(container, &problem->line, "%s", problem->text);
-        }
-}
-
 /* Perhaps its name is misspelled, or its line has a problem that is known already. */
 static void miss_section(Container *container) {
         const GPtrArray *sections = container->source->unit->sections;
@@ -49,7 +39,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
                    Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
 
-        add_syntax_problems(container);
+        container_add_syntax_problems(container);
         if (!unit_file_section(source->unit, "Container")) {
                 miss_section(container);
                 return container;

@@ -11,6 +11,7 @@
 #include "generator/network.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
+#include "generator/volumes.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/option/mount-request.h"
@@ -333,41 +334,59 @@ static bool handle_environment_file(Container *container, const Key *key, const 
         return key_set_option(container, "env-file", path, error);
 }
 
-static bool check_volume_source(const char *source, GError **error) {
-        if (source[0] && strchr(".%$", source[0]))
-                return true; /* it will be a path */
-        if (source[0] != '/' && g_str_has_suffix(source, ".volume"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': keyturn makes no volumes; name a directory of the host instead", source);
-        return mount_request_check_volume_source(source, error);
+/* The source as libstart reads it: a path, beside the file or absolute, or the name of a volume. Transfer full. */
+static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+        *ret_no_copy = false;
+        if (source[0] == '.')
+                return key_resolve_path(container->source->path, source);
+        /* What begins with a specifier or a variable may be either: libstart will see. */
+        if (!source[0] || strchr("/%$", source[0]))
+                return g_strdup(source);
+        return volume_refer(container, source, ret_no_copy, error);
 }
 
 static bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
-        size_t length = strcspn(value->text, ":");
-        g_autofree char *source = g_strndup(value->text, length), *path = NULL, *resolved = NULL;
+        g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
+        g_autofree char *source = NULL, *resolved = NULL;
+        bool no_copy;
 
-        if (value->text[length] && !check_volume_source(source, error))
-                return false;
-        if (value->text[0] != '.' || value->text[length] == '\0')
+        if (!parts[0] || !parts[1]) /* an anonymous volume, or a mistake */
                 return key_set_option(container, "volume", value->text, error);
-        path = key_resolve_path(container->source->path, source);
-        resolved = g_strconcat(path, value->text + length, NULL);
+        source = find_source(container, parts[0], &no_copy, error);
+        if (!source)
+                return false;
+        resolved = g_strconcat(source, ":", parts[1], parts[2] ? ":" : "", parts[2] ?: "",
+                               !no_copy ? "" :
+                               parts[2] ? ",nocopy" :
+                                          ":nocopy",
+                               NULL);
         return key_set_option(container, "volume", resolved, error);
 }
 
+static bool is_volume(const char *mount) {
+        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
+
+        return request && request->type == MOUNT_VOLUME;
+}
+
 static bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *source = mount_request_find_source(value->text), *path = NULL, *resolved = NULL;
-        g_autoptr(MountRequest) bare = source ? NULL : mount_request_parse_mount(value->text, NULL);
+        g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
+                        *whole = NULL;
+        g_autoptr(MountRequest) bare = given ? NULL : mount_request_parse_mount(value->text, NULL);
+        bool no_copy;
 
         /* `podman run` would take the destination; Podman's generator fails. */
         if (bare && bare->source)
                 return error_set(error, KT_ERROR_USAGE,
                                  "'source=' is missing: name the directory or file of the host");
-        if (!source || source[0] != '.')
+        if (!given || !(given[0] == '.' || is_volume(value->text)))
                 return key_set_option(container, "mount", value->text, error);
-        path = key_resolve_path(container->source->path, source);
-        resolved = mount_request_replace_source(value->text, path);
-        return key_set_option(container, "mount", resolved, error);
+        source = find_source(container, given, &no_copy, error);
+        if (!source)
+                return false;
+        resolved = mount_request_replace_source(value->text, source);
+        whole = g_strconcat(resolved, no_copy ? ",nocopy" : "", NULL);
+        return key_set_option(container, "mount", whole, error);
 }
 
 /*
@@ -396,9 +415,9 @@ static const Key container_keys[] = {
           .fine = "split" },
         { "ContainerName", READ_LAST, handle_option, "name" },
         { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
-        { "DNS", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSOption", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
-        { "DNSSearch", READ_LINES, NULL, NO_BRIDGE "/etc/resolv.conf is the host's; Volume= can replace it" },
+        { "DNS", READ_LINES, handle_option, "dns" },
+        { "DNSOption", READ_LINES, handle_option, "dns-option" },
+        { "DNSSearch", READ_LINES, handle_option, "dns-search" },
         { "DropCapability", READ_WORDS, handle_option, "cap-drop" },
         { "Entrypoint", READ_LAST_SET, handle_option, "entrypoint" },
         { "Environment", READ_PAIRS, handle_option, "env" },

@@ -78,7 +78,7 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
                 return;
         }
         file->is_masked = length == 0;
-        if (file->is_masked || !g_str_has_suffix(file->name, ".container"))
+        if (file->is_masked || !name_makes_service(file->name))
                 return;
         file->unit = unit_file_new();
         file->unit->readers = readers;

@@ -12,7 +12,7 @@ typedef struct SourceFile {
         char *name;     /* "foo.container" */
         char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
         bool is_masked; /* empty, or a link to /dev/null */
-        UnitFile *unit; /* with drop-ins; only of .container files that could be read */
+        UnitFile *unit; /* with drop-ins; only of .container and .volume files that could be read */
         GError *error;  /* why it could not be read; begins with a path. It still hides those of its name */
 } SourceFile;
 

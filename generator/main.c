@@ -9,6 +9,8 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-volume.h"
+#include "generator/names.h"
 #include "generator/prefetch.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
@@ -121,12 +123,17 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
+static bool is_volume(const SourceFile *source) {
+        return g_str_has_suffix(source->name, ".volume");
+}
+
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
 static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
-        Container *container = convert(source, g_strdup(service ?: "unnamed.service"), run->names, run->conf,
-                                       run->hooks);
+        char *name = g_strdup(service ?: "unnamed.service");
+        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
+                                                   convert(source, name, run->names, run->conf, run->hooks);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
@@ -138,6 +145,12 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        if (run->beside_podman && container->mounted_volume)
+                container_problem(
+                        container, NULL,
+                        "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
+                        "let Podman run this one, or mount the device with a .mount unit",
+                        container->mounted_volume->path);
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
@@ -155,6 +168,18 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
+static void make_volume_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) volume = convert_named(run, source);
+        g_autoptr(GString) text = NULL;
+
+        report(run, volume);
+        if (volume->is_refused)
+                return;
+        text = service_print(volume->service, source->path);
+        run->has_unit = true;
+        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+}
+
 /* Why there is nothing made of the other types, and what to do instead. */
 static const struct {
         const char *suffix;
@@ -166,7 +191,6 @@ static const struct {
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
         { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
-        { ".volume", "does not make volumes; name a directory of the host in Volume=" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -179,14 +203,14 @@ static void refuse_type(Run *run, const SourceFile *source) {
 static void take_file(Run *run, const SourceFile *source) {
         if (source->is_masked)
                 return;
-        if (!g_str_has_suffix(source->name, ".container")) {
+        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 fail(run, "%s", source->error->message);
         else
-                make_unit(run, source);
+                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

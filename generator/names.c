@@ -25,6 +25,10 @@ bool name_is_template(const char *name) {
         return at && dot == at + 1;
 }
 
+bool name_makes_service(const char *name) {
+        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".volume");
+}
+
 char *name_template_of(const char *name) {
         const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
 
@@ -71,7 +75,8 @@ char *name_service(const char *file_name, const char *service_name, GError **err
 
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
-        service = g_strdup_printf("%.*s.service", (int) length, stem);
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem,
+                                  !service_name && g_str_has_suffix(file_name, ".volume") ? "-volume" : "");
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

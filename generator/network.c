@@ -84,6 +84,32 @@ static void check_port(Container *container, const PublishedPort *port) {
                         port->text);
 }
 
+typedef bool (*AddDns)(DnsRequest *request, const char *value, GError **error);
+
+static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) {
+        for (guint i = 0; i < values->len; i++)
+                if (!strpbrk(values->pdata[i], "%$"))
+                        (void) add(request, values->pdata[i], NULL); /* what is wrong with it is said already */
+}
+
+/* As far as it is known before systemd replaces what it replaces. */
+static void check_dns(Container *container) {
+        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption" };
+        const LaunchArgs *args = container->args;
+        NetworkMode network = g_strcmp0(args->network, "none") == 0 ? NETWORK_NONE : NETWORK_HOST;
+        g_auto(DnsRequest) request = { 0 };
+        g_autoptr(GError) error = NULL;
+        const UnitLine *line = NULL;
+
+        add_known(&request, args->dns, dns_request_add_servers);
+        add_known(&request, args->dns_search, dns_request_add_searches);
+        add_known(&request, args->dns_option, dns_request_add_options);
+        for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
+                line = container_line(container, "Container", keys[i]);
+        if (!dns_request_check(&request, network, &error))
+                container_problem(container, line, "%s", error->message);
+}
+
 void network_finish(Container *container, KeyturnConf *conf) {
         const char *network, *origin;
         g_autoptr(GError) error = NULL;
@@ -101,4 +127,5 @@ void network_finish(Container *container, KeyturnConf *conf) {
         }
         for (guint i = 0; container->args->network && i < container->published->len; i++)
                 check_port(container, &g_array_index(container->published, PublishedPort, i));
+        check_dns(container);
 }

@@ -60,6 +60,13 @@ static void add_mount(Container *container, const char *mount) {
         g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
         char *source = mount_request_find_source(mount) ?: request ? g_strdup(request->source) : NULL;
 
+        if (request && request->type == MOUNT_GLOB) { /* what it matches is below */
+                char *end = source + strcspn(source, "*?[\\");
+
+                while (end > source && *end != '/')
+                        end--;
+                *(end == source ? end + 1 : end) = '\0';
+        }
         if (source) /* a tmpfs has none */
                 add_source(container, source, !request || !mount_request_has_option(request, "ro"));
 }
@@ -74,7 +81,8 @@ void source_paths_find(Container *container) {
         for (guint i = 0; i < args->volumes->len; i++) {
                 const char *volume = args->volumes->pdata[i];
 
-                add_source(container, g_strndup(volume, strcspn(volume, ":")), !volume_is_read_only(volume));
+                if (strchr(volume, ':')) /* else it is a destination, of an anonymous volume */
+                        add_source(container, g_strndup(volume, strcspn(volume, ":")), !volume_is_read_only(volume));
         }
         for (guint i = 0; i < args->mounts->len; i++)
                 add_mount(container, args->mounts->pdata[i]);

@@ -16,7 +16,8 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const UnitSection *section = file->unit ? unit_file_section(file->unit, "Container") : NULL;
+        const char *name = g_str_has_suffix(file->name, ".volume") ? "Volume" : "Container";
+        const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
 
         return unit_section_last(section, "ServiceName");
 }
@@ -53,7 +54,7 @@ UnitNames *unit_names_new(const Sources *sources) {
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 
-                if (!file->is_masked && g_str_has_suffix(file->name, ".container"))
+                if (!file->is_masked && name_makes_service(file->name))
                         add_file(names, file);
         }
         return names;
@@ -102,7 +103,7 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
         if (!suffix)
                 return g_strdup(word);
-        if (!g_str_equal(suffix, ".container")) {
+        if (!name_makes_service(suffix)) {
                 error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
                 return NULL;
         }

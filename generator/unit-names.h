@@ -6,7 +6,7 @@
 
 #include "generator/load.h"
 
-/* The service that each .container file makes. Known before any is converted, since files name each other. */
+/* The service that each .container or .volume file makes. Known before any is converted, since files name each other. */
 typedef struct UnitNames UnitNames;
 
 UnitNames *unit_names_new(const Sources *sources);
@@ -20,7 +20,7 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
 /* The last line with ServiceName=, or NULL. */
 const UnitLine *unit_names_line(const SourceFile *file);
 
-/* Translate a word of After= and the like: the name of a .container file becomes that of its service, anything else
+/* Translate a word of After= and the like: the name of such a file becomes that of its service, anything else
  * stays. Fails where there is no such file. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
 

@@ -10,6 +10,7 @@
 #include "libstart/option/launch-args.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/start.h"
+#include "libstart/run/volume-command.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
  * writes; by hand for looking at things. */
@@ -17,7 +18,8 @@
 static int print_help(void) {
         g_autofree char *options = launch_args_help();
 
-        printf("libstart run [OPTION...] IMAGE [COMMAND...]\n\n"
+        printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
+               "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n\n"
                "Start a container, as podman run does, without Podman.\n\n"
                "%s"
                "      --help                         print this help\n"
@@ -55,6 +57,15 @@ static void run(const char *const *words) {
         exit(status);
 }
 
+static int make_volume(const char *const *words) {
+        g_autoptr(GError) error = NULL;
+
+        if (volume_command(words, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}
+
 int main(int argc, char *argv[]) {
         own_program_refuse_container();
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
@@ -69,8 +80,10 @@ int main(int argc, char *argv[]) {
         }
         if (argc == 4 && g_str_equal(argv[1], "poststop"))
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
+        if (argc > 2 && g_str_equal(argv[1], "volume"))
+                return make_volume((const char *const *) argv + 2);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
-                log_error("The first word must be 'run'; see libstart --help");
+                log_error("The first word must be 'run' or 'volume'; see libstart --help");
                 return EXIT_KEYTURN;
         }
         run((const char *const *) argv + 2);

@@ -23,6 +23,8 @@ typedef struct SpecInput {
         guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
         int stop_signal;           /* spec_find_stop_signal() */
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */
+        const char *volumes;       /* the host's directory of named volumes; NULL where none is asked for */
+        bool root_is_kept;         /* what the payload writes to its root stays */
         const char *notify_socket; /* path on the host: what the payload notifies systemd on; NULL: nothing */
         char *const *env_files;    /* contents of request->env_files, in their order, NULL-terminated; NULL: none */
         const char *env_list;      /* content of request->env_list; NULL: none */

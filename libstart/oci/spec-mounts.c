@@ -148,10 +148,29 @@ static void add_mount(MountList *list, Mount *mount) {
         g_hash_table_insert(list->destinations, mount->destination, mount);
 }
 
-static Mount *make_requested(const MountRequest *request) {
-        Mount *mount = request->type == MOUNT_BIND ? make_mount(request->destination, "bind", request->source, NULL) :
-                                                     make_mount(request->destination, "tmpfs", "tmpfs", NULL);
+static Mount *make_requested(const MountRequest *request, const char *volumes) {
+        g_autofree char *volume = request->type == MOUNT_VOLUME ?
+                                          g_build_filename(volumes, request->source, "_data", NULL) :
+                                          NULL;
+        Mount *mount = NULL;
 
+        switch (request->type) {
+        case MOUNT_BIND:
+        case MOUNT_VOLUME:
+        case MOUNT_IMAGE:
+        case MOUNT_GLOB: /* until it has been expanded */
+                mount = make_mount(request->destination, "bind", volume ?: request->source, NULL);
+                break;
+        case MOUNT_TMPFS:
+                mount = make_mount(request->destination, "tmpfs", "tmpfs", NULL);
+                break;
+        case MOUNT_RAMFS:
+                mount = make_mount(request->destination, "ramfs", "ramfs", NULL);
+                break;
+        case MOUNT_DEVPTS:
+                mount = make_mount(request->destination, "devpts", "devpts", NULL);
+                break;
+        }
         for (guint i = 0; i < request->options->len; i++)
                 add_option(mount, request->options->pdata[i]);
         return mount;
@@ -179,19 +198,27 @@ static bool add_unique(MountList *list, Mount *mount, GError **error) {
         return true;
 }
 
-static bool add_request(MountList *list, const MountRequest *request, const HostFacts *host, GError **error) {
-        if (request->relabel && host->selinux)
+static bool is_anonymous(const MountRequest *request) {
+        return request->type == MOUNT_VOLUME && !request->source;
+}
+
+static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
+        if (is_anonymous(request))
+                return true;
+        if (request->relabel && input->host->selinux)
                 return error_set(
                         error, KT_ERROR_UNSUPPORTED,
                         "The mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
                         "the files yourself, with semanage-fcontext(8) and restorecon(8)",
                         request->destination);
-        return add_unique(list, make_requested(request), error);
+        return add_unique(list, make_requested(request, input->volumes), error);
 }
 
-static bool add_requests(MountList *list, const GPtrArray *requests, const HostFacts *host, GError **error) {
+static bool add_requests(MountList *list, const SpecInput *input, GError **error) {
+        const GPtrArray *requests = input->request->mounts;
+
         for (guint i = 0; i < requests->len; i++)
-                if (!add_request(list, requests->pdata[i], host, error))
+                if (!add_request(list, requests->pdata[i], input, error))
                         return false;
         return true;
 }
@@ -237,9 +264,14 @@ static void add_image_volume(MountList *list, const char *path) {
                 add_tmpfs(list, path);
 }
 
-/* Where a read-only root must be written to all the same. A root that is writable is as transient as
- * Podman's anonymous volumes are, so it needs no mounts for the image's volumes. */
+/* Where a root that is read-only, or kept, must be written to all the same. One that is neither is as transient as Podman's
+ * anonymous volumes are, so it needs no mounts for them nor for the image's. */
 static void add_writable_places(MountList *list, const SpecInput *input) {
+        const GPtrArray *requests = input->request->mounts;
+
+        for (guint i = 0; i < requests->len && (input->request->read_only || input->root_is_kept); i++)
+                if (is_anonymous(requests->pdata[i]))
+                        add_tmpfs(list, ((const MountRequest *) requests->pdata[i])->destination);
         if (!input->request->read_only)
                 return;
         for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
@@ -261,7 +293,7 @@ static void add_files(MountList *list, const SpecInput *input) {
                 if (has_mount(list, request->destination))
                         continue;
 
-                Mount *mount = make_requested(request);
+                Mount *mount = make_requested(request, NULL);
                 if (input->request->read_only) {
                         make_read_only(mount);
                         for (size_t j = 0; j < G_N_ELEMENTS(restrictions); j++)
@@ -412,8 +444,8 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
                 .destinations = g_hash_table_new(g_str_hash, g_str_equal),
         };
 
-        if (!add_requests(&list, input->request->mounts, input->host, error) ||
-            !add_devices(&list, input->host, error) || !add_secrets(&list, input, error))
+        if (!add_requests(&list, input, error) || !add_devices(&list, input->host, error) ||
+            !add_secrets(&list, input, error))
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);

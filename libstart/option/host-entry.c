@@ -9,10 +9,8 @@
 static bool check_address(const char *address, GError **error) {
         struct in6_addr any;
 
-        if (g_str_equal(address, "host-gateway"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "host-gateway is the host's address on a bridge, and there is none: with "
-                                 "Network=host the host is 127.0.0.1");
+        if (g_str_equal(address, HOST_GATEWAY))
+                return true;
         if (inet_pton(AF_INET, address, &any) != 1 && inet_pton(AF_INET6, address, &any) != 1)
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no address: the form is NAME[;NAME...]:ADDRESS",
                                  address);

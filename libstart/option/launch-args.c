@@ -163,6 +163,18 @@ static bool read_host(ContainerRequest *request, const char *value, GError **err
         return host_entry_append(request->hosts, value, error);
 }
 
+static bool read_dns(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_servers(&request->dns, value, error);
+}
+
+static bool read_dns_search(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_searches(&request->dns, value, error);
+}
+
+static bool read_dns_option(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_options(&request->dns, value, error);
+}
+
 static bool read_shm_size(ContainerRequest *request, const char *value, GError **error) {
         guint64 bytes;
 
@@ -275,6 +287,10 @@ static const Option options[] = {
         { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
+        { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
+        { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
+          "domain that names are searched in" },
+        { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
         { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
         { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
@@ -502,6 +518,10 @@ static bool check_together(const LaunchArgs *args, const ContainerRequest *reque
         if (request->keep_groups && args->group_add->len > 1)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
+        if (!dns_request_check(&request->dns, request->network, error)) {
+                g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
+                return false;
+        }
         return bounding_set_check(request->cap_added, request->cap_dropped, error);
 }
 

@@ -53,6 +53,7 @@ typedef struct LaunchArgs {
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
+        GPtrArray *dns, *dns_search, *dns_option;
 
         /* what it may do */
         GPtrArray *cap_add;

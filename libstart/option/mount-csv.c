@@ -96,6 +96,14 @@ char *mount_request_replace_source(const char *mount, const char *path) {
 
 /* Takes the type=… field out. podman's default is a named volume. */
 static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
+        static const struct {
+                const char *name;
+                MountType type;
+        } types[] = {
+                { "bind", MOUNT_BIND },     { "devpts", MOUNT_DEVPTS }, { "glob", MOUNT_GLOB },
+                { "image", MOUNT_IMAGE },   { "ramfs", MOUNT_RAMFS },   { "tmpfs", MOUNT_TMPFS },
+                { "volume", MOUNT_VOLUME },
+        };
         const char *type = "volume";
         guint at = fields->len;
 
@@ -107,18 +115,16 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
                         type = (const char *) fields->pdata[i] + strlen("type=");
                 }
 
-        if (g_str_equal(type, "bind"))
-                *ret = MOUNT_BIND;
-        else if (g_str_equal(type, "tmpfs"))
-                *ret = MOUNT_TMPFS;
-        else if (at == fields->len)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "without 'type=' this is a named volume, which needs Podman's storage: write "
-                                 "type=bind and a directory of the host");
-        else
-                return error_set(error, KT_ERROR_UNSUPPORTED, "type '%s' is not supported: use bind or tmpfs", type);
-        g_ptr_array_remove_index(fields, at);
-        return true;
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_equal(types[i].name, type)) {
+                        *ret = types[i].type;
+                        if (at < fields->len)
+                                g_ptr_array_remove_index(fields, at);
+                        return true;
+                }
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "type '%s' is not supported: there are bind, volume, tmpfs, image, glob, ramfs and devpts",
+                         type);
 }
 
 static bool set_access(MountRequest *request, const char *key, const char *value, GError **error) {
@@ -134,8 +140,8 @@ static bool set_access(MountRequest *request, const char *key, const char *value
 }
 
 static bool set_source(MountRequest *request, const char *key, const char *value, GError **error) {
-        if (request->type == MOUNT_TMPFS)
-                return error_set(error, KT_ERROR_USAGE, "a tmpfs has no '%s'", key);
+        if (request->type == MOUNT_TMPFS || request->type == MOUNT_RAMFS || request->type == MOUNT_DEVPTS)
+                return error_set(error, KT_ERROR_USAGE, "a file system in memory has no '%s'", key);
         if (request->source)
                 return error_set(error, KT_ERROR_USAGE, "the source is given twice");
         return mount_request_set_source(request, value, error);
@@ -151,7 +157,7 @@ static bool set_propagation(MountRequest *request, const char *key, const char *
         static const char *const known[] = { "shared", "rshared",    "private",     "rprivate", "slave",
                                              "rslave", "unbindable", "runbindable", NULL };
 
-        if (request->type != MOUNT_BIND)
+        if (request->type == MOUNT_TMPFS)
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not for a tmpfs", key);
         if (!g_strv_contains(known, value))
                 return error_set(error, KT_ERROR_USAGE, "'%s=%s' is no mount propagation", key, value);
@@ -224,7 +230,7 @@ static bool set_field(MountRequest *request, const char *field, GError **error) 
                         return error_set(error, KT_ERROR_USAGE, "'%s' needs a value", name);
                 return keys[i].set(request, name, equals ? equals + 1 : NULL, error);
         }
-        if (g_str_equal(name, "size") || g_str_equal(name, "mode"))
+        if (request->type == MOUNT_TMPFS && (g_str_equal(name, "size") || g_str_equal(name, "mode")))
                 return error_set(error, KT_ERROR_USAGE, "write 'tmpfs-%s=' instead of '%s='", name, name);
         return mount_request_add_option(request, field, error);
 }
@@ -246,8 +252,11 @@ static MountRequest *parse_fields(const char *value, GError **error) {
         }
         if (type == MOUNT_BIND && !request->source)
                 request->source = g_strdup(request->destination); /* as podman has it */
-        mount_request_complete(request);
-        return g_steal_pointer(&request);
+        if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_GLOB)) {
+                error_set(error, KT_ERROR_USAGE, "'source=' is missing");
+                return NULL;
+        }
+        return mount_request_complete(request, error) ? g_steal_pointer(&request) : NULL;
 }
 
 MountRequest *mount_request_parse_mount(const char *value, GError **error) {

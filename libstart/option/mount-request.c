@@ -4,11 +4,23 @@
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/option/mount-request.h"
+#include "libstart/option/names.h"
 
+/* Which types an option is for. */
 enum {
-        ON_BIND = 1 << 0,
-        ON_TMPFS = 1 << 1,
-        ON_BOTH = ON_BIND | ON_TMPFS,
+        ON_BIND = 1 << MOUNT_BIND,
+        ON_TMPFS = 1 << MOUNT_TMPFS,
+        ON_VOLUME = 1 << MOUNT_VOLUME,
+        ON_IMAGE = 1 << MOUNT_IMAGE,
+        ON_GLOB = 1 << MOUNT_GLOB,
+        ON_DEVPTS = 1 << MOUNT_DEVPTS,
+        ON_FILES = ON_BIND | ON_VOLUME | ON_GLOB,
+        ON_MOST = ON_FILES | ON_TMPFS,
+};
+
+static const char *const type_names[] = {
+        [MOUNT_BIND] = "bind mount", [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume", [MOUNT_IMAGE] = "image",
+        [MOUNT_GLOB] = "glob",       [MOUNT_RAMFS] = "ramfs", [MOUNT_DEVPTS] = "devpts",
 };
 
 /* Of one subject, one option can be given. */
@@ -27,6 +39,12 @@ typedef enum Subject {
         SUBJECT_SWAP,
         SUBJECT_ATIME,
         SUBJECT_CACHE,
+        SUBJECT_OVERLAY,
+        SUBJECT_OWNER,
+        SUBJECT_SUBPATH,
+        SUBJECT_UID,
+        SUBJECT_GID,
+        SUBJECT_MAX,
 } Subject;
 
 typedef struct MountOption {
@@ -53,34 +71,51 @@ static bool check_tmpfs_mode(const char *value, GError **error) {
         return true;
 }
 
+static bool check_number(const char *value, GError **error) {
+        return (*value && strlen(value) <= 9 && !value[strspn(value, "0123456789")]) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no number", value);
+}
+
+/* Of a volume; whether it begins with a '/' makes no difference. */
+static bool check_subpath(const char *value, GError **error) {
+        return *value || error_set(error, KT_ERROR_USAGE, "the path in the volume is empty");
+}
+
 static const MountOption mount_options[] = {
-        { "ro", ON_BOTH, SUBJECT_WRITE },
-        { "rw", ON_BOTH, SUBJECT_WRITE },
-        { "exec", ON_BOTH, SUBJECT_EXEC },
-        { "noexec", ON_BOTH, SUBJECT_EXEC },
-        { "suid", ON_BOTH, SUBJECT_SUID },
-        { "nosuid", ON_BOTH, SUBJECT_SUID },
-        { "dev", ON_BOTH, SUBJECT_DEV },
-        { "nodev", ON_BOTH, SUBJECT_DEV },
-        { "private", ON_BOTH, SUBJECT_PROPAGATION },
-        { "rprivate", ON_BOTH, SUBJECT_PROPAGATION },
-        { "slave", ON_BOTH, SUBJECT_PROPAGATION },
-        { "rslave", ON_BOTH, SUBJECT_PROPAGATION },
-        { "shared", ON_BOTH, SUBJECT_PROPAGATION },
-        { "rshared", ON_BOTH, SUBJECT_PROPAGATION },
-        { "unbindable", ON_BOTH, SUBJECT_PROPAGATION },
-        { "runbindable", ON_BOTH, SUBJECT_PROPAGATION },
-        { "bind", ON_BIND, SUBJECT_BIND },
-        { "rbind", ON_BIND, SUBJECT_BIND },
-        { "z", ON_BIND, SUBJECT_LABEL, .silent = true },
-        { "Z", ON_BIND, SUBJECT_LABEL, .silent = true },
-        { "nocopy", ON_BIND, SUBJECT_COPY, .silent = true },     /* nothing is ever copied into a host directory */
-        { "cached", ON_BIND, SUBJECT_CACHE, .silent = true },    /* Docker on macOS; podman accepts and drops it */
-        { "delegated", ON_BIND, SUBJECT_CACHE, .silent = true }, /* likewise */
+        { "ro", ON_MOST | ON_IMAGE, SUBJECT_WRITE },
+        { "rw", ON_MOST, SUBJECT_WRITE },
+        { "exec", ON_MOST, SUBJECT_EXEC },
+        { "noexec", ON_MOST, SUBJECT_EXEC },
+        { "suid", ON_MOST, SUBJECT_SUID },
+        { "nosuid", ON_MOST, SUBJECT_SUID },
+        { "dev", ON_MOST, SUBJECT_DEV },
+        { "nodev", ON_MOST, SUBJECT_DEV },
+        { "private", ON_MOST, SUBJECT_PROPAGATION },
+        { "rprivate", ON_MOST, SUBJECT_PROPAGATION },
+        { "slave", ON_MOST, SUBJECT_PROPAGATION },
+        { "rslave", ON_MOST, SUBJECT_PROPAGATION },
+        { "shared", ON_MOST, SUBJECT_PROPAGATION },
+        { "rshared", ON_MOST, SUBJECT_PROPAGATION },
+        { "unbindable", ON_MOST, SUBJECT_PROPAGATION },
+        { "runbindable", ON_MOST, SUBJECT_PROPAGATION },
+        { "bind", ON_FILES, SUBJECT_BIND },
+        { "rbind", ON_FILES, SUBJECT_BIND },
+        { "z", ON_FILES, SUBJECT_LABEL, .silent = true },
+        { "Z", ON_FILES, SUBJECT_LABEL, .silent = true },
+        { "O", ON_BIND | ON_VOLUME, SUBJECT_OVERLAY, .silent = true },
+        { "U", ON_FILES, SUBJECT_OWNER, .silent = true },
+        { "copy", ON_VOLUME, SUBJECT_COPY, .silent = true },             /* the default */
+        { "nocopy", ON_BIND | ON_VOLUME, SUBJECT_COPY, .silent = true }, /* of no meaning for a host directory */
+        { "cached", ON_FILES, SUBJECT_CACHE, .silent = true },    /* Docker on macOS; podman accepts and drops it */
+        { "delegated", ON_FILES, SUBJECT_CACHE, .silent = true }, /* likewise */
+        { "subpath", ON_VOLUME | ON_IMAGE, SUBJECT_SUBPATH, .silent = true, .check = check_subpath },
+        { "uid", ON_DEVPTS, SUBJECT_UID, .check = check_number },
+        { "gid", ON_DEVPTS, SUBJECT_GID, .check = check_number },
+        { "max", ON_DEVPTS, SUBJECT_MAX, .check = check_number },
         { "tmpcopyup", ON_TMPFS, SUBJECT_COPY_UP },
         { "notmpcopyup", ON_TMPFS, SUBJECT_COPY_UP, .silent = true },
         { "size", ON_TMPFS, SUBJECT_SIZE, .check = check_tmpfs_size },
-        { "mode", ON_TMPFS, SUBJECT_MODE, .check = check_tmpfs_mode },
+        { "mode", ON_TMPFS | ON_DEVPTS, SUBJECT_MODE, .check = check_tmpfs_mode },
         { "noswap", ON_TMPFS, SUBJECT_SWAP },
         { "noatime", ON_TMPFS, SUBJECT_ATIME },
 };
@@ -89,13 +124,9 @@ static const MountOption mount_options[] = {
 static const struct {
         const char *name, *advice;
 } refused[] = {
-        { "O", "overlay volumes are not supported; mount the directory with 'ro', or copy it first" },
-        { "U", "keyturn never changes the owner of files; set it once, with chown or tmpfiles.d(5)" },
-        { "copy", "nothing is copied into a host directory; fill it beforehand, e.g. with tmpfiles.d(5)" },
         { "copy-symlink", "mount the directory that the link points to" },
         { "idmap", "mapped mounts are not supported; give the files the owner that they need" },
         { "no-dereference", "mount the file that the link points to" },
-        { "subpath", "append it to the source instead" },
         { "upperdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
         { "workdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
 };
@@ -105,6 +136,7 @@ void mount_request_free(MountRequest *request) {
                 return;
         g_free(request->source);
         g_free(request->destination);
+        g_free(request->subpath);
         g_ptr_array_unref(request->options);
         g_free(request);
 }
@@ -117,13 +149,25 @@ MountRequest *mount_request_new(MountType type) {
         return request;
 }
 
+static bool check_reference(const char *reference, GError **error) {
+        return *reference || error_set(error, KT_ERROR_USAGE, "the name of the image is missing");
+}
+
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error) {
-        if (!path_value_check(path, error)) {
+        bool is_path = request->type == MOUNT_BIND || request->type == MOUNT_GLOB;
+        if (request->type == MOUNT_VOLUME && path[0] == '/')
+                return error_set(error, KT_ERROR_USAGE,
+                                 "source: '%s' is a path, not the name of a volume: write type=bind", path);
+        bool (*check)(const char *, GError **) = is_path                      ? path_value_check :
+                                                 request->type == MOUNT_IMAGE ? check_reference :
+                                                                                name_check_volume;
+
+        if (!check(path, error)) {
                 g_prefix_error(error, "source: ");
                 return false;
         }
         g_free(request->source);
-        request->source = path_value_clean(path);
+        request->source = is_path ? path_value_clean(path) : g_strdup(path);
         return true;
 }
 
@@ -176,9 +220,9 @@ bool mount_request_add_option(MountRequest *request, const char *text, GError **
 
         if (!option)
                 return refuse_option(text, length, error);
-        if (!(option->where & (request->type == MOUNT_BIND ? ON_BIND : ON_TMPFS)))
+        if (!(option->where & 1 << request->type))
                 return error_set(error, KT_ERROR_USAGE, "mount option '%s' is not for a %s", option->name,
-                                 request->type == MOUNT_BIND ? "bind mount" : "tmpfs");
+                                 type_names[request->type]);
         if (!option->check != !value)
                 return error_set(error, KT_ERROR_USAGE, "mount option '%s' %s", option->name,
                                  value ? "takes no value" : "needs a value");
@@ -209,28 +253,49 @@ static void add_default(MountRequest *request, Subject subject, const char *opti
                 g_ptr_array_add(request->options, g_strdup(option));
 }
 
-static void drop_silent(MountRequest *request) {
+/* What the request itself says is not for the OCI runtime. */
+static void take_silent(MountRequest *request) {
+        request->relabel = find_subject(request, SUBJECT_LABEL);
+        request->overlay = find_subject(request, SUBJECT_OVERLAY);
+        request->chown = find_subject(request, SUBJECT_OWNER);
+        request->no_copy = mount_request_has_option(request, "nocopy");
         for (guint i = request->options->len; i-- > 0;) {
                 const char *given = request->options->pdata[i];
                 const MountOption *option = find_option(given, strcspn(given, "="));
 
-                if (option && option->silent)
+                if (option->subject == SUBJECT_SUBPATH)
+                        request->subpath = g_strdup(strchr(given, '=') + 1);
+                if (option->silent)
                         g_ptr_array_remove_index(request->options, i);
         }
 }
 
-void mount_request_complete(MountRequest *request) {
-        request->relabel = find_subject(request, SUBJECT_LABEL);
-        add_default(request, SUBJECT_WRITE, "rw");
-        add_default(request, SUBJECT_PROPAGATION, mount_request_has_option(request, "bind") ? "private" : "rprivate");
-        if (request->type == MOUNT_BIND) {
+bool mount_request_complete(MountRequest *request, GError **error) {
+        bool has_files = ON_FILES & 1 << request->type, is_tmpfs = request->type == MOUNT_TMPFS;
+
+        if (request->type == MOUNT_IMAGE)
+                add_default(request, SUBJECT_WRITE, "ro");
+        if (has_files || is_tmpfs) {
+                add_default(request, SUBJECT_WRITE, "rw");
+                add_default(request, SUBJECT_PROPAGATION,
+                            mount_request_has_option(request, "bind") ? "private" : "rprivate");
+        }
+        if (has_files)
                 add_default(request, SUBJECT_BIND, "rbind");
-        } else {
+        if (request->type == MOUNT_VOLUME || is_tmpfs) {
                 add_default(request, SUBJECT_SUID, "nosuid");
                 add_default(request, SUBJECT_DEV, "nodev");
-                add_default(request, SUBJECT_COPY_UP, "tmpcopyup");
         }
-        drop_silent(request);
+        if (is_tmpfs)
+                add_default(request, SUBJECT_COPY_UP, "tmpcopyup");
+        take_silent(request);
+        if (request->overlay && (request->chown || mount_request_has_option(request, "ro")))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount option 'O' goes with neither 'U' nor 'ro': what is written to it goes with "
+                                 "the container, and 'ro' alone keeps the files as they are");
+        if (request->type == MOUNT_VOLUME && !request->source && request->subpath)
+                return error_set(error, KT_ERROR_USAGE, "a new volume has no 'subpath'");
+        return true;
 }
 
 bool mount_request_has_option(const MountRequest *request, const char *option) {
@@ -246,26 +311,19 @@ bool mount_request_check_volume_source(const char *source, GError **error) {
                 return error_set(error, KT_ERROR_USAGE, "the source before the first ':' is missing");
         if (source[0] == '.')
                 return error_set(error, KT_ERROR_USAGE, "source '%s' is relative: write an absolute path", source);
-        if (source[0] != '/')
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s' is a named volume, which needs Podman's storage: name a directory of the "
-                                 "host instead, e.g. /var/lib/%s (in a .container file also ./%s, beside it)",
-                                 source, source, source);
-        return true;
+        return source[0] == '/' || name_check_volume(source, error);
 }
 
+/* A path alone is an anonymous volume's. */
 static bool read_volume(MountRequest *request, const char *value, char *const *parts, guint n, GError **error) {
         if (n == 0 || n > 3)
                 return error_set(error, KT_ERROR_USAGE, "the form is SOURCE:DESTINATION[:OPTIONS]");
-        if (n == 1)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "an anonymous volume needs Podman's storage: name a directory of the host "
-                                 "(SOURCE:DESTINATION), or use Tmpfs=%s for data that may be lost",
-                                 value);
-        return mount_request_check_volume_source(parts[0], error) &&
-               mount_request_set_source(request, parts[0], error) &&
-               mount_request_set_destination(request, parts[1], error) &&
-               (n == 2 || mount_request_add_options(request, parts[2], error));
+        if (n > 1 && !mount_request_check_volume_source(parts[0], error))
+                return false;
+        request->type = n > 1 && parts[0][0] == '/' ? MOUNT_BIND : MOUNT_VOLUME;
+        return (n == 1 || mount_request_set_source(request, parts[0], error)) &&
+               mount_request_set_destination(request, parts[n > 1], error) &&
+               (n < 3 || mount_request_add_options(request, parts[2], error));
 }
 
 static bool read_tmpfs(MountRequest *request, const char *value, char *const *parts, guint n, GError **error) {
@@ -280,11 +338,11 @@ static MountRequest *parse(MountType type, const char *value, GError **error) {
         g_autoptr(MountRequest) request = mount_request_new(type);
         bool is_tmpfs = type == MOUNT_TMPFS;
 
-        if (!(is_tmpfs ? read_tmpfs : read_volume)(request, value, parts, g_strv_length(parts), error)) {
+        if (!(is_tmpfs ? read_tmpfs : read_volume)(request, value, parts, g_strv_length(parts), error) ||
+            !mount_request_complete(request, error)) {
                 g_prefix_error(error, "%s '%s': ", is_tmpfs ? "tmpfs" : "volume", value);
                 return NULL;
         }
-        mount_request_complete(request);
         return g_steal_pointer(&request);
 }
 

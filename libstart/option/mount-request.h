@@ -7,15 +7,25 @@
 typedef enum MountType {
         MOUNT_BIND,
         MOUNT_TMPFS,
+        MOUNT_VOLUME,
+        MOUNT_IMAGE,
+        MOUNT_GLOB,
+        MOUNT_RAMFS,
+        MOUNT_DEVPTS,
 } MountType;
 
 /* A mount that a user asks for, by --volume, --mount or --tmpfs of podman-run(1), which are three spellings of
  * the same. */
 typedef struct MountRequest {
         MountType type;
-        char *source;       /* absolute and without "." or ".."; NULL for a tmpfs */
+        char *source;       /* bind: absolute and without "." or ".."; volume: its name, NULL for an anonymous one;
+                             * image: a reference; glob: a pattern of absolute paths; NULL for other types */
         char *destination;  /* likewise, and never "/" */
         GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
+        char *subpath;      /* of a volume or an image: what is mounted of it, links followed within; or NULL */
+        bool overlay;       /* O: what is written goes with the container */
+        bool chown;         /* U: everything belongs to the payload's user */
+        bool no_copy;       /* nocopy: a new volume gets nothing of what the image has there */
         bool relabel;       /* z or Z was given: there must be no SELinux, where this means nothing */
 } MountRequest;
 
@@ -27,7 +37,7 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
-/* Can `source` be that of a --volume? A named volume's cannot. Fails as the above. */
+/* Can `source` be that of a --volume, a path or the name of a volume? Fails as the above. */
 bool mount_request_check_volume_source(const char *source, GError **error);
 
 /* The path in the field source= (or src=) of a --mount, as it stands: the rest may be anything, such as what systemd
@@ -47,4 +57,4 @@ bool mount_request_set_source(MountRequest *request, const char *path, GError **
 bool mount_request_set_destination(MountRequest *request, const char *path, GError **error);
 bool mount_request_add_option(MountRequest *request, const char *option, GError **error);
 bool mount_request_add_options(MountRequest *request, const char *comma_separated, GError **error);
-void mount_request_complete(MountRequest *request);
+bool mount_request_complete(MountRequest *request, GError **error);

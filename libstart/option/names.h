@@ -13,5 +13,6 @@ bool name_is_made_of(const char *value, const char *others);
 bool name_is_host(const char *value);
 
 bool name_check_container(const char *value, GError **error);
+bool name_check_volume(const char *value, GError **error);
 bool name_check_host(const char *value, GError **error);
 bool name_check_time_zone(const char *value, GError **error); /* of zoneinfo, or "local" */

@@ -13,6 +13,7 @@ void container_request_clear(ContainerRequest *request) {
         free_list(&request->mounts);
         free_list(&request->devices);
         free_list(&request->secrets);
+        dns_request_clear(&request->dns);
         free_list(&request->masked);
         free_list(&request->unmasked);
         free_list(&request->sysctls);

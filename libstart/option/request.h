@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/option/dns-request.h"
 #include "libstart/option/log-option.h"
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
@@ -39,6 +40,7 @@ typedef struct ContainerRequest {
         GArray *device_rules; /* owned, of DeviceRule */
         gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
+        DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
         GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 

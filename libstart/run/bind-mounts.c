@@ -3,16 +3,20 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/host-path.h"
+#include "libstart/run/overlay.h"
 #include "libstart/run/root-file.h"
+#include "libstart/store/image.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
 
@@ -63,6 +67,21 @@ bool bind_mount_is_private(const Mount *mount) {
         return g_strcmp0(mount->type, "bind") == 0 && find_flags(mount, &flags);
 }
 
+static bool is_recursive(const Mount *mount) {
+        Flags flags;
+
+        return find_flags(mount, &flags) && flags.recursive;
+}
+
+static int fail_mount(const Mount *mount, GError **error) {
+        error_set_errno(error, errno, "Cannot mount '%s' in the container", mount->source);
+        return -1;
+}
+
+static int open_below(int directory, const char *name) {
+        return openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static bool has_option(const Mount *mount, const char *option) {
         for (size_t i = 0; i < mount->options_len; i++)
                 if (g_str_equal(mount->options[i], option))
@@ -89,12 +108,15 @@ void bind_mount_restrict(Mount *mount, unsigned long flags) {
                         mount->options[mount->options_len++] = g_strdup(table[i].option);
 }
 
-static bool is_requested(const BindMountContext *context, const Mount *mount) {
-        for (guint i = 0; i < context->requests->len; i++)
-                if (g_str_equal(((const MountRequest *) context->requests->pdata[i])->destination,
-                                mount->destination))
-                        return true;
-        return false;
+/* What the user asks for there, or NULL where it is keyturn's own mount. */
+static const MountRequest *find_request(const BindMountContext *context, const Mount *mount) {
+        for (guint i = 0; i < context->request->mounts->len; i++) {
+                const MountRequest *request = context->request->mounts->pdata[i];
+
+                if (g_str_equal(request->destination, mount->destination))
+                        return request;
+        }
+        return NULL;
 }
 
 static bool fail_source(const Mount *mount, GError *problem, GError **error) {
@@ -113,14 +135,113 @@ static bool fail_source(const Mount *mount, GError *problem, GError **error) {
 
 int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError **error) {
         GError *problem = NULL;
-        int fd = host_path_open(mount->source, O_PATH, context->untrusted_list, &problem);
+        int fd = host_path_open(mount->source, O_PATH, context->request->untrusted_list, &problem);
         struct statvfs st;
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (is_requested(context, mount) && fstatvfs(fd, &st) == 0)
+        else if (find_request(context, mount) && fstatvfs(fd, &st) == 0)
                 bind_mount_restrict(mount, st.f_flag);
         return fd;
+}
+
+/* Links lead nowhere but within the volume or the image, whatever a payload has put there. */
+static int open_subpath(int fd, const char *subpath, const char *destination, GError **error) {
+        int found = resolve_open(fd, subpath, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+        if (found < 0)
+                error_set_errno(error, errno, "Cannot mount on the container's '%s': subpath '%s'", destination,
+                                subpath);
+        return found;
+}
+
+static int clone_mount(int source, bool recursive) {
+        return (int) syscall(SYS_open_tree, source, "",
+                             AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0));
+}
+
+/* With the owner and mode of what is below: they become those of the overlay's root. */
+static int make_upper(int directory, int source) {
+        struct stat st;
+        int fd;
+
+        if (fstat(source, &st) < 0 || mkdirat(directory, "upper", 0700) < 0)
+                return -1;
+        fd = open_below(directory, "upper");
+        if (fd >= 0 && (fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 07777) < 0))
+                fd_closep(&fd);
+        return fd;
+}
+
+/* What is written goes into the writable layer, and with the container. */
+static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
+        _cleanup_close_ int directory = -1, upper = -1, work = -1, lower = -1;
+        g_autofree char *name = g_strdup_printf("volume:%s", wanted->destination);
+
+        g_strdelimit(name, "/", ':');
+        if (mkdirat(context->layer, name, 0700) == 0)
+                directory = open_below(context->layer, name);
+        if (directory >= 0 && mkdirat(directory, "work", 0700) == 0)
+                work = open_below(directory, "work");
+        if (work >= 0)
+                upper = make_upper(directory, source);
+        lower = open_below(source, ".");
+        if (upper < 0 || lower < 0) {
+                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)%s", wanted->source,
+                                writable_layer_hint(errno));
+                return -1;
+        }
+        return overlay_mount_over(lower, upper, work, error);
+}
+
+/* An image in the store is only read: its layers are mounted without one that can be written. */
+static int mount_image(const BindMountContext *context, const Mount *wanted, const MountRequest *request,
+                       GError **error) {
+        g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
+        _cleanup_close_ int whole = -1, part = -1;
+        OverlayPlace place;
+        int fd;
+
+        if (!image)
+                return -1;
+        if (image->layers[1] && !overlay_is_detached(NULL)) {
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "Mount=type=image takes Linux 6.8 for an image of several layers");
+                return -1;
+        }
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, NULL, &place, error) :
+                                   open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (whole < 0)
+                return image->layers[1] ? -1 : fail_mount(wanted, error);
+        if (image->layers[1] && !request->subpath)
+                return fd_steal(&whole);
+        part = request->subpath ? open_subpath(whole, request->subpath, wanted->destination, error) : dup(whole);
+        if (part < 0)
+                return -1;
+        fd = clone_mount(part, false);
+        return fd >= 0 ? fd : fail_mount(wanted, error);
+}
+
+/* A mount of what is wanted, attached nowhere; or -1. */
+static int make_detached(const BindMountContext *context, Mount *wanted, const MountRequest *request,
+                         GError **error) {
+        _cleanup_close_ int source = -1, part = -1;
+        int fd;
+
+        if (request && request->type == MOUNT_IMAGE)
+                return mount_image(context, wanted, request, error);
+        source = bind_mount_open_source(context, wanted, error);
+        if (source >= 0 && request && request->subpath) {
+                part = open_subpath(source, request->subpath, wanted->destination, error);
+                close(source);
+                source = fd_steal(&part);
+        }
+        if (source < 0)
+                return -1;
+        if (request && request->overlay)
+                return make_overlay(context, source, wanted, error);
+        fd = clone_mount(source, is_recursive(wanted));
+        return fd >= 0 ? fd : fail_mount(wanted, error);
 }
 
 /* Only the mount itself gets the flags; mounts below it keep theirs. */
@@ -136,19 +257,16 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
 bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int source = bind_mount_open_source(context, wanted, error), fd = -1, target = -1;
+        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error), target = -1;
         Flags flags;
 
-        if (source < 0)
+        if (fd < 0)
                 return false;
         if (!find_flags(wanted, &flags))
                 return error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
-        fd = (int) syscall(SYS_open_tree, source, "",
-                           AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-                                   (flags.recursive ? AT_RECURSIVE : 0));
-        if (fd < 0 || !restrict_mount(fd, &flags, context->is_shared))
-                return error_set_errno(error, errno, "Cannot mount '%s' in the container", wanted->source);
-        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);
+        if (!restrict_mount(fd, &flags, context->is_shared))
+                return fail_mount(wanted, error) >= 0;
+        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, fd, error);
         if (target < 0)
                 return false;
         if (syscall(SYS_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)

@@ -5,16 +5,18 @@
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
+#include "libstart/option/request.h"
+
 /* Volumes and other bind mounts that see no mounts that are made later, which is the default. */
 
 /* Whether bind_mount_make() can make this one. */
 bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 
 typedef struct BindMountContext {
-        int root_fd;                /* the container's root */
-        const GPtrArray *requests;  /* of MountRequest: the mounts that a user asks for */
-        const char *untrusted_list; /* for looking up sources, see host-path.h */
-        bool is_shared;             /* mounts of this namespace may still be shared with the host's */
+        int root_fd;                     /* the container's root */
+        const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */
+        int layer;                       /* writable layer, for overlays of sources */
+        bool is_shared;                  /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 
 /* The source, looked up among the host's files as host-path.h has it: O_PATH, or -1. A mount that a user asks for must not

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
@@ -54,23 +55,87 @@ char *etc_hosts(const char *added, const char *host_hosts, const char *own_name,
         return g_string_free(text, FALSE);
 }
 
-char *etc_resolv_conf(const char *host_resolv_conf) {
-        static const char *const keywords[] = { "search", "nameserver", "options" };
-        GString *text = g_string_new(NULL);
+/* What a resolv.conf(5) says. Strings belong to `lines`. */
+typedef struct Resolver {
+        char **lines;
+        GPtrArray *servers, *searches, *options;
+} Resolver;
 
-        for (size_t k = 0; k < G_N_ELEMENTS(keywords); k++) {
-                g_auto(GStrv) lines = g_strsplit(host_resolv_conf ?: "", "\n", -1);
+static void resolver_clear(Resolver *resolver) {
+        g_strfreev(resolver->lines);
+        g_ptr_array_unref(resolver->servers);
+        g_ptr_array_unref(resolver->searches);
+        g_ptr_array_unref(resolver->options);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Resolver, resolver_clear)
 
-                for (char **line = lines; *line; line++) {
-                        g_autoptr(GPtrArray) words = split_line(*line, "#;");
+static bool is_server(const char *text) {
+        g_autofree char *address = g_strndup(text, strcspn(text, "%")); /* an interface may follow one of a link */
+        struct in6_addr any;
 
-                        if (words->len < 2 || !g_str_equal(words->pdata[0], keywords[k]))
-                                continue;
-                        for (guint i = 0; i < words->len; i++)
-                                g_string_append_printf(text, "%s%s", i == 0 ? "" : " ", (char *) words->pdata[i]);
-                        g_string_append_c(text, '\n');
-                }
+        return inet_pton(AF_INET, text, &any) == 1 || inet_pton(AF_INET6, address, &any) == 1;
+}
+
+/* The last line counts, as for the C library. */
+static void replace_words(GPtrArray *list, const GPtrArray *line) {
+        g_ptr_array_set_size(list, 0);
+        for (guint i = 1; i < line->len; i++)
+                g_ptr_array_add(list, line->pdata[i]);
+}
+
+static void read_resolver(const char *text, Resolver *ret) {
+        ret->lines = g_strsplit(text ?: "", "\n", -1);
+        for (char **line = ret->lines; *line; line++) {
+                g_autoptr(GPtrArray) words = split_line(*line, "#");
+                const char *keyword = words->len > 0 ? words->pdata[0] : "";
+
+                if (g_str_equal(keyword, "nameserver") && words->len == 2 && is_server(words->pdata[1]))
+                        g_ptr_array_add(ret->servers, words->pdata[1]);
+                else if (g_str_equal(keyword, "search"))
+                        replace_words(ret->searches, words);
+                else if (g_str_equal(keyword, "options"))
+                        replace_words(ret->options, words);
         }
+}
+
+static void append_words(GString *text, const char *keyword, const GPtrArray *words) {
+        for (guint i = 0; i < words->len; i++)
+                g_string_append_printf(text, "%s %s", i == 0 ? keyword : "", (const char *) words->pdata[i]);
+        if (words->len > 0)
+                g_string_append_c(text, '\n');
+}
+
+/* What is asked for, and then the host's if it counts. Transfer container. */
+static GPtrArray *combine(const GPtrArray *asked, const GPtrArray *host, bool with_host) {
+        GPtrArray *all = g_ptr_array_new();
+
+        for (guint i = 0; asked && i < asked->len; i++)
+                g_ptr_array_add(all, asked->pdata[i]);
+        for (guint i = 0; (!asked || with_host) && i < host->len; i++)
+                g_ptr_array_add(all, host->pdata[i]);
+        return all;
+}
+
+static bool is_dot(const GPtrArray *searches) {
+        return searches && searches->len == 1 && g_str_equal(searches->pdata[0], ".");
+}
+
+char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns) {
+        g_auto(Resolver)
+                host = { .servers = g_ptr_array_new(), .searches = g_ptr_array_new(), .options = g_ptr_array_new() };
+        GString *text = g_string_new(NULL);
+        bool with_host = !dns->servers;
+
+        read_resolver(host_resolv_conf, &host);
+        g_autoptr(GPtrArray) servers = combine(dns->servers, host.servers, false);
+        g_autoptr(GPtrArray) searches = combine(dns->searches, host.searches, with_host && !is_dot(dns->searches));
+        g_autoptr(GPtrArray) options = combine(dns->options, host.options, with_host);
+
+        if (!is_dot(searches))
+                append_words(text, "search", searches);
+        for (guint i = 0; i < servers->len; i++)
+                g_string_append_printf(text, "nameserver %s\n", (const char *) servers->pdata[i]);
+        append_words(text, "options", options);
         return g_string_free(text, FALSE);
 }
 

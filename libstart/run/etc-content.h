@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/oci/user.h"
+#include "libstart/option/dns-request.h"
 
 /* The text of the files that Podman gives every container, from the host's own. Results are transfer full. All but
  * etc_localtime() are pure. */
@@ -14,8 +15,9 @@
  * name that is there already gets another address. */
 char *etc_hosts(const char *added, const char *host_hosts, const char *own_name, const char *container_name);
 
-/* /etc/resolv.conf: the search, nameserver and options lines of the host's. */
-char *etc_resolv_conf(const char *host_resolv_conf);
+/* /etc/resolv.conf, made of the host's (a text, or NULL) and of what the container is to have. Servers that are asked for
+ * replace the host's; without any, the host's domains and options follow those that are asked for. */
+char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns);
 
 /* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves;
  * NULL where nothing is missing. `text` is the image's file, or NULL. The group is the one that was asked for, or else

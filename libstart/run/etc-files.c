@@ -7,9 +7,11 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/option/host-entry.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
+#include "libstart/run/host-address.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/upper-layer.h"
 
@@ -41,6 +43,12 @@ static const char *hosts_key(const ContainerRequest *request) {
         return request->hosts->len > 0 ? "AddHost= (--add-host)" : NULL;
 }
 
+static const char *resolv_conf_key(const ContainerRequest *request) {
+        return dns_request_is_empty(&request->dns) || request->dns.of_image ?
+                       NULL :
+                       "DNS=, DNSSearch= or DNSOption= (--dns...)";
+}
+
 static const char *localtime_key(const ContainerRequest *request) {
         return request->timezone ? "Timezone= (--tz)" : NULL;
 }
@@ -52,13 +60,26 @@ static char *read_host_file(const char *path) {
         return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
 }
 
+/* The lines that are asked for, with the machine's address where it is. Transfer full; NULL on errors. */
+static char *make_host_lines(const ContainerRequest *request, GError **error) {
+        g_autofree char *text = g_strconcat("\n", request->hosts->str, NULL);
+        g_auto(GStrv) parts = g_strsplit(text, "\n" HOST_GATEWAY "\t", -1);
+        g_autofree char *address = parts[1] ? host_address_find(error) : NULL;
+        g_autofree char *separator = g_strconcat("\n", address, "\t", NULL);
+        g_autofree char *lines = address || !parts[1] ? g_strjoinv(separator, parts) : NULL;
+
+        return lines ? g_strdup(lines + 1) : NULL;
+}
+
 static bool make_files(const ContainerRequest *request, const char *hostname, EtcFile files[N_FILES],
                        GError **error) {
         bool own_network = request->network == NETWORK_NONE;
-        g_autofree char *hosts = read_host_file("/etc/hosts");
+        g_autofree char *hosts = read_host_file("/etc/hosts"), *added = make_host_lines(request, error);
 
+        if (!added)
+                return false;
         files[HOSTS] = text_file("etc", "hosts",
-                                 etc_hosts(request->hosts->str, hosts, own_network ? hostname : NULL, request->name));
+                                 etc_hosts(added, hosts, own_network ? hostname : NULL, request->name));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
         files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));
@@ -67,10 +88,11 @@ static bool make_files(const ContainerRequest *request, const char *hostname, Et
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
         files[HOSTS].key = hosts_key(request);
         files[LOCALTIME].key = localtime_key(request);
-        if (!own_network) {
+        if (!own_network && !request->dns.of_image) {
                 g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
 
-                files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf));
+                files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf, &request->dns));
+                files[RESOLV_CONF].key = resolv_conf_key(request);
         }
         return !request->timezone ||
                etc_localtime("/", request->timezone, &files[LOCALTIME].content, &files[LOCALTIME].length, error);
@@ -204,5 +226,6 @@ static bool check_visible(const char *path, const char *key, runtime_spec_schema
 bool etc_files_check(const ContainerRequest *request, runtime_spec_schema_defs_mount *const *mounts, size_t length,
                      const char *own, GError **error) {
         return check_visible("/etc/hosts", hosts_key(request), mounts, length, own, error) &&
+               check_visible("/etc/resolv.conf", resolv_conf_key(request), mounts, length, own, error) &&
                check_visible("/etc/localtime", localtime_key(request), mounts, length, own, error);
 }

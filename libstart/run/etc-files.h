@@ -21,7 +21,7 @@ bool etc_files_write(int upper, char *const *layers, const ContainerRequest *req
 GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const ContainerRequest *request,
                                  const char *hostname, const char *passwd, const char *group, GError **error);
 
-/* Does the container see the files that AddHost= and Timezone= ask for, or does another of its mounts hide them? Those
+/* Does the container see the files that AddHost=, DNS= and Timezone= ask for, or does another of its mounts hide them? Those
  * with a source below the directory `own` are the files themselves. */
 bool etc_files_check(const ContainerRequest *request, runtime_spec_schema_defs_mount *const *mounts, size_t length,
                      const char *own, GError **error);

@@ -138,6 +138,29 @@ static int mount_detached(char *const *layers, const Writable *writable, GError 
         return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
 }
 
+static bool set_directory(int context, const char *key, int fd) {
+        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
+
+        return sys_fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
+}
+
+int overlay_mount_over(int lower, int upper, int work, GError **error) {
+        _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
+        int fd = -1;
+
+        if (context >= 0 && set_directory(context, "lowerdir", lower) && set_directory(context, "upperdir", upper) &&
+            set_directory(context, "workdir", work) && sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+                fd = sys_fsmount(context, FSMOUNT_CLOEXEC, 0);
+        if (fd < 0) {
+                int errnum = errno;
+                g_autofree char *explanation = context >= 0 ? read_explanation(context) : NULL;
+
+                error_set_errno(error, errnum, "Cannot mount an overlay%s%s", explanation ? ": " : "",
+                                explanation ?: "");
+        }
+        return fd;
+}
+
 static int mount_in_namespace(char *const *layers, const WritableLayer *layer, const char *target, unsigned version,
                               OverlayPlace *ret_place, GError **error) {
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;

@@ -25,5 +25,9 @@ int overlay_mount(char *const *layers, const WritableLayer *layer, const char *t
 /* Whether overlay_mount() makes such a mount that is attached nowhere, with that layer, on this kernel. */
 bool overlay_is_detached(const WritableLayer *layer);
 
+/* A mount, attached nowhere, of `lower` with what is written in `upper`; `work` is empty. All are descriptors of
+ * directories, whose mounts are attached in this mount namespace. Returns a descriptor, or -1. */
+int overlay_mount_over(int lower, int upper, int work, GError **error);
+
 /* The options of mount(2) for the same, with ':' ',' and '\' in the paths escaped. Transfer full; for tests. */
 char *overlay_options(char *const *layers, const char *upper, const char *work);

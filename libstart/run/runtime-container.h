@@ -5,6 +5,7 @@
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
+#include "libstart/option/request.h"
 #include "libstart/run/exec-report.h"
 #include "libstart/run/timing.h"
 
@@ -17,13 +18,13 @@ typedef struct RuntimeContainer {
         GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
         int layer_mount;    /* detached mount to put on layer_place, first; or -1 */
         const char *layer_place;
-        int root_mount;                    /* the same, to put on the spec's root.path */
-        const GPtrArray *requested_mounts; /* of MountRequest: those of the spec's that a user asks for */
-        int secrets_mount;                 /* the same as root_mount, to put on secrets_place */
+        int layer;         /* that mount, also where it is attached already: overlays of volumes use it */
+        int root_mount;    /* the same, to put on the spec's root.path */
+        int secrets_mount; /* the same as root_mount, to put on secrets_place */
         const char *secrets_place;
-        const char *untrusted_list; /* for the sources of mounts, see host-path.h */
-        int preserve_fds;           /* descriptors from 3 on that the payload inherits */
-        ExecReport *report;         /* its writer sits on descriptor 3 + preserve_fds */
+        const ContainerRequest *request; /* for the mounts that a user asks for */
+        int preserve_fds;                /* descriptors from 3 on that the payload inherits */
+        ExecReport *report;              /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool keep_groups; /* libstart's own, instead of the spec's */
         bool detach;

@@ -60,8 +60,8 @@ static bool has_further_mounts(const RuntimeHooks *hooks) {
 static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
         return (BindMountContext) {
                 .root_fd = hooks->root,
-                .requests = hooks->container->requested_mounts,
-                .untrusted_list = hooks->container->untrusted_list,
+                .request = hooks->container->request,
+                .layer = hooks->container->layer,
                 .is_shared = has_further_mounts(hooks),
         };
 }

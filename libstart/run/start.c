@@ -22,6 +22,7 @@
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
+#include "libstart/run/requested-mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
 #include "libstart/run/runtime.h"
@@ -53,6 +54,7 @@ struct Start {
         char *hostname;
         Identity identity;
         GPtrArray *file_mounts; /* of MountRequest, or NULL */
+        char *volumes;          /* the directory of named volumes, or NULL */
 
         /* described */
         EnvironmentFiles environment_files;
@@ -81,6 +83,7 @@ void start_free(Start *start) {
         g_free(start->hostname);
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
+        g_free(start->volumes);
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
         free_runtime_spec_schema_config_schema(start->spec);
@@ -117,16 +120,23 @@ static bool find(Start *start, GError **error) {
         return true;
 }
 
+static bool find_mounts(Start *start, GError **error) {
+        return requested_mounts_expand(start->request.mounts, error) &&
+               requested_mounts_find_volumes(start->request.mounts, &start->volumes, error);
+}
+
 static bool read_identity(Start *start, GError **error) {
         return identity_read(start->root.fd, &start->request, start->root.config, &start->identity, error);
 }
 
 static bool make_root(Start *start, GError **error) {
-        bool made = root_mount(&start->root, &start->request, start->state_dir.private_path, start->hostname,
-                               error) &&
-                    read_identity(start, error) &&
-                    root_complete(&start->root, &start->request, start->hostname, &start->identity,
-                                  &start->file_mounts, error);
+        bool made =
+                root_mount(&start->root, &start->request, start->state_dir.private_path, start->hostname, error) &&
+                read_identity(start, error) &&
+                root_complete(&start->root, &start->request, start->hostname, &start->identity, &start->file_mounts,
+                              error) &&
+                find_mounts(start, error) &&
+                requested_mounts_prepare(&start->request, start->volumes, &start->root, &start->identity.user, error);
 
         timing_mark(start->timing, TIMING_ROOT);
         return made;
@@ -149,6 +159,8 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .host = &start->host.facts,
                 .hostname = start->hostname,
                 .root = start->root.mount_point,
+                .volumes = start->volumes,
+                .root_is_kept = start->root.directory,
                 .notify_socket = notify_socket,
                 .file_mounts = start->file_mounts,
                 .secret_files = start->secrets.files,
@@ -310,10 +322,10 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
+                .layer = start->root.layer.mount,
                 .secrets_mount = start->secrets.mount,
                 .secrets_place = start->secrets.place,
-                .requested_mounts = start->request.mounts,
-                .untrusted_list = start->request.untrusted_list,
+                .request = &start->request,
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
@@ -357,7 +369,7 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
             !root_find(&start->request, &start->root, error) || !root_peek(&start->root, error) ||
-            !read_identity(start, error))
+            !read_identity(start, error) || !find_mounts(start, error))
                 return NULL;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
         secrets_pretend(&start->request, &start->secrets);

@@ -112,7 +112,7 @@ static void read_record(const char *text, size_t length) {
 
 static void read_hosts(const char *text, size_t length) {
         g_autofree char *hosts = etc_hosts(NULL, text, "a", "b");
-        g_autofree char *resolv_conf = etc_resolv_conf(text);
+        g_autofree char *resolv_conf = etc_resolv_conf(text, &(DnsRequest) { 0 });
 }
 
 /* What is repeated may have a number in it, "%u", or eight letters that all have the same sum in a hash that multiplies

@@ -8,20 +8,31 @@ typedef MountRequest *(*Parse)(const char *value, GError **error);
 
 /* As Mount= has it, each field quoted. Transfer full. */
 static char *spell(const MountRequest *request) {
-        GString *text = g_string_new(request->type == MOUNT_BIND ? "type=bind" : "type=tmpfs");
+        static const char *const types[] = { "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts" };
+        GString *text = g_string_new("type=");
         g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
 
+        g_string_append(text, types[request->type]);
         if (request->source)
                 g_ptr_array_add(fields, g_strconcat("source=", request->source, NULL));
         g_ptr_array_add(fields, g_strconcat("destination=", request->destination, NULL));
         for (guint i = 0; i < request->options->len; i++) {
                 const char *option = request->options->pdata[i];
-                bool is_tmpfs = g_str_has_prefix(option, "size=") || g_str_has_prefix(option, "mode=");
+                bool is_tmpfs = request->type == MOUNT_TMPFS &&
+                                (g_str_has_prefix(option, "size=") || g_str_has_prefix(option, "mode="));
 
                 g_ptr_array_add(fields, g_strconcat(is_tmpfs ? "tmpfs-" : "", option, NULL));
         }
         if (request->type == MOUNT_TMPFS && !mount_request_has_option(request, "tmpcopyup"))
                 g_ptr_array_add(fields, g_strdup("notmpcopyup"));
+        if (request->subpath)
+                g_ptr_array_add(fields, g_strconcat("subpath=", request->subpath, NULL));
+        if (request->overlay)
+                g_ptr_array_add(fields, g_strdup("O"));
+        if (request->chown)
+                g_ptr_array_add(fields, g_strdup("U"));
+        if (request->no_copy)
+                g_ptr_array_add(fields, g_strdup("nocopy"));
         for (guint i = 0; i < fields->len; i++) {
                 g_auto(GStrv) parts = g_strsplit(fields->pdata[i], "\"", -1);
                 g_autofree char *quoted = g_strjoinv("\"\"", parts);
@@ -32,12 +43,20 @@ static char *spell(const MountRequest *request) {
 }
 
 static void check_request(const MountRequest *request) {
-        require(!request->source == (request->type == MOUNT_TMPFS), "a source where none can be, or none");
-        if (request->source)
+        bool is_path = request->type == MOUNT_BIND || request->type == MOUNT_GLOB;
+        bool in_memory = request->type == MOUNT_TMPFS || request->type == MOUNT_RAMFS ||
+                         request->type == MOUNT_DEVPTS;
+
+        require(!request->source || !in_memory, "a source where none can be");
+        require(request->source || in_memory || request->type == MOUNT_VOLUME, "no source");
+        if (is_path)
                 require_clean(request->source);
+        if (request->type == MOUNT_VOLUME)
+                require(!request->source || !strpbrk(request->source, "/:,"), "the volume '%s'", request->source);
         require_clean(request->destination);
         require(!g_str_equal(request->destination, "/"), "a mount on the root");
-        require(mount_request_has_option(request, "ro") != mount_request_has_option(request, "rw"),
+        require(request->type == MOUNT_RAMFS || request->type == MOUNT_DEVPTS ||
+                        mount_request_has_option(request, "ro") != mount_request_has_option(request, "rw"),
                 "a mount is read-only or not");
         for (guint i = 0; i < request->options->len; i++)
                 require(!strpbrk(request->options->pdata[i], ",\n"), "the option '%s'",
@@ -69,6 +88,8 @@ static void check_source(const char *text) {
                 g_autoptr(MountRequest) before = mount_request_parse_mount(text, NULL);
                 g_autoptr(MountRequest) after = mount_request_parse_mount(replaced, NULL);
 
+                if (before && before->type == MOUNT_VOLUME)
+                        continue; /* a path is none of its names */
                 require(!before || (after && g_str_equal(after->source, paths[i])), "'%s' became '%s'", text,
                         replaced);
         }

@@ -130,6 +130,23 @@ CASES = {
         EnvironmentHost=
         NoNewPrivileges=
     ''',
+    'dns': '''
+        DNS=192.0.2.1
+        DNS=2001:DB8::1,192.0.2.2
+        DNSSearch=car.example
+        DNSSearch=hub.example
+        DNSOption=ndots:2
+        DNSOption=two words
+    ''',
+    'dns-and-the-hosts': '''
+        DNSSearch=car.example
+        DNSOption=rotate
+    ''',
+    'dns-no-domain': '''
+        DNS=192.0.2.1
+        DNSSearch=.
+    ''',
+    'dns-none': 'DNS=none',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77

@@ -48,6 +48,17 @@ PROFILE = '''{
 outputs = {}
 
 
+RESOLV_CONF = '''\
+# the host's
+nameserver 10.255.255.53
+search first.example
+search host.example lab
+nameserver 10.255.255.54 # the other
+domain no.example
+options rotate  timeout:1
+'''
+
+
 def case(name):
     value = CASES[name]
     return value if isinstance(value, dict) else {'container': value}
@@ -73,6 +84,7 @@ def prepare(machine):
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
     machine.write('/etc/compare.seccomp.json', PROFILE)
+    machine.write('/etc/resolv.conf', RESOLV_CONF)
     machine.run('''
         podman secret rm --all >/dev/null
         printf secret | podman secret create compare -

@@ -38,6 +38,23 @@ def refused(machine, reason, container, image=BUSYBOX, status=125):
     assert reason in said, said
 
 
+def test_host_gateway(machine):
+    gateway = 'AddHost=hub;us:host-gateway'
+    refused(machine, 'host-gateway (AddHost=, --add-host): the machine has no address yet', gateway)
+    for address, family in (('2001:db8:5::7/64', 'ipv6'), ('10.55.0.7/24', 'ipv4'), ('10.55.0.8/24', 'second')):
+        machine.run(f'busybox ip addr add {address} dev lo')
+        expected = '10.55.0.7' if family != 'ipv6' else '2001:db8:5::7'
+        for network in ('host', 'none'):
+            said = once(machine, 'cat /etc/hosts', f'Network={network}\n        {gateway}')
+            assert f'{expected}\thub us' in said, (family, said)
+            assert not any('host.containers.internal' in line for line in said), said
+        if machine.suite == 'trixie':  # Podman's of bookworm does not do this with a host's network
+            podman = machine.run('podman run --rm --network=host --log-driver=none "--add-host=hub;us:host-gateway" '
+                                 'localhost/test/busybox cat /etc/hosts').out.splitlines()
+            assert podman[0] == f'{expected}\thub us', podman
+    machine.run('for i in 10.55.0.8/24 10.55.0.7/24 2001:db8:5::7/64; do busybox ip addr del $i dev lo; done')
+
+
 def test_network_none_has_only_lo(machine):
     said = once(machine, 'ls /sys/class/net | tr \'\\n\' .; cat /proc/net/dev | wc -l', 'Network=none')
     assert 'lo.3' in said, said
@@ -188,11 +205,11 @@ def test_timezone_of_a_root_directory(machine):
 
 
 def test_files_of_keys_are_not_lost(machine):
-    """Where /etc/hosts and /etc/localtime of the keys cannot be seen, there is no start; and without the keys there is."""
+    """Where the files that the keys make cannot be seen, there is no start; and without the keys there is."""
     machine.run('mkdir -p /srv/conf /srv/bare/bin /srv/bare/etc /srv/bare/proc /srv/bare/sys /srv/bare/dev /srv/bare/run && '
-                'touch /srv/conf/hosts /srv/conf/localtime && '
+                'touch /srv/conf/hosts /srv/conf/localtime /srv/conf/resolv.conf && '
                 'for i in sh cat; do cp /bin/busybox /srv/bare/bin/$i; done')
-    keys = {'hosts': 'AddHost=camera:192.0.2.7', 'localtime': 'Timezone=Asia/Kathmandu'}
+    keys = {'hosts': 'AddHost=camera:192.0.2.7', 'localtime': 'Timezone=Asia/Kathmandu', 'resolv.conf': 'DNS=192.0.2.1'}
     for name, key in keys.items():
         for volume in ('/srv/conf:/etc', f'/srv/conf/{name}:/etc/{name}'):
             refused(machine, f"hides the '/etc/{name}'", f'{key}\n        Volume={volume}')

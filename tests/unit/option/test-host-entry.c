@@ -7,6 +7,7 @@ static const GoodValue good[] = {
         { "hub;hub.car;h_1:10.0.0.1", "10.0.0.1\thub hub.car h_1\n" },
         { "hub:::1", "::1\thub\n" },
         { "hub:fe80::1:2", "fe80::1:2\thub\n" },
+        { "hub:host-gateway,me;us:host-gateway", "host-gateway\thub\nhost-gateway\tme us\n" },
         { "a:1.2.3.4,b;c:::2", "1.2.3.4\ta\n::2\tb c\n" },
 };
 
@@ -21,7 +22,6 @@ static const BadValue bad[] = {
         { "hub;:10.0.0.1", KT_ERROR_USAGE, "'' is no name" },
         { "hub\n1.1.1.1 bank:10.0.0.1", KT_ERROR_USAGE, "no name" },
         { "hub #:10.0.0.1", KT_ERROR_USAGE, "'hub #' is no name" },
-        { "hub:host-gateway", KT_ERROR_UNSUPPORTED, "127.0.0.1" },
 };
 
 static char *parse(const char *value, GError **error) {

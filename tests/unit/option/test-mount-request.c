@@ -4,12 +4,18 @@
 
 /* "TYPE SOURCE DESTINATION OPTIONS[ relabel]", so that a table can hold it. */
 static char *describe(const MountRequest *request) {
-        GString *text = g_string_new(request->type == MOUNT_BIND ? "bind" : "tmpfs");
+        static const char *const types[] = { "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts" };
+        GString *text = g_string_new(types[request->type]);
 
         g_string_append_printf(text, " %s %s ", request->source ?: "-", request->destination);
         for (guint i = 0; i < request->options->len; i++)
                 g_string_append_printf(text, "%s%s", i ? "," : "", (char *) request->options->pdata[i]);
         g_string_append(text, request->relabel ? " relabel" : "");
+        g_string_append(text, request->overlay ? " overlay" : "");
+        g_string_append(text, request->chown ? " chown" : "");
+        g_string_append(text, request->no_copy ? " nocopy" : "");
+        if (request->subpath)
+                g_string_append_printf(text, " in %s", request->subpath);
         return g_string_free(text, FALSE);
 }
 
@@ -22,7 +28,7 @@ static const struct {
 } good[] = {
         { mount_request_parse_volume, "/src:/dst", "bind /src /dst rw,rprivate,rbind" },
         { mount_request_parse_volume, "/src:/dst:ro", "bind /src /dst ro,rprivate,rbind" },
-        { mount_request_parse_volume, "/src:/dst:ro,nocopy,bind", "bind /src /dst ro,bind,private" },
+        { mount_request_parse_volume, "/src:/dst:ro,nocopy,bind", "bind /src /dst ro,bind,private nocopy" },
         { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind relabel" },
         { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind relabel" },
         { mount_request_parse_volume, "/src:/dst:cached", "bind /src /dst rw,rprivate,rbind" },
@@ -58,6 +64,23 @@ static const struct {
           "tmpfs - /t size=1m,mode=1777,rw,rprivate,nosuid,nodev" },
         { mount_request_parse_mount, "type=tmpfs,dst=/t,noswap",
           "tmpfs - /t noswap,rw,rprivate,nosuid,nodev,tmpcopyup" },
+        { mount_request_parse_volume, "/src:/dst:U", "bind /src /dst rw,rprivate,rbind chown" },
+        { mount_request_parse_volume, "/src:/dst:O", "bind /src /dst rw,rprivate,rbind overlay" },
+        { mount_request_parse_volume, "/dst", "volume - /dst rw,rprivate,rbind,nosuid,nodev" },
+        { mount_request_parse_volume, "v:/dst", "volume v /dst rw,rprivate,rbind,nosuid,nodev" },
+        { mount_request_parse_volume, "9_a.b-c:/dst:ro,suid,dev,nocopy,U",
+          "volume 9_a.b-c /dst ro,suid,dev,rprivate,rbind chown nocopy" },
+        { mount_request_parse_volume, "v:/dst:copy,O", "volume v /dst rw,rprivate,rbind,nosuid,nodev overlay" },
+        { mount_request_parse_mount, "source=v,dst=/d", "volume v /d rw,rprivate,rbind,nosuid,nodev" },
+        { mount_request_parse_mount, "type=volume,dst=/d,ro", "volume - /d ro,rprivate,rbind,nosuid,nodev" },
+        { mount_request_parse_mount, "type=volume,src=v,dst=/d,subpath=/a/b,U=true",
+          "volume v /d rw,rprivate,rbind,nosuid,nodev chown in /a/b" },
+        { mount_request_parse_mount, "type=image,src=localhost/i:1,dst=/d", "image localhost/i:1 /d ro" },
+        { mount_request_parse_mount, "type=image,src=i,dst=/d,rw=false,subpath=x", "image i /d ro in x" },
+        { mount_request_parse_mount, "type=glob,src=/etc/./h*,dst=/d,ro", "glob /etc/h* /d ro,rprivate,rbind" },
+        { mount_request_parse_mount, "type=ramfs,dst=/d", "ramfs - /d " },
+        { mount_request_parse_mount, "type=devpts,dst=/d,uid=1,gid=5,mode=620,max=9",
+          "devpts - /d uid=1,gid=5,mode=620,max=9" },
 };
 
 START_TEST(test_good) {
@@ -78,8 +101,13 @@ static const struct {
         const char *message;
 } bad[] = {
         { mount_request_parse_volume, "", KT_ERROR_USAGE, "SOURCE:DESTINATION" },
-        { mount_request_parse_volume, "/a", KT_ERROR_UNSUPPORTED, "anonymous volume" },
-        { mount_request_parse_volume, "data:/a", KT_ERROR_UNSUPPORTED, "/var/lib/data" },
+        { mount_request_parse_volume, "a", KT_ERROR_USAGE, "'a' is not an absolute path" },
+        { mount_request_parse_volume, "-data:/a", KT_ERROR_USAGE, "no name of a volume" },
+        { mount_request_parse_volume, "a/b:/a", KT_ERROR_USAGE, "no name of a volume" },
+        { mount_request_parse_volume, "a@b:/a", KT_ERROR_USAGE, "no name of a volume" },
+        { mount_request_parse_volume, "v:/a:O,U", KT_ERROR_UNSUPPORTED, "neither 'U' nor 'ro'" },
+        { mount_request_parse_volume, "/v:/a:ro,O", KT_ERROR_UNSUPPORTED, "neither 'U' nor 'ro'" },
+        { mount_request_parse_volume, "v:/a:copy,nocopy", KT_ERROR_USAGE, "exclude each other" },
         { mount_request_parse_volume, "./data:/a", KT_ERROR_USAGE, "'./data' is relative" },
         { mount_request_parse_volume, ":/a", KT_ERROR_USAGE, "source" },
         { mount_request_parse_volume, "/a:", KT_ERROR_USAGE, "destination: the path is empty" },
@@ -95,10 +123,10 @@ static const struct {
         { mount_request_parse_volume, "/a:/b:bogus", KT_ERROR_USAGE, "unknown mount option 'bogus'" },
         { mount_request_parse_volume, "/a:/b:ro=1", KT_ERROR_USAGE, "takes no value" },
         { mount_request_parse_volume, "/a:/b:size=1k", KT_ERROR_USAGE, "'size' is not for a bind mount" },
-        { mount_request_parse_volume, "/a:/b:U", KT_ERROR_UNSUPPORTED, "chown" },
-        { mount_request_parse_volume, "/a:/b:O", KT_ERROR_UNSUPPORTED, "overlay" },
+        { mount_request_parse_volume, "/a:/b:U,U", KT_ERROR_USAGE, "exclude each other" },
+        { mount_request_parse_volume, "/a:/b:subpath=x", KT_ERROR_USAGE, "not for a bind mount" },
         { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10", KT_ERROR_UNSUPPORTED, "idmap" },
-        { mount_request_parse_volume, "/a:/b:copy", KT_ERROR_UNSUPPORTED, "tmpfiles.d" },
+        { mount_request_parse_volume, "/a:/b:copy", KT_ERROR_USAGE, "not for a bind mount" },
         { mount_request_parse_volume, "/a:/b:upperdir=/x", KT_ERROR_UNSUPPORTED, ".mount unit" },
         { mount_request_parse_tmpfs, "t", KT_ERROR_USAGE, "'t' is not an absolute path" },
         { mount_request_parse_tmpfs, "", KT_ERROR_USAGE, "DESTINATION" },
@@ -111,11 +139,17 @@ static const struct {
         { mount_request_parse_tmpfs, "/t:mode=789", KT_ERROR_USAGE, "'789'" },
         { mount_request_parse_tmpfs, "/t:mode=", KT_ERROR_USAGE, "octal" },
         { mount_request_parse_tmpfs, "/t:mode=177777", KT_ERROR_USAGE, "octal" },
-        { mount_request_parse_tmpfs, "/t:U", KT_ERROR_UNSUPPORTED, "'U'" },
+        { mount_request_parse_tmpfs, "/t:U", KT_ERROR_USAGE, "'U' is not for a tmpfs" },
         { mount_request_parse_tmpfs, "/t:tmpcopyup,notmpcopyup", KT_ERROR_USAGE, "exclude each other" },
-        { mount_request_parse_mount, "source=/a,dst=/b", KT_ERROR_UNSUPPORTED, "type=bind" },
-        { mount_request_parse_mount, "type=volume,dst=/b", KT_ERROR_UNSUPPORTED, "'volume'" },
-        { mount_request_parse_mount, "type=image,dst=/b", KT_ERROR_UNSUPPORTED, "'image'" },
+        { mount_request_parse_mount, "source=/a,dst=/b", KT_ERROR_USAGE, "type=bind" },
+        { mount_request_parse_mount, "type=volume,dst=/b,subpath=x", KT_ERROR_USAGE, "no 'subpath'" },
+        { mount_request_parse_mount, "type=volume,src=v,dst=/b,subpath=", KT_ERROR_USAGE, "is empty" },
+        { mount_request_parse_mount, "type=image,dst=/b", KT_ERROR_USAGE, "'source=' is missing" },
+        { mount_request_parse_mount, "type=image,src=i,dst=/b,rw=true", KT_ERROR_USAGE, "'rw' is not for a image" },
+        { mount_request_parse_mount, "type=glob,src=a*,dst=/b", KT_ERROR_USAGE, "absolute" },
+        { mount_request_parse_mount, "type=ramfs,src=a,dst=/b", KT_ERROR_USAGE, "has no 'src'" },
+        { mount_request_parse_mount, "type=devpts,dst=/b,gid=tty", KT_ERROR_USAGE, "'tty' is no number" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b", KT_ERROR_UNSUPPORTED, "'artifact'" },
         { mount_request_parse_mount, "type=bind,type=bind,dst=/b", KT_ERROR_USAGE, "twice" },
         { mount_request_parse_mount, "type=bind,src=/a", KT_ERROR_USAGE, "'destination='" },
         { mount_request_parse_mount, "type=bind,src=/a,source=/a,dst=/b", KT_ERROR_USAGE, "source is given twice" },
@@ -131,10 +165,10 @@ static const struct {
           "'bind-propagation=up'" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,tmpfs-size=1", KT_ERROR_USAGE, "not for a bind mount" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,relabel=me", KT_ERROR_USAGE, "'relabel=me'" },
-        { mount_request_parse_mount, "type=bind,src=/a,dst=/b,U=true", KT_ERROR_UNSUPPORTED, "'U'" },
         { mount_request_parse_mount, "type=bind,src=/a,dst=/b,bind-nonrecursive=false", KT_ERROR_USAGE,
           "only be true" },
-        { mount_request_parse_mount, "type=tmpfs,src=/a,dst=/b", KT_ERROR_USAGE, "a tmpfs has no 'src'" },
+        { mount_request_parse_mount, "type=tmpfs,src=/a,dst=/b", KT_ERROR_USAGE,
+          "a file system in memory has no 'src'" },
         { mount_request_parse_mount, "type=tmpfs,dst=/b,size=1", KT_ERROR_USAGE, "'tmpfs-size='" },
         { mount_request_parse_mount, "type=tmpfs,dst=/b,bind-propagation=private", KT_ERROR_USAGE,
           "not for a tmpfs" },

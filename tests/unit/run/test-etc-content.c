@@ -36,10 +36,35 @@ START_TEST(test_hosts_without_a_name_that_is_none) {
 }
 END_TEST
 
+#define HOST \
+        "nameserver 10.1.1.1\nsearch host.example lab\nnameserver fe80::1%eth0\nsearch last.example\noptions rotate\n"
+#define SERVERS "nameserver 10.1.1.1\nnameserver fe80::1%eth0\n"
+
+/* All but the last three: podman. */
 static const struct {
         const char *host, *expected;
+        const char *servers, *searches, *options;
 } resolv_conf[] = {
-        { "nameserver 10.0.0.53\n", "nameserver 10.0.0.53\n" }, /* podman */
+        { "nameserver 10.0.0.53\n", "nameserver 10.0.0.53\n" },
+        { HOST, "search last.example\n" SERVERS "options rotate\n" },
+        { HOST, "search last.example\nnameserver 9.9.9.9\nnameserver 2001:db8::1\noptions rotate\n",
+          "9.9.9.9,2001:DB8::1" },
+        { HOST, "search a.b c last.example\n" SERVERS "options rotate\n", NULL, "a.b,c" },
+        { HOST, SERVERS "options rotate\n", NULL, "." },
+        { HOST, "search last.example\n" SERVERS "options x y rotate\n", NULL, NULL, "x y" },
+        { HOST, "search x\nnameserver 9.9.9.9\noptions y\n", "9.9.9.9", "x", "y" },
+        { HOST, "search last.example\nnameserver 9.9.9.9\noptions y\n", "9.9.9.9", NULL, "y" },
+        { HOST, "nameserver 9.9.9.9\noptions rotate\n", "9.9.9.9", "." },
+        { "nameserver 127.0.0.53\noptions edns0 trust-ad\nsearch .\n",
+          "nameserver 127.0.0.53\noptions edns0 trust-ad\n" },
+        { "nameserver 127.0.0.53\nsearch .\n", "search x .\nnameserver 127.0.0.53\n", NULL, "x" },
+        { "nameserver 10.1.1.1 10.1.1.2\n nameserver 10.1.1.3\nnameserver\t10.1.1.4 # x\nsearch a b # c\n; x\n"
+          "nameserver 10.1.1.5;x\noptions a b # c\nsortlist 1.2.3.4\noptions\nsearch\nnameserver bad\n"
+          "nameserver 10.1.1.1\n",
+          "nameserver 10.1.1.3\nnameserver 10.1.1.4\nnameserver 10.1.1.1\n" },
+        { "search a b \noptions   x   y \nnameserver 1.2.3.4", "search a b\nnameserver 1.2.3.4\noptions x y\n" },
+        { "domain foo\n", "" },
+        { NULL, "options x\n", NULL, NULL, "x" },
         { "# by hand\noptions edns0 trust-ad\n;x\nnameserver 127.0.0.53\nsearch lan  car.lan\n",
           "search lan car.lan\nnameserver 127.0.0.53\noptions edns0 trust-ad\n" },
         { "nameserver\nsortlist 1.2.3.4\n", "" },
@@ -47,8 +72,12 @@ static const struct {
 };
 
 START_TEST(test_resolv_conf) {
-        g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host);
+        g_auto(DnsRequest) dns = { 0 };
 
+        ck_assert(!resolv_conf[_i].servers || dns_request_add_servers(&dns, resolv_conf[_i].servers, NULL));
+        ck_assert(!resolv_conf[_i].searches || dns_request_add_searches(&dns, resolv_conf[_i].searches, NULL));
+        ck_assert(!resolv_conf[_i].options || dns_request_add_options(&dns, resolv_conf[_i].options, NULL));
+        g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host, &dns);
         ck_assert_str_eq(text, resolv_conf[_i].expected);
 }
 END_TEST

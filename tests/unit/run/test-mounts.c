@@ -111,7 +111,8 @@ static const struct {
 };
 
 START_TEST(test_bad_sources) {
-        const BindMountContext context = { .root_fd = -1 };
+        const ContainerRequest request = { 0 };
+        const BindMountContext context = { .root_fd = -1, .request = &request };
         Mount mount = { .source = (char *) bad[_i].source, .destination = (char *) "/a" };
         g_autoptr(GError) error = NULL;
 

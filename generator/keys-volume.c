@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/install.h"
+#include "generator/keys-container.h"
+#include "generator/keys-volume.h"
+#include "generator/keys.h"
+#include "generator/names.h"
+#include "generator/source-path.h"
+#include "generator/volumes.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/option/mount-request.h"
+
+static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "local") ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': volumes are directories of the host (local); for an image's files, use "
+                         "Mount=type=image,source=IMAGE,destination=PATH in the .container file",
+                         value->text);
+}
+
+/* Podman takes any other word for 0. */
+static bool handle_id(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXUINT32 - 1, NULL, NULL) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no number: name the owner by its id", value->text);
+}
+
+static bool handle_name(Container *container, const Key *key, const Value *value, GError **error) {
+        return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
+}
+
+static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
+        return key_set_option(container, "label", value->text, error);
+}
+
+#define NO_PODMAN "there is no podman command; write what it says as keys of [Volume]"
+
+static const Key volume_keys[] = {
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "Copy", READ_BOOLEAN, handle_nothing, NULL },
+        { "Device", READ_LAST, handle_nothing, NULL },
+        { "Driver", READ_LAST, handle_driver, NULL },
+        { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "Group", READ_LAST, handle_id, NULL },
+        { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
+        { "Label", READ_PAIRS, handle_label, NULL },
+        { "Options", READ_LAST, handle_nothing, NULL },
+        { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
+        { "Type", READ_LAST, handle_nothing, NULL },
+        { "User", READ_LAST, handle_id, NULL },
+        { "VolumeName", READ_LAST, handle_name, NULL },
+};
+
+static const KeyTable keys_volume = { "Volume", volume_keys, G_N_ELEMENTS(volume_keys) };
+
+static void add_option(GString *command, const char *option, const char *name, const char *value) {
+        g_autofree char *word = g_strconcat(name, value, NULL);
+
+        launch_args_append_word(command, option);
+        launch_args_append_word(command, word);
+}
+
+/* Options=, with the owner before, as Podman has them. Transfer full. */
+static char *join_options(const SourceFile *source) {
+        g_autofree char *options = volume_file_value(source, "Options"), *uid = volume_file_value(source, "User"),
+                        *gid = volume_file_value(source, "Group");
+        g_autoptr(GString) all = g_string_new(NULL);
+
+        if (uid)
+                g_string_append_printf(all, ",uid=%s", uid);
+        if (gid)
+                g_string_append_printf(all, ",gid=%s", gid);
+        if (options)
+                g_string_append_printf(all, ",%s", options);
+        return all->len > 0 ? g_strdup(all->str + 1) : NULL;
+}
+
+static void need_device(Container *container, const char *key) {
+        const UnitLine *line = container_line(container, "Volume", key);
+
+        if (line && line->value[0])
+                container_problem(container, line, "needs Device=, which says what is mounted");
+}
+
+static void set_commands(Container *container) {
+        const SourceFile *source = container->source;
+        g_autofree char *name = volume_file_name(source), *device = volume_file_value(source, "Device"),
+                        *type = volume_file_value(source, "Type"), *options = join_options(source),
+                        *copy = volume_file_value(source, "Copy"),
+                        *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --unmount %s", name);
+        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart volume");
+
+        if (!strpbrk(name, "%$") && !mount_request_check_volume_source(name, NULL))
+                container_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
+        if (copy)
+                add_option(start, "--opt", volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
+        if (device)
+                add_option(start, "--opt", "device=", device);
+        else {
+                need_device(container, "Type");
+                need_device(container, "Options");
+        }
+        if (type)
+                add_option(start, "--opt", "type=", type);
+        if (options)
+                add_option(start, "--opt", "o=", options);
+        for (guint i = 0; i < container->args->labels->len; i++)
+                add_option(start, "--label", "", container->args->labels->pdata[i]);
+        launch_args_append_word(start, name);
+        service_set(container->service, "ExecStart", start->str);
+        if (device)
+                service_set(container->service, "ExecStop", stop);
+}
+
+Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+        Container *container = container_new(source, service_name, names);
+        Service *service = container->service;
+        g_autofree char *path = source_path_escape(source->path, "%");
+
+        container_add_syntax_problems(container);
+        if (name_has_at(source->name))
+                container_problem(container, NULL, "a volume has no instances: write a file for each");
+        keys_apply(container, &keys_volume);
+        keys_apply(container, &keys_quadlet);
+        /* A container that starts early needs it as early. */
+        service_unit_first(service, "DefaultDependencies", "no");
+        service_unit_first(service, "Conflicts", "shutdown.target");
+        service_unit_first(service, "Before", "shutdown.target");
+        service_unit_first(service, "After", "systemd-remount-fs.service");
+        service_unit(service, "SourcePath", path);
+        service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
+        service_set(service, "Type", "oneshot");
+        service_set(service, "RemainAfterExit", "yes");
+        if (!service_user_line(service, "SyslogIdentifier"))
+                service_set(service, "SyslogIdentifier", "%N");
+        set_commands(container);
+        install_apply(container);
+        return container;
+}

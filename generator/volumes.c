@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/key.h"
+#include "generator/volumes.h"
+#include "libstart/base/error.h"
+#include "libstart/option/mount-request.h"
+
+char *volume_file_value(const SourceFile *source, const char *key) {
+        const UnitLine *line = unit_section_last(unit_file_section(source->unit, "Volume"), key);
+        g_autofree char *value = line ? words_unquote(line->value) : NULL;
+
+        return value && value[0] ? g_steal_pointer(&value) : NULL;
+}
+
+char *volume_file_name(const SourceFile *source) {
+        char *name = volume_file_value(source, "VolumeName");
+
+        return name  ?:
+                       g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".volume")),
+                                       source->name);
+}
+
+bool volume_file_is_no_copy(const SourceFile *source) {
+        g_autofree char *value = volume_file_value(source, "Copy");
+        bool copy = true;
+
+        return value && key_parse_boolean(value, &copy, NULL) && !copy;
+}
+
+static void order_after(Container *container, const char *dependency, const char *unit) {
+        g_autofree char *line = g_strdup_printf("\n%s=%s\n", dependency, unit);
+
+        if (strstr(container->service->unit_last->str, line + 1))
+                return;
+        service_unit(container->service, dependency, unit);
+        service_unit(container->service, "After", unit);
+}
+
+static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
+        g_autofree char *service = unit_names_translate(container->names, file, error);
+        g_autofree char *device = NULL;
+        const SourceFile *source = service ? unit_names_maker(container->names, service) : NULL;
+
+        if (!service)
+                return NULL;
+        if (!source || !source->unit) {
+                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
+                return NULL;
+        }
+        order_after(container, "Requires", service);
+        device = volume_file_value(source, "Device");
+        if (device)
+                container->mounted_volume = source;
+        *ret_no_copy = volume_file_is_no_copy(source);
+        return volume_file_name(source);
+}
+
+char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+        g_autofree char *unit = NULL;
+
+        *ret_no_copy = false;
+        if (g_str_has_suffix(source, ".volume"))
+                return refer_to_file(container, source, ret_no_copy, error);
+        if (!strpbrk(source, "%$") && !mount_request_check_volume_source(source, error))
+                return NULL;
+        unit = g_strdup_printf("keyturn-volume@%s.service", source);
+        if (!strchr(source, '$')) /* then libstart makes it */
+                order_after(container, "Wants", unit);
+        return g_strdup(source);
+}

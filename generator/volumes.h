@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/container.h"
+
+/* Named volumes, as containers refer to them: by their name, or by the .volume file that says what they are. What makes one
+ * is a service of its own, ahead of the containers that use it. */
+
+/* The name of the volume that SOURCE of Volume= or Mount= means: a name, or NAME.volume. The container's service comes after
+ * the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
+char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error);
+
+/* The last value of a key in the [Volume] of such a file, or NULL where it is not set. Transfer full. */
+char *volume_file_value(const SourceFile *source, const char *key);
+
+/* VolumeName=, or systemd-STEM as Podman has it. Transfer full. */
+char *volume_file_name(const SourceFile *source);
+
+/* Copy=false. */
+bool volume_file_is_no_copy(const SourceFile *source);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Trees of files that nobody vouches for: an image's, and those of a volume that payloads write to. Names are looked up
+ * one by one, below a descriptor, and no link is followed. */
+
+/* Copy what is in the directory `from` into `to`, which is empty: with owners, modes, times, hard links among the files,
+ * and the extended attributes of users and of capabilities. Device nodes and sockets are left out, and of a file in holes
+ * the holes stay. Both are descriptors that can be read. */
+bool tree_copy(int from, int to, GError **error);
+
+/* Remove the directory `name` with all that is in it. It need not be there. */
+bool tree_remove(int parent, const char *name, GError **error);
+
+/* Is there nothing in it? */
+bool tree_is_empty(int directory);

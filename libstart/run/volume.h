@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/oci/user.h"
+
+/* Podman's local volumes, which are keyturn's too: GRAPHROOT/volumes/NAME/_data. All but _data is root's alone. Podman
+ * also has a record of each in its database. A volume that Podman does not know is taken over, with its files, when it is
+ * first asked to create or to use it. */
+
+/* GRAPHROOT/volumes, as storage.conf has it. Transfer full. */
+char *volume_directory(GError **error);
+
+/* Where its files are. Transfer full. */
+char *volume_path(const char *directory, const char *name);
+
+/* The volume's own directory, which is made with its _data if it is not there. Returns a descriptor, or -1. */
+int volume_open(const char *directory, const char *name, GError **error);
+
+/* The files of a volume that volume_open() gave: a descriptor that can be read, or -1. */
+int volume_open_data(int volume, const char *name, GError **error);
+
+/* What a container brings to a volume that none has used before. */
+typedef struct VolumeUse {
+        int root_fd;             /* its root */
+        const char *destination; /* in there */
+        bool no_copy;
+        const UserIdentity *user; /* owner, where the image has no such directory */
+} VolumeUse;
+
+/* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the
+ * owner and mode of that directory. Never again after that, even if the volume is empty then. A start that is interrupted
+ * leaves what the next one completes. One that is made at the same time waits. */
+bool volume_use(int volume, const char *name, const VolumeUse *use, GError **error);

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Volumes: named ones that Podman knows, too, anonymous ones, what comes from the image, and the other types of Mount=."""
+
+VOLUMES = '/var/lib/containers/storage/volumes'
+
+
+def start(machine, name, keys, image='localhost/test/busybox', exec_='sleep 1000', more=''):
+    """Starts a container of these keys; again, if it runs."""
+    machine.container(name, f'[Container]\nImage={image}\nExec={exec_}\nStopSignal=SIGKILL\n' + keys + '\n' + more)
+    machine.run(f'systemctl restart {name}', timeout=30)
+
+
+def inside(machine, name, command):
+    return machine.run(f'keyturnctl exec {name} sh -c "{command}"').out
+
+
+def refuses(machine, name, keys, message, **more):
+    machine.container(name, '[Container]\nImage=localhost/test/busybox\nExec=true\n' + keys + '\n')
+    assert machine.run(f'systemctl start {name}', check=False).status != 0, 'it has started'
+    said = machine.journal(f'{name}.service')
+    assert message in said, said
+
+
+def remove_volumes(machine):
+    machine.run('podman volume rm -fa', check=False)
+    machine.run(f'rm -rf {VOLUMES}/*; systemctl stop "*-volume.service" "keyturn-volume@*"')
+
+
+def test_a_named_volume_is_podmans_too_and_stays(machine):
+    remove_volumes(machine)
+    start(machine, 'one', 'Volume=first:/new\nVolume=first:/again:ro')
+    assert 'first' in machine.run('podman volume ls -q').out.split()
+    inside(machine, 'one', 'echo kept >/new/file')
+    assert inside(machine, 'one', 'cat /again/file') == 'kept\n'
+    assert machine.run('podman run --rm --network host -v first:/x localhost/test/busybox cat /x/file').out == 'kept\n'
+    machine.run('systemctl restart one')
+    assert inside(machine, 'one', 'cat /new/file') == 'kept\n'
+    options = inside(machine, 'one', 'grep /new /proc/self/mountinfo')
+    assert 'rw,nosuid,nodev,relatime' in options, options
+
+
+def test_a_volume_of_podmans_is_used(machine):
+    remove_volumes(machine)
+    machine.run('podman volume create second && podman run --rm --network host -v second:/x localhost/test/busybox '
+                'sh -c "echo podman >/x/file; chown 7 /x"')
+    start(machine, 'one', 'Volume=second:/bin2')
+    assert inside(machine, 'one', 'cat /bin2/file; stat -c %u /bin2') == 'podman\n7\n'
+
+
+def test_without_podman_volumes_are_made_all_the_same(machine):
+    remove_volumes(machine)
+    machine.run('mv /usr/bin/podman /usr/bin/podman.away')
+    try:
+        machine.write('/etc/containers/systemd/data.volume', '[Volume]\nUser=5\nGroup=6\nLabel=a=b\n')
+        start(machine, 'one', 'Volume=alone:/new\nVolume=data.volume:/data')
+        inside(machine, 'one', 'echo x >/new/file')
+        assert machine.run(f'stat -c "%a %u %g" {VOLUMES} {VOLUMES}/alone {VOLUMES}/alone/_data '
+                           f'{VOLUMES}/systemd-data/_data').out == '700 0 0\n700 0 0\n755 0 0\n755 5 6\n'
+    finally:
+        machine.run('mv /usr/bin/podman.away /usr/bin/podman; rm /etc/containers/systemd/data.volume')
+    # Podman takes it over, with its files.
+    assert machine.run('podman run --rm --network host -v alone:/x localhost/test/busybox cat /x/file').out == 'x\n'
+    assert 'alone' in machine.run('podman volume ls -q').out.split()
+
+
+def test_a_volume_file_makes_a_service_ahead(machine):
+    remove_volumes(machine)
+    machine.write('/etc/containers/systemd/data.volume', '[Volume]\nLabel=what=kept\nVolumeName=my-data\nCopy=false\n')
+    start(machine, 'one', 'Volume=data.volume:/bin/sub\nMount=type=volume,source=data.volume,destination=/m,ro')
+    assert machine.show('data-volume', 'ActiveState') == 'active'
+    assert 'what:kept' in machine.run("podman volume inspect --format '{{.Labels}}' my-data").out
+    assert 'data-volume.service' in machine.show('one', 'Requires')
+    machine.run('rm /etc/containers/systemd/data.volume')
+
+
+def test_a_device_is_mounted_by_the_volumes_service(machine):
+    remove_volumes(machine)
+    machine.write('/etc/containers/systemd/mem.volume',
+                  '[Volume]\nDevice=tmpfs\nType=tmpfs\nOptions=size=1M,mode=0750\nUser=9\n')
+    start(machine, 'one', 'Volume=mem.volume:/mem')
+    assert inside(machine, 'one', "stat -c '%u %a' /mem; df -k /mem | tail -1 | awk '{print \\$2}'") == '9 750\n1024\n'
+    assert machine.run(f'findmnt -no FSTYPE {VOLUMES}/systemd-mem/_data').out == 'tmpfs\n'
+    machine.run('systemctl stop one mem-volume')
+    assert machine.run(f'findmnt -no FSTYPE {VOLUMES}/systemd-mem/_data', check=False).out == ''
+    machine.run('rm /etc/containers/systemd/mem.volume')
+
+
+# ---- what the image has
+
+
+def test_first_use_copies_what_the_image_has_and_never_again(machine):
+    remove_volumes(machine)
+    start(machine, 'one', 'Volume=copied:/etc\nVolume=fresh:/fresh\nVolume=sub:/bin\nUser=12:13')
+    image = machine.run('m=$(podman image mount localhost/test/busybox); ls -A $m/bin | wc -l; '
+                        'stat -c "%u %a" $m/bin; podman image unmount -a >/dev/null').out
+    assert machine.run(f'ls -A {VOLUMES}/sub/_data | wc -l; stat -c "%u %a" {VOLUMES}/sub/_data').out == image
+    assert machine.run(f'stat -c "%u:%g" {VOLUMES}/fresh/_data').out == '12:13\n'
+    assert machine.run(f'readlink {VOLUMES}/sub/_data/ls').out == 'busybox\n'
+    # Emptied, it stays empty.
+    machine.run(f'systemctl stop one; find {VOLUMES}/fresh/_data {VOLUMES}/copied/_data -mindepth 1 -delete')
+    machine.run('systemctl start one')
+    assert 'ls' in inside(machine, 'one', 'ls /bin').split()
+    assert machine.run(f'ls -A {VOLUMES}/copied/_data | grep -v -e hosts -e hostname -e resolv.conf -e mtab',
+                       check=False).out == ''
+
+
+def test_an_interrupted_copy_is_done_by_the_next_start(machine):
+    remove_volumes(machine)
+    # As a start leaves it that is killed while it copies, and one that is killed while it moves.
+    machine.run(f'mkdir -p {VOLUMES}/half/_data/.keyturn-copying/x {VOLUMES}/moving/_data/.keyturn-copied; '
+                f'chmod 700 {VOLUMES}/*; echo junk >{VOLUMES}/half/_data/.keyturn-copying/busybox; '
+                f'echo a >{VOLUMES}/moving/_data/first; echo b >{VOLUMES}/moving/_data/.keyturn-copied/second')
+    start(machine, 'one', 'Volume=half:/bin\nVolume=moving:/usr')
+    assert machine.run(f'ls -A {VOLUMES}/moving/_data').out == 'first\nsecond\n'
+    assert machine.run(f'test -x {VOLUMES}/half/_data/busybox && ls -A {VOLUMES}/half/_data | grep -c keyturn',
+                       check=False).out == '0\n'
+
+
+def test_two_containers_begin_to_use_a_volume_at_once(machine):
+    remove_volumes(machine)
+    for name in 'ab':
+        machine.container(name, '[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+                                'Volume=both:/bin\n', reload=False)
+    machine.reload()
+    for _ in range(5):
+        machine.run(f'systemctl stop a b; rm -rf {VOLUMES}/both; systemctl start a b')
+        assert machine.run(f'ls -A {VOLUMES}/both/_data | grep -c -e keyturn', check=False).out == '0\n'
+        assert inside(machine, 'a', 'ls /bin | wc -l') == inside(machine, 'b', 'ls /bin | wc -l')
+
+
+def test_a_read_only_root_has_writable_volumes(machine):
+    remove_volumes(machine)
+    start(machine, 'one', 'ReadOnly=true\nVolume=/anonymous\nVolume=named:/named\nMount=type=volume,destination=/m')
+    inside(machine, 'one', 'echo x >/anonymous/x && echo x >/named/x && echo x >/m/x && ! touch /x')
+    start(machine, 'one', 'ReadOnly=true\nReadOnlyTmpfs=false\nVolume=/anonymous\nVolume=named:/named:ro')
+    inside(machine, 'one', 'echo x >/anonymous/x && ! touch /named/x && ! touch /tmp/x')
+
+
+def test_anonymous_volumes_go_with_the_container(machine):
+    start(machine, 'one', 'Volume=/some/where\nUser=12:13')
+    assert inside(machine, 'one', 'touch /some/where/x && stat -c %u:%g /some/where') == '12:13\n'
+    machine.run('systemctl restart one')
+    assert inside(machine, 'one', 'ls /some/where') == ''
+
+
+# ---- options and types
+
+
+def test_an_overlay_keeps_the_directory_as_it_is(machine):
+    remove_volumes(machine)
+    machine.run('rm -rf /srv/lower; mkdir -p /srv/lower/dir; echo old >/srv/lower/file; chown 7:8 /srv/lower')
+    start(machine, 'one', 'Volume=/srv/lower:/o:O\nVolume=base:/bin:O\nVolume=/srv/lower:/p:O')
+    assert inside(machine, 'one', 'cat /o/file; echo new >/o/file; touch /o/dir/x /bin/x; rm -r /p/dir; '
+                                  'stat -c %u:%g /o') == 'old\n7:8\n'
+    assert machine.run(f'cat /srv/lower/file; ls /srv/lower/dir; ls {VOLUMES}/base/_data/x', check=False).out == 'old\n'
+    machine.run('systemctl restart one')
+    assert inside(machine, 'one', 'cat /o/file; ls /o/dir; ls -d /p/dir') == 'old\n/p/dir\n'
+
+
+def test_glob_image_ramfs_and_devpts(machine):
+    machine.run('rm -rf /srv/glob; mkdir -p /srv/glob/a1; echo 2 >/srv/glob/a2; echo b >/srv/glob/b')
+    start(machine, 'one', 'Mount=type=glob,source=/srv/glob/a*,destination=/g,ro\n'
+                          'Mount=type=image,source=localhost/test/four-layers,destination=/image\n'
+                          'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/bin\n'
+                          'Mount=type=ramfs,destination=/ram\nMount=type=devpts,destination=/pts,mode=620,gid=5\n')
+    assert inside(machine, 'one', 'ls /g; cat /g/a2') == 'a1\na2\n2\n'
+    assert inside(machine, 'one', 'test -e /image/bin && ! touch /image/x /part/x 2>/dev/null && cmp /bin/busybox '
+                                  '/part/busybox && touch /ram/x && echo yes') == 'yes\n'
+    types = inside(machine, 'one', 'grep -e /ram -e /pts /proc/self/mounts')
+    assert 'ramfs /ram ramfs' in types and 'devpts /pts devpts' in types, types
+    refuses(machine, 'two', 'Mount=type=glob,source=/srv/glob/z*,destination=/g', 'nothing matches')
+    refuses(machine, 'two', 'Mount=type=image,source=localhost/none,destination=/g', 'localhost/none')
+
+
+def test_a_subpath_is_part_of_a_volume(machine):
+    remove_volumes(machine)
+    machine.run(f'mkdir -p {VOLUMES}/parts/_data/a/b; chmod 700 {VOLUMES}/parts; echo x >{VOLUMES}/parts/_data/a/b/file')
+    start(machine, 'one', 'Mount=type=volume,source=parts,destination=/p,subpath=a/b')
+    assert inside(machine, 'one', 'cat /p/file') == 'x\n'
+    refuses(machine, 'two', 'Mount=type=volume,source=parts,destination=/p,subpath=a/c', "subpath 'a/c'")
+
+
+# ---- attacks
+
+
+def test_links_in_a_volume_lead_nowhere_else(machine):
+    """A payload has put links into its volume; another container, or the next start, mounts what they name."""
+    remove_volumes(machine)
+    machine.run('mkdir -p /srv/secret/_data; echo secret >/srv/secret/file; echo secret >/etc/only-the-hosts')
+    start(machine, 'evil', 'Volume=shared:/v')
+    inside(machine, 'evil', 'ln -s /srv/secret /v/absolute; ln -s ../../../../../../srv/secret /v/up; '
+                            'ln -s /etc /v/etc; mkdir /v/dir; ln -s /v/dir /v/self')
+    for sub in ('absolute', 'up', '../../../../../../srv/secret', 'absolute/_data'):
+        refuses(machine, 'two', f'Mount=type=volume,source=shared,destination=/p,subpath={sub}', 'subpath')
+    refuses(machine, 'two', 'Mount=type=volume,source=shared,destination=/p,subpath=etc/only-the-hosts', 'subpath')
+
+
+def test_an_image_with_links_cannot_reach_the_host_by_the_copy(machine):
+    """The destination of a volume, and what is copied, are the image's: links are its own."""
+    remove_volumes(machine)
+    machine.run('rm -rf /srv/root; mkdir -p /srv/root/bin /srv/root/etc /srv/root/proc /srv/root/sys /srv/root/dev '
+                '/srv/root/tmp /srv/root/d/x; cp /bin/busybox /srv/root/bin; ln -s busybox /srv/root/bin/sh; '
+                'ln -s busybox /srv/root/bin/sleep; cd /srv/root; ln -s /../../../../etc/ssl out; '
+                'ln -s /srv/secret d/link; mknod d/disk b 8 0; mkfifo d/pipe; cp bin/busybox d/suid; chmod 4755 d/suid; '
+                'ln d/suid d/hard; setfattr -n user.x -v y d/suid 2>/dev/null; mkdir -p etc/ssl; echo its-own >etc/ssl/f')
+    machine.container('evil', '[Container]\nRootfs=/srv/root:O\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+                              'Volume=out:/out\nVolume=d:/d\n')
+    machine.run('systemctl start evil')
+    assert machine.run(f'cat {VOLUMES}/out/_data/f; ls {VOLUMES}/out/_data').out == 'its-own\nf\n'
+    assert machine.run(f'cd {VOLUMES}/d/_data; ls; readlink link; stat -c "%a %h" suid; '
+                       f'test suid -ef hard && echo same').out == \
+        'hard\nlink\npipe\nsuid\nx\n/srv/secret\n4755 2\nsame\n'
+
+
+def test_a_volume_changed_while_it_is_filled_is_all_that_suffers(machine):
+    """Another container, with the same volume, moves and links what the first use is writing."""
+    remove_volumes(machine)
+    machine.run('mkdir -p /srv/secret; echo secret >/srv/secret/file; chmod 600 /srv/secret/file')
+    start(machine, 'evil', 'Volume=shared:/v:nocopy',
+          exec_="sh -c 'cd /v; while :; do mv .keyturn-copying/busybox away; ln -s /srv/secret/file "
+                ".keyturn-copying/busybox; ln -s /srv/secret .keyturn-copied; rm -f away .keyturn-copied; done "
+                "2>/dev/null'")
+    for _ in range(10):
+        machine.run(f'rm -f {VOLUMES}/shared/.keyturn-used; find {VOLUMES}/shared/_data -mindepth 1 -delete', check=False)
+        machine.container('two', '[Container]\nImage=localhost/test/busybox\nExec=/bin/busybox true\nVolume=shared:/bin\n'
+                                 '[Service]\nType=oneshot\n')
+        machine.run('systemctl start two', check=False)
+    assert machine.run('cat /srv/secret/file; stat -c %a /srv/secret/file; ls /srv/secret').out == 'secret\n600\nfile\n_data\n' \
+        or machine.run('cat /srv/secret/file; stat -c "%a %u" /srv/secret/file').out == 'secret\n600 0\n'
+
+
+def test_a_new_owner_is_given_to_no_file_of_others(machine):
+    """U changes what is in the volume: not what links in it name, nor what has a name elsewhere, nor other mounts."""
+    remove_volumes(machine)
+    machine.run(f'rm -rf /srv/u /srv/other; mkdir -p /srv/u/dir/deep /srv/other; echo x >/srv/other/file; '
+                f'echo x >/srv/u/dir/deep/file; ln -s /srv/other/file /srv/u/link; ln -s /srv/other /srv/u/dirlink; '
+                f'ln /srv/other/file /srv/u/hard; mkdir /srv/u/mount; mount -t tmpfs x /srv/u/mount; touch /srv/u/mount/x')
+    start(machine, 'one', 'Volume=/srv/u:/u:U\nVolume=owned:/new:U\nUser=12:13')
+    assert machine.run('stat -c "%u:%g" /srv/u /srv/u/dir/deep/file /srv/other /srv/other/file /srv/u/mount/x').out == \
+        '12:13\n12:13\n0:0\n0:0\n0:0\n'
+    assert machine.run('stat -c "%u:%g" /srv/u/link').out == '12:13\n'
+    assert machine.run(f'stat -c "%u:%g" {VOLUMES}/owned/_data').out == '12:13\n'
+    assert 'hard links' in machine.journal('one.service')
+    machine.run('umount /srv/u/mount')
+    machine.run('ln -s /srv/other /srv/u/dir/again')
+    refuses(machine, 'two', 'Volume=/var:/u:U\nUser=12', 'name a directory below it')
+
+
+def test_a_payload_that_renames_while_owners_change_gains_nothing(machine):
+    machine.run('rm -rf /srv/u /srv/other; mkdir -p /srv/u/a /srv/other; echo x >/srv/other/file')
+    start(machine, 'evil', 'Volume=/srv/u:/u',
+          exec_="sh -c 'cd /u; while :; do mkdir -p a; touch a/file; mv a b; ln -s /srv/other a; rm a; mv b a; done "
+                "2>/dev/null'")
+    machine.container('two', '[Container]\nImage=localhost/test/busybox\nExec=true\nVolume=/srv/u:/u:U\nUser=12:13\n'
+                             '[Service]\nType=oneshot\n')
+    for _ in range(15):
+        machine.run('systemctl start two', check=False)
+    assert machine.run('stat -c "%u:%g" /srv/other /srv/other/file').out == '0:0\n0:0\n'
