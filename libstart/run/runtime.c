@@ -109,6 +109,17 @@ static libcrun_container_t make_container(Remainder *remainder) {
         };
 }
 
+/* In the host's mount namespace everything may be shared with others. */
+static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
+        const RuntimeContainer *container = hooks->container;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+
+        context.is_shared = true;
+        return prepared_mounts_make(container->spec, hooks->n_own, &context, own, container->userns, &hooks->prepared,
+                                    error);
+}
+
 int runtime_run(const RuntimeContainer *container, GError **error) {
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
         RuntimeHooks hooks = { .container = container, .n_own = count_own_mounts(container), .root = -1 };
@@ -130,6 +141,8 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
+        if (container->userns->uids && !prepare_mounts(&hooks, error))
+                return -1;
         take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder);
         crun_set_output_handler(log_output, NULL);
@@ -139,6 +152,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);
         free_string_map(crun.annotations);
+        prepared_mounts_clear(&hooks.prepared);
         if (result < 0)
                 set_error(&err, error);
         return result >= 0 && container->detach ? (int) hooks.payload : result;
