@@ -82,6 +82,8 @@ def container_file(name):
 
 def prepare(machine):
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
+    machine.run('podman volume rm -fa >/dev/null; rm -rf /var/lib/containers/storage/volumes/compare-*; '
+                'systemctl stop "*-volume.service" "keyturn-volume@*"')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
     machine.write('/etc/compare.seccomp.json', PROFILE)
     machine.write('/etc/resolv.conf', RESOLV_CONF)
@@ -104,6 +106,9 @@ def write_sockets(machine, names):
     for name in names:
         if 'socket' in case(name):
             machine.unit(f'{name}.socket', case(name)['socket'], reload=False)
+
+
+VOLUME = '[Volume]\nVolumeName=compare-file\nUser=5\nGroup=6\n'
 
 
 def start_and_collect(machine, names):
@@ -136,6 +141,7 @@ def collect_podman(machine, names):
     for name in names:
         file = re.sub('@.*', '@', name)
         machine.write(f'/etc/compare/{file}.container', container_file(name))
+    machine.write('/etc/compare/compare.volume', VOLUME)
     write_sockets(machine, names)
     machine.run(f'rm -rf /run/compare-units; mkdir -p /run/compare-units /run/systemd/system; '
                 f'QUADLET_UNIT_DIRS=/etc/compare {QUADLET} /run/compare-units && '
@@ -151,6 +157,7 @@ def collect_podman(machine, names):
 def collect_keyturn(machine, names):
     for name in names:
         machine.container(re.sub('@.*', '@', name), container_file(name), reload=False)
+    machine.write('/etc/containers/systemd/compare.volume', VOLUME)
     write_sockets(machine, names)
     machine.reload()
     return start_and_collect(machine, names)
