@@ -51,6 +51,7 @@ typedef struct Container {
         int reload_signal;         /* 0: none */
         char *pids_limit, *memory; /* as systemd writes them */
         char *memory_swap;         /* the same, of memory and swap together */
+        guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
         bool has_network;          /* the file itself says which */
         bool volatile_tmp;
         bool is_early;                    /* [Keyturn] Early= */

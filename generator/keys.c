@@ -438,7 +438,7 @@ static const Key container_keys[] = {
         { "GIDMap", READ_WORDS, NULL, NO_USERNS },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_option, "group-add" },
+        { "GroupAdd", READ_LINES, handle_group_add, NULL },
         { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },

@@ -122,7 +122,6 @@ static const PodmanOption options[] = {
         { "cpuset-mems", 0, VALUE, SETTING("AllowedMemoryNodes", convert_numbers) },
         { "decryption-key", 0, VALUE, NO_PULL },
         { "detach-keys", 0, VALUE, FINE("*") },
-        { "device-cgroup-rule", 0, LIST, IN_SERVICE("DeviceAllow=") },
         { "device-read-bps", 0, VALUE, IN_SERVICE("IOReadBandwidthMax=") },
         { "device-read-iops", 0, VALUE, IN_SERVICE("IOReadIOPSMax=") },
         { "device-write-bps", 0, VALUE, IN_SERVICE("IOWriteBandwidthMax=") },
@@ -149,7 +148,7 @@ static const PodmanOption options[] = {
         { "health-startup-timeout", 0, VALUE, KEY("HealthStartupTimeout") },
         { "health-timeout", 0, VALUE, KEY("HealthTimeout") },
         { "help", 0, FLAG, NO_COMMAND },
-        { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("OCI hooks are not in this version of keyturn") },
+        { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("name the directory in hooks_dir of containers.conf(5)") },
         { "hosts-file", 0, VALUE, ADVICE("write Volume=FILE:/etc/hosts:ro") },
         { "hostuser", 0, LIST, ADVICE("put the user into the image's /etc/passwd, or write the number in User=") },
         { "identity", 0, VALUE, GLOBAL, NO_COMMAND },
@@ -197,9 +196,6 @@ static const PodmanOption options[] = {
         { "preserve-fds", 0, VALUE,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in "
                  "[Service]") },
-        { "privileged", 0, FLAG,
-          FINE_OR("false", "write what the program needs: AddCapability=, AddDevice=, "
-                           "Unmask=ALL, SeccompProfile=unconfined") },
         { "publish", 'p', LIST, KEY("PublishPort") },
         { "publish-all", 'P', FLAG,
           FINE_OR("false", "containers have the host's network or none, so there is no "
@@ -368,7 +364,8 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
                                  "%s is an option of podman run: write it in PodmanArgs=", text[0]);
         if (!launch_args_parse_options(alone, option, error))
                 return false;
-        if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list)
+        if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
+            alone->guard_devices || alone->hooks->len > 0)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);
