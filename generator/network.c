@@ -96,9 +96,9 @@ static void check_sysctls(Container *container) {
                 if (g_str_has_prefix(sysctl, "net."))
                         container_problem(
                                 container, line,
-                                "sysctl '%s' belongs to the network namespace, and with %s this is the host's; "
-                                "set it with sysctl.d(5), or write Network=none",
-                                sysctl, container->has_network ? "Network=host" : "the host's network, the default");
+                                "sysctl '%s' belongs to the network namespace, which is the host's %s; set it "
+                                "with sysctl.d(5), or write Network=none",
+                                sysctl, container->has_network ? "with Network=host" : "without Network=");
         }
 }
 
