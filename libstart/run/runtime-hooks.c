@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/mounts.h"
@@ -80,7 +81,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
         const BindMountContext context = bind_mount_context(hooks);
-        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error);
+        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
+               (!mounts_have_dev(spec->mounts, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -91,7 +93,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
-        return true;
+        return !spec->hooks || runtime_enter_bundle(hooks->container, error);
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */

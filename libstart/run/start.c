@@ -11,12 +11,14 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/oci-hooks.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
@@ -168,7 +170,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
             !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
-            !host_find_devices(&start->host, start->request.devices, error))
+            !host_find_devices(&start->host, &start->request, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -181,6 +183,18 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
+}
+
+static bool apply_hooks(Start *start, GError **error) {
+        const OciHooks hooks = { .request = &start->request, .bundle = start->state_dir.path };
+
+        return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
+}
+
+/* The last step before devices are used. */
+static bool guard_devices(const Start *start, GError **error) {
+        return !start->request.guard_devices ||
+               device_guard_set(start->host.device_nodes, start->request.device_rules, start->spec->linux, error);
 }
 
 static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
@@ -218,7 +232,8 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error))
+            !apply_hooks(start, error) || !require_workdir(start, error) || !require_etc_files(start, error) ||
+            !guard_devices(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -314,6 +329,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
+                .keep_groups = start->request.keep_groups,
                 .detach = start->request.detach,
         };
 
