@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/keys.h"
 #include "generator/podman-args.h"
@@ -12,6 +13,7 @@
  */
 
 typedef char *Convert(const char *value, GError **error);
+typedef bool Apply(Container *container, const char *value, GError **error);
 
 /* systemd counts hundredths of a percent. */
 static char *convert_cpus(const char *value, GError **error) {
@@ -65,6 +67,7 @@ typedef struct PodmanOption {
         const char *key;     /* of [Container], which says the same */
         const char *setting; /* of [Service], with `convert` */
         Convert *convert;
+        Apply *apply;       /* what else it does */
         const char *fine;   /* values that say what keyturn does anyway, with blanks between; "*": all */
         const char *advice; /* else it is refused, and this is to be done instead */
 } PodmanOption;
@@ -164,8 +167,7 @@ static const PodmanOption options[] = {
         { "mac-address", 0, VALUE, NO_BRIDGE },
         { "memory", 'm', VALUE, KEY("Memory") },
         { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },
-        { "memory-swap", 0, VALUE,
-          ADVICE("write MemorySwapMax= in [Service], which is the swap alone, without the memory") },
+        { "memory-swap", 0, VALUE, .apply = cgroup_limits_set_memory_swap },
         { "memory-swappiness", 0, VALUE, CGROUP_V1 },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },
         { "network-alias", 0, LIST, KEY("NetworkAlias") },
@@ -338,7 +340,9 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
                 return true;
         if (option->advice)
                 return error_set(error, KT_ERROR_UNSUPPORTED, "%s is not supported: %s", given->name, option->advice);
-        if (option->setting)
+        if (option->apply)
+                ok = option->apply(container, given->value, error);
+        else if (option->setting)
                 ok = set_setting(container, option, given->value, error);
         else
                 ok = set_key(container, option, given->value, line, error);

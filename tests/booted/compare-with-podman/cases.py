@@ -94,7 +94,6 @@ CASES = {
         Pull=missing
         CgroupsMode=split
         HealthCmd=none
-        VolatileTmp=no
         AutoUpdate=none
         GlobalArgs=--log-level=warn
         PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
@@ -198,6 +197,11 @@ CASES = {
         Mount=type=bind,src=/srv/compare/file,target=/etc/file
         Mount=type=tmpfs,destination=/scratch,tmpfs-size=2M,tmpfs-mode=0750
         Mount=type=tmpfs,destination=/plain
+    ''',
+    'volatile-tmp': 'VolatileTmp=yes',
+    'volatile-tmp-read-only': '''
+        VolatileTmp=yes
+        ReadOnly=yes
     ''',
     'limits': '''
         Ulimit=nofile=1000:2000

@@ -55,6 +55,7 @@ EXAMPLES = {
     'Ulimit': ('nofile=1000', 'nproc=300:400'),
     'Unmask': ('/proc/acpi', 'ALL'),
     'User': ('1000', 'driver'),
+    'VolatileTmp': ('yes', 'no'),
     'Volume': ('/srv/one:/one', './two:/two:ro'),
     'WorkingDir': ('/one', '%h'),
 }
