@@ -255,7 +255,9 @@ static void add_default(MountRequest *request, Subject subject, const char *opti
 
 /* What the request itself says is not for the OCI runtime. */
 static void take_silent(MountRequest *request) {
-        request->relabel = find_subject(request, SUBJECT_LABEL);
+        request->relabel = mount_request_has_option(request, "z") ? RELABEL_SHARED :
+                           mount_request_has_option(request, "Z") ? RELABEL_PRIVATE :
+                                                                    RELABEL_NO;
         request->overlay = find_subject(request, SUBJECT_OVERLAY);
         request->chown = find_subject(request, SUBJECT_OWNER);
         request->no_copy = mount_request_has_option(request, "nocopy");

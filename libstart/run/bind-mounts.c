@@ -177,6 +177,7 @@ static int make_upper(int directory, int source) {
 static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
         _cleanup_close_ int directory = -1, upper = -1, work = -1, lower = -1;
         g_autofree char *name = g_strdup_printf("volume:%s", wanted->destination);
+        const MountLabel label = { "context", context->label.text };
 
         g_strdelimit(name, "/", ':');
         if (mkdirat(context->layer, name, 0700) == 0)
@@ -191,13 +192,14 @@ static int make_overlay(const BindMountContext *context, int source, const Mount
                                 writable_layer_hint(errno));
                 return -1;
         }
-        return overlay_mount_over(lower, upper, work, error);
+        return overlay_mount_over(lower, upper, work, &label, error);
 }
 
 /* An image in the store is only read: its layers are mounted without one that can be written. */
 static int mount_image(const BindMountContext *context, const Mount *wanted, const MountRequest *request,
                        GError **error) {
         g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
+        const MountLabel label = { "context", context->label.text };
         _cleanup_close_ int whole = -1, part = -1;
         OverlayPlace place;
         int fd;
@@ -209,7 +211,7 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
                           "Mount=type=image takes Linux 6.8 for an image of several layers");
                 return -1;
         }
-        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, NULL, &place, error) :
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, &label, NULL, &place, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)
                 return image->layers[1] ? -1 : fail_mount(wanted, error);

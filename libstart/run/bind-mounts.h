@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/request.h"
+#include "libstart/run/mount-label.h"
 
 /* Volumes and other bind mounts that see no mounts that are made later, which is the default. */
 
@@ -17,6 +18,7 @@ typedef struct BindMountContext {
         const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */
         int layer;                       /* writable layer, for overlays of sources */
         const int *prepared;             /* of each mount: prepared-mounts.h; NULL: there are none */
+        MountLabel label;                /* of new file systems */
         bool is_shared;                  /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 

@@ -29,7 +29,7 @@ static bool make(const BindMountContext *context, runtime_spec_schema_defs_mount
                 return prepared >= 0 ? bind_mount_attach(context, mount, prepared, error) :
                                        bind_mount_make(context, mount, error);
         return prepared >= 0 ? kernel_mount_attach(context->root_fd, mount, prepared, error) :
-                               kernel_mount_make(context->root_fd, mount, error);
+                               kernel_mount_make(context->root_fd, mount, &context->label, error);
 }
 
 bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,

@@ -26,8 +26,10 @@ static bool is_the_hosts(const Spec *spec, const Mount *mount) {
                (g_str_equal(mount->destination, "/sys") && !has_own_network(spec));
 }
 
-static int make_kernel_mount(const Mount *mount, const UserNamespace *userns, GError **error) {
-        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, error) : -1;
+static int make_kernel_mount(const Mount *mount, const MountLabel *label, const UserNamespace *userns,
+                             GError **error) {
+        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, label, error) :
+                                                                     -1;
 
         user_namespace_make_own_files(userns);
         return fd;
@@ -38,7 +40,7 @@ static bool prepare_own(const Spec *spec, Mount *mount, const BindMountContext *
         if (bind_mount_is_private(mount) && !path_value_covers(own, mount->source))
                 *ret = bind_mount_clone(context, mount, error);
         else if (!bind_mount_is_private(mount) && is_the_hosts(spec, mount))
-                *ret = make_kernel_mount(mount, userns, error);
+                *ret = make_kernel_mount(mount, &context->label, userns, error);
         else
                 return true;
         return *ret >= 0;

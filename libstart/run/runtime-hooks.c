@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/exec-label.h"
 #include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
@@ -33,7 +34,8 @@
  *      host name, limits
  *      the mounts that are left, if any    set_mounts: looks at them before libcrun makes them;
  *                                          configure(AFTER_MOUNTS): and afterwards. Then masks, read-only
- *      enters the root, if it made mounts  pivot_root: in fewer steps, where nothing is shared with the host
+ *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then in
+ *                                          fewer steps, where nothing is shared with the host
  *      user, capabilities, descriptors
  *                                          apply_seccomp: from memory
  *                                          execute: with an environment made beforehand
@@ -65,6 +67,7 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
                 .request = hooks->container->request,
                 .layer = hooks->container->layer,
                 .prepared = prepared ? (const int *) prepared->data : NULL,
+                .label = hooks->container->label,
                 .is_shared = has_further_mounts(hooks),
         };
 }
@@ -95,8 +98,9 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         const runtime_spec_schema_config_schema *spec = hooks->container->spec;
 
-        if (!masks_make(hooks->root, spec, error) || ((spec->root->readonly || has_further_mounts(hooks)) &&
-                                                      !mount_tree_end(hooks->root, spec->root->readonly, error)))
+        if (!masks_make(hooks->root, spec, &hooks->container->label, error) ||
+            ((spec->root->readonly || has_further_mounts(hooks)) &&
+             !mount_tree_end(hooks->root, spec->root->readonly, error)))
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
@@ -122,7 +126,8 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
         bool done = true;
 
         if (phase == HANDLER_CONFIGURE_NAMESPACES)
-                done = keyring_join_new(&error) && prepare_mounts(hooks, &error);
+                done = keyring_join_new(hooks->container->spec->process->selinux_label, &error) &&
+                       prepare_mounts(hooks, &error);
         else if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
                 done = check_mounts(hooks, rootfs, &error) && finish_mounts(hooks, &error);
         return done ? 0 : fail(error, err);
@@ -144,6 +149,9 @@ static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootf
         RuntimeHooks *hooks = cookie;
         GError *error = NULL;
 
+        if (!exec_label_set(hooks->container->spec->process, &error))
+                return fail(error, err);
+        hooks->confined = true;
         if (has_further_mounts(hooks))
                 return 0;
         return mount_tree_enter(hooks->root, &error) ? 1 : fail(error, err);
@@ -176,8 +184,9 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         int errnum = ENOENT;
 
         timing_mark(container->timing, TIMING_EXEC);
-        if (!hooks->mounted || (container->filter && !hooks->filtered)) {
-                errnum = EPERM; /* never without masks and filter, should libcrun ever not have asked for them */
+        if (!hooks->mounted || !hooks->confined || (container->filter && !hooks->filtered)) {
+                errnum =
+                        EPERM; /* never without masks, labels and filter, should libcrun ever not have asked for them */
         } else if (strchr(path, '/')) {
                 execve(path, argv, container->environment);
                 errnum = errno;

@@ -22,6 +22,7 @@ typedef struct RuntimeHooks {
         int root; /* descriptor of its root */
         FurtherMounts further;
         bool mounted;  /* all mounts and masks are made */
+        bool confined; /* the label and the profile are set, where there are any */
         bool filtered; /* the filter is in force */
 } RuntimeHooks;
 

@@ -84,6 +84,9 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
         ret->linux_.readonly_paths_len = 0;
         if (runtime_hooks_make_nodes(container, n_own))
                 ret->linux_.devices_len = 0;
+        ret->process.selinux_label = ret->process.apparmor_profile = NULL;
+        if (ret->spec.mounts_len == 0)
+                ret->linux_.mount_label = NULL;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
 }
@@ -136,6 +139,8 @@ static libcrun_container_t make_container(Remainder *remainder, const RuntimeCon
 
         append_json_map_string_string(annotations, "run.oci.keep_original_groups",
                                       container->keep_groups ? "1" : "0");
+        if (container->label.text)
+                append_json_map_string_string(annotations, "run.oci.mount_context_type", container->label.option);
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
                 .annotations = make_annotations(annotations, container),

@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
 #include "libstart/run/tree-copy.h"
+#include "libstart/run/tree-label.h"
 #include "libstart/run/volume.h"
 #include "libstart/store/store-conf.h"
 
@@ -142,7 +143,8 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
                 g_prefix_error(error, "The first use of the volume '%s': ", name);
                 return false;
         }
-        if (!give_owner(data, source, use->user, name, error))
+        if (!give_owner(data, source, use->user, name, error) ||
+            (use->label && !tree_change_label(data, name, use->label, NULL, error)))
                 return false;
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         return used >= 0 || error_set_errno(error, errno, "Cannot note that the volume '%s' is used", name);

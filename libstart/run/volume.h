@@ -28,6 +28,7 @@ typedef struct VolumeUse {
         const char *destination; /* in there */
         bool no_copy;
         const UserIdentity *user; /* owner, where the image has no such directory */
+        const char *label;        /* SELinux's, of what all containers may use; NULL: none */
 } VolumeUse;
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the

@@ -2,7 +2,7 @@
 #include "libstart/option/mount-request.h"
 #include "tests/unit/base/expect-error.h"
 
-/* "TYPE SOURCE DESTINATION OPTIONS[ relabel]", so that a table can hold it. */
+/* "TYPE SOURCE DESTINATION OPTIONS[ shared| private]", so that a table can hold it. */
 static char *describe(const MountRequest *request) {
         static const char *const types[] = { "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts" };
         GString *text = g_string_new(types[request->type]);
@@ -10,7 +10,9 @@ static char *describe(const MountRequest *request) {
         g_string_append_printf(text, " %s %s ", request->source ?: "-", request->destination);
         for (guint i = 0; i < request->options->len; i++)
                 g_string_append_printf(text, "%s%s", i ? "," : "", (char *) request->options->pdata[i]);
-        g_string_append(text, request->relabel ? " relabel" : "");
+        g_string_append(text, request->relabel == RELABEL_SHARED  ? " shared" :
+                              request->relabel == RELABEL_PRIVATE ? " private" :
+                                                                    "");
         g_string_append(text, request->overlay ? " overlay" : "");
         g_string_append(text, request->chown ? " chown" : "");
         g_string_append(text, request->no_copy ? " nocopy" : "");
@@ -29,8 +31,8 @@ static const struct {
         { mount_request_parse_volume, "/src:/dst", "bind /src /dst rw,rprivate,rbind" },
         { mount_request_parse_volume, "/src:/dst:ro", "bind /src /dst ro,rprivate,rbind" },
         { mount_request_parse_volume, "/src:/dst:ro,nocopy,bind", "bind /src /dst ro,bind,private nocopy" },
-        { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind relabel" },
-        { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind relabel" },
+        { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind shared" },
+        { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind private" },
         { mount_request_parse_volume, "/src:/dst:cached", "bind /src /dst rw,rprivate,rbind" },
         { mount_request_parse_volume, "/s:/d:rshared,nodev,noexec,nosuid,rw,rbind",
           "bind /s /d rshared,nodev,noexec,nosuid,rw,rbind" },
@@ -55,7 +57,7 @@ static const struct {
         { mount_request_parse_mount, "type=bind,source=/s,target=/d,readonly=false", "bind /s /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "dst=/d,type=bind", "bind /d /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,src=/s,dst=/d,bind-nonrecursive,relabel=shared",
-          "bind /s /d bind,rw,private relabel" },
+          "bind /s /d bind,rw,private shared" },
         { mount_request_parse_mount, "type=bind,\"src=/a,b\",dst=/d", "bind /a,b /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,\"src=/a\"\"b\",dst=/d", "bind /a\"b /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,src=/s=t,dst=/d,U=false,consistency=cached",
