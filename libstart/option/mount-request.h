@@ -23,10 +23,11 @@ typedef struct MountRequest {
         char *destination;  /* likewise, and never "/" */
         GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
         char *subpath;      /* of a volume or an image: what is mounted of it, links followed within; or NULL */
-        bool overlay;       /* O: what is written goes with the container */
-        bool chown;         /* U: everything belongs to the payload's user */
-        bool no_copy;       /* nocopy: a new volume gets nothing of what the image has there */
-        bool relabel;       /* z or Z was given: there must be no SELinux, where this means nothing */
+        char *id_map; /* idmap: owners are mapped, as in id-map.h; "" for those of the user namespace; or NULL */
+        bool overlay; /* O: what is written goes with the container */
+        bool chown;   /* U: everything belongs to the payload's user */
+        bool no_copy; /* nocopy: a new volume gets nothing of what the image has there */
+        bool relabel; /* z or Z was given: there must be no SELinux, where this means nothing */
 } MountRequest;
 
 void mount_request_free(MountRequest *request);

@@ -141,7 +141,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        if (container->userns->uids && !prepare_mounts(&hooks, error))
+        if (prepared_mounts_are_needed(container->request, container->userns) && !prepare_mounts(&hooks, error))
                 return -1;
         take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder);
