@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "generator/container.h"
 
 static void finding_free(void *data) {
@@ -58,11 +60,25 @@ void container_free(Container *container) {
         g_free(container->stop_timeout);
         g_free(container->pids_limit);
         g_free(container->memory);
+        g_free(container->memory_swap);
         g_free(container);
 }
 
 const UnitLine *container_line(const Container *container, const char *section, const char *key) {
         return unit_section_last(unit_file_section(container->source->unit, section), key);
+}
+
+const UnitLine *container_line_with(const Container *container, const char *section, const char *key,
+                                    const char *text) {
+        const UnitSection *lines = unit_file_section(container->source->unit, section);
+
+        for (guint i = lines ? lines->lines->len : 0; i > 0; i--) {
+                const UnitLine *line = &g_array_index(lines->lines, UnitLine, i - 1);
+
+                if (g_strcmp0(line->key, key) == 0 && strstr(line->value, text))
+                        return line;
+        }
+        return NULL;
 }
 
 static void G_GNUC_PRINTF(4, 0)

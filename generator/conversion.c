@@ -36,7 +36,8 @@ static void set_names(Container *container) {
         args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
-Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                   Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
 
         container_add_syntax_problems(container);
@@ -54,6 +55,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         network_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
+        hooks_finish(container, hooks);
         sections_unit(container);
         sections_service(container);
         install_apply(container);

@@ -111,6 +111,12 @@ bool handle_stop_timeout(Container *container, const Key *key, const Value *valu
         return true;
 }
 
+/* Out of use in Podman, which still takes it. */
+bool handle_volatile_tmp(Container *container, const Key *key, const Value *value, GError **error) {
+        container->volatile_tmp = g_str_equal(value->text, "true");
+        return true;
+}
+
 static void finish_image(Container *container) {
         LaunchArgs *args = container->args;
 
@@ -142,7 +148,14 @@ static void finish_user(Container *container) {
                 container_problem(container, line, "%s", error->message);
 }
 
+/* With ReadOnly=, /tmp is a tmpfs anyway. */
+static void finish_volatile_tmp(Container *container) {
+        if (container->volatile_tmp && container->args->read_only != FLAG_TRUE)
+                (void) launch_args_set(container->args, "tmpfs", "/tmp:rw,size=512M,mode=1777", NULL);
+}
+
 void keys_container_finish(Container *container) {
         finish_image(container);
         finish_user(container);
+        finish_volatile_tmp(container);
 }

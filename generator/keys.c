@@ -8,6 +8,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
+#include "generator/misplaced-keys.h"
 #include "generator/network.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
@@ -43,13 +44,20 @@ static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         return true;
 }
 
-static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, GError **error) {
+/* Of pairs, an empty word says nothing. */
+static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, bool are_pairs, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         if (!words_split(words, line->value, syntax, error))
                 return false;
-        for (guint i = 0; i < words->len; i++)
-                add_value(values, words->pdata[i], line);
+        for (guint i = 0; i < words->len; i++) {
+                char *word = words->pdata[i];
+
+                if (word[0] || !are_pairs)
+                        add_value(values, word, line);
+                else
+                        g_free(word);
+        }
         g_ptr_array_set_free_func(words, NULL); /* they are the values' now */
         return true;
 }
@@ -70,11 +78,11 @@ static bool read_line(GArray *values, const UnitLine *line, Read read, GError **
                 add_value(values, g_strdup(line->value), line);
                 return true;
         case READ_WORDS:
-                return read_words(values, line, WORDS_PLAIN, error);
+                return read_words(values, line, WORDS_PLAIN, false, error);
         case READ_ARGS:
         case READ_LAST_ARGS:
         case READ_PAIRS:
-                return read_words(values, line, WORDS_ESCAPED, error);
+                return read_words(values, line, WORDS_ESCAPED, read == READ_PAIRS, error);
         }
         g_return_val_if_reached(false);
 }
@@ -142,6 +150,7 @@ bool keys_is_slip(const char *name, const char *meant) {
 }
 
 static void unknown_key(Container *container, const UnitLine *line, const KeyTable *table) {
+        const char *advice = table == &keys_container ? misplaced_key_advice(line->key) : NULL;
         const Key *meant = NULL;
         size_t best = NO_SLIP;
 
@@ -153,7 +162,9 @@ static void unknown_key(Container *container, const UnitLine *line, const KeyTab
                         best = d;
                 }
         }
-        if (meant)
+        if (advice)
+                container_problem(container, line, "unknown key in [%s]: %s", table->section, advice);
+        else if (meant)
                 container_problem(container, line, "unknown key in [%s]; is '%s=' meant?", table->section,
                                   meant->name);
         else
@@ -310,12 +321,11 @@ static bool handle_label(Container *container, const Key *key, const Value *valu
 }
 
 /* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
-char *key_resolve_path(const char *unit_path, const char *path) {
-        g_autofree char *directory = NULL, *escaped = NULL, *joined = NULL;
+char *key_resolve_path(const char *directory, const char *path) {
+        g_autofree char *escaped = NULL, *joined = NULL;
 
         if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
                 return g_strdup(path);
-        directory = g_path_get_dirname(unit_path);
         escaped = source_path_escape(directory, "%$");
         joined = g_build_filename(escaped, path, NULL);
         return path_value_clean(joined);
@@ -331,7 +341,7 @@ static bool handle_environment_file(Container *container, const Key *key, const 
                                  "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
                                  "use EnvironmentFile= in [Service] and EnvironmentHost=true",
                                  value->text);
-        path = key_resolve_path(container->source->path, value->text);
+        path = key_resolve_path(container->source->directory, value->text);
         return key_set_option(container, "env-file", path, error);
 }
 
@@ -339,7 +349,7 @@ static bool handle_environment_file(Container *container, const Key *key, const 
 static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
         *ret_no_copy = false;
         if (source[0] == '.')
-                return key_resolve_path(container->source->path, source);
+                return key_resolve_path(container->source->directory, source);
         /* What begins with a specifier or a variable may be either: libstart will see. */
         if (!source[0] || strchr("/%$", source[0]))
                 return g_strdup(source);
@@ -427,7 +437,7 @@ static const Key container_keys[] = {
         { "GIDMap", READ_WORDS, handle_option, "gidmap" },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_option, "group-add" },
+        { "GroupAdd", READ_LINES, handle_group_add, NULL },
         { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
@@ -497,8 +507,7 @@ static const Key container_keys[] = {
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
         { "UserNS", READ_LAST, handle_option, "userns" },
-        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777",
-          .fine = "false" },
+        { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, handle_option, "workdir" },
 };

@@ -24,22 +24,34 @@ static const struct {
         [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
 };
 
+typedef struct Problem {
+        unsigned place; /* of its line */
+        char *text;
+} Problem;
+
 struct KeyturnConf {
         const Tree *tree;
         bool is_loaded;
         UnitFile *file;
-        GError *error; /* nothing is known */
+        GArray *problems; /* of Problem, by their lines */
+        GError *error;    /* nothing is known */
         struct {
                 char *value, *origin;
                 GError *error;
         } known[N_SETTINGS];
 };
 
+static void problem_clear(void *data) {
+        g_free(((Problem *) data)->text);
+}
+
 KeyturnConf *keyturn_conf_new(const Tree *tree) {
         KeyturnConf *conf = g_new0(KeyturnConf, 1);
 
         conf->tree = tree;
         conf->file = unit_file_new();
+        conf->problems = g_array_new(FALSE, FALSE, sizeof(Problem));
+        g_array_set_clear_func(conf->problems, problem_clear);
         return conf;
 }
 
@@ -53,6 +65,7 @@ void keyturn_conf_free(KeyturnConf *conf) {
         if (!conf)
                 return;
         unit_file_free(conf->file);
+        g_array_unref(conf->problems);
         g_clear_error(&conf->error);
         for (Setting setting = 0; setting < N_SETTINGS; setting++)
                 forget(conf, setting);
@@ -125,29 +138,64 @@ static bool find_setting(const char *name, Setting *ret) {
         return false;
 }
 
-static bool apply_section(KeyturnConf *conf, const UnitSection *section, GError **error) {
+static void G_GNUC_PRINTF(3, 4) add_problem(KeyturnConf *conf, const UnitLine *line, const char *format, ...) {
+        Problem problem = { .place = line->place };
+        va_list ap;
+
+        va_start(ap, format);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
+        va_end(ap);
+        problem.text = g_strdup_printf("%s:%u: %s", line->path, line->number, message);
+        g_array_append_val(conf->problems, problem);
+}
+
+static void apply_section(KeyturnConf *conf, const UnitSection *section) {
         for (guint i = 0; i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
                 Setting setting;
 
                 if (!line->key)
                         continue;
-                if (!g_str_equal(section->name, "Keyturn") || !find_setting(line->key, &setting))
-                        return error_set(error, KT_ERROR_USAGE,
-                                         "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
-                                         "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
-                                         line->path, line->number, line->key, section->name);
-                set(conf, setting, line);
+                if (g_str_equal(section->name, "Keyturn") && find_setting(line->key, &setting))
+                        set(conf, setting, line);
+                else
+                        add_problem(conf, line,
+                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                    "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
+                                    line->key, section->name);
         }
-        return true;
+}
+
+static int compare_problems(gconstpointer a, gconstpointer b) {
+        const Problem *left = a, *right = b;
+
+        return (left->place > right->place) - (left->place < right->place);
+}
+
+static bool apply_file(KeyturnConf *conf, GError **error) {
+        for (guint i = 0; i < conf->file->problems->len; i++) {
+                const UnitProblem *problem = &g_array_index(conf->file->problems, UnitProblem, i);
+
+                add_problem(conf, &problem->line, "%s", problem->text);
+        }
+        for (guint i = 0; i < conf->file->sections->len; i++)
+                apply_section(conf, conf->file->sections->pdata[i]);
+        g_array_sort(conf->problems, compare_problems);
+        return conf->problems->len == 0 ||
+               error_set(error, KT_ERROR_USAGE, "keyturn.conf cannot be understood, which is reported on its own");
+}
+
+guint keyturn_conf_problems(const KeyturnConf *conf) {
+        return conf->problems->len;
+}
+
+const char *keyturn_conf_problem(const KeyturnConf *conf, guint number) {
+        return g_array_index(conf->problems, Problem, number).text;
 }
 
 static bool load(KeyturnConf *conf, GError **error) {
-        if (!read_files(conf, error) || !unit_file_check(conf->file, error))
+        if (!read_files(conf, error) || !apply_file(conf, error))
                 return false;
-        for (guint i = 0; i < conf->file->sections->len; i++)
-                if (!apply_section(conf, conf->file->sections->pdata[i], error))
-                        return false;
         for (Setting setting = 0; setting < N_SETTINGS; setting++)
                 if (!conf->known[setting].value && settings[setting].built_in) {
                         conf->known[setting].value = g_strdup(settings[setting].built_in);

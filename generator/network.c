@@ -84,6 +84,24 @@ static void check_port(Container *container, const PublishedPort *port) {
                         port->text);
 }
 
+/* With the host's network these are the whole machine's. The lines of Sysctl= that say it, PodmanArgs= may. */
+static void check_sysctls(Container *container) {
+        const GPtrArray *sysctls = container->args->sysctls;
+
+        for (guint i = 0; i < sysctls->len; i++) {
+                const char *sysctl = sysctls->pdata[i];
+                const UnitLine *line = container_line_with(container, "Container", "Sysctl", sysctl) ?:
+                                               container_line_with(container, "Container", "PodmanArgs", sysctl);
+
+                if (g_str_has_prefix(sysctl, "net."))
+                        container_problem(
+                                container, line,
+                                "sysctl '%s' belongs to the network namespace, which is the host's %s; set it "
+                                "with sysctl.d(5), or write Network=none",
+                                sysctl, container->has_network ? "with Network=host" : "without Network=");
+        }
+}
+
 typedef bool (*AddDns)(DnsRequest *request, const char *value, GError **error);
 
 static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) {
@@ -94,7 +112,7 @@ static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) 
 
 /* As far as it is known before systemd replaces what it replaces. */
 static void check_dns(Container *container) {
-        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption" };
+        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption", "PodmanArgs" };
         const LaunchArgs *args = container->args;
         NetworkMode network = g_strcmp0(args->network, "none") == 0 ? NETWORK_NONE : NETWORK_HOST;
         g_auto(DnsRequest) request = { 0 };
@@ -127,5 +145,7 @@ void network_finish(Container *container, KeyturnConf *conf) {
         }
         for (guint i = 0; container->args->network && i < container->published->len; i++)
                 check_port(container, &g_array_index(container->published, PublishedPort, i));
+        if (g_strcmp0(container->args->network, "host") == 0)
+                check_sysctls(container);
         check_dns(container);
 }

@@ -11,6 +11,7 @@
 
 typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
+typedef runtime_spec_schema_defs_linux_device Device;
 
 static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type, const char *path) {
         Namespace *ns = g_new0(Namespace, 1);
@@ -138,9 +139,9 @@ static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput
         char *const *throttle = input->host->thermal_throttle;
         GPtrArray *paths = g_ptr_array_new();
 
-        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths); i++)
+        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths) && !input->request->privileged; i++)
                 add_path(paths, masked_paths[i], unmasked);
-        for (; throttle && *throttle; throttle++)
+        for (; throttle && *throttle && !input->request->privileged; throttle++)
                 add_path(paths, *throttle, unmasked);
         for (guint i = 0; i < own->len; i++)
                 g_ptr_array_add(paths, g_strdup(own->pdata[i]));
@@ -153,6 +154,33 @@ static void add_read_only(runtime_spec_schema_config_linux *linux_, const GPtrAr
         for (size_t i = 0; i < G_N_ELEMENTS(readonly_paths); i++)
                 add_path(paths, readonly_paths[i], unmasked);
         linux_->readonly_paths = take_list(paths, &linux_->readonly_paths_len);
+}
+
+static Device *make_device(const DeviceNode *node) {
+        Device *device = g_new0(Device, 1);
+
+        device->path = g_strdup(node->destination);
+        device->type = g_strndup(&node->type, 1);
+        device->major = node->major;
+        device->minor = node->minor;
+        device->file_mode = (int) node->mode;
+        device->uid = node->uid;
+        device->gid = node->gid;
+        device->major_present = device->minor_present = device->file_mode_present = true;
+        device->uid_present = device->gid_present = true;
+        return device;
+}
+
+/* Those that are made anew. The others are mounts. */
+static void add_devices(runtime_spec_schema_config_linux *linux_, const GPtrArray *nodes) {
+        for (guint i = 0; nodes && i < nodes->len; i++) {
+                const DeviceNode *node = nodes->pdata[i];
+
+                if (!node->is_made)
+                        continue;
+                linux_->devices = g_renew(Device *, linux_->devices, linux_->devices_len + 1);
+                linux_->devices[linux_->devices_len++] = make_device(node);
+        }
 }
 
 static bool check_masks(const Spec *spec, const GPtrArray *masked, GError **error) {
@@ -169,7 +197,9 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
         add_namespaces(linux_, input->request->network == NETWORK_NONE);
         add_user_namespace(linux_, input);
         add_masked(linux_, input);
-        add_read_only(linux_, input->request->unmasked);
+        if (!input->request->privileged)
+                add_read_only(linux_, input->request->unmasked);
+        add_devices(linux_, input->host->device_nodes);
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
         return check_masks(spec, input->request->masked, error) && add_sysctls(linux_, input->request, error);
 }

@@ -6,6 +6,7 @@
 #include "libstart/option/annotation.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/id-map.h"
@@ -53,6 +54,17 @@ static bool read_device(ContainerRequest *request, const char *value, GError **e
         return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
 }
 
+static bool read_device_rule(ContainerRequest *request, const char *value, GError **error) {
+        DeviceRule rule;
+
+        if (!device_rule_parse(value, &rule, error))
+                return false;
+        if (!request->device_rules)
+                request->device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule));
+        g_array_append_val(request->device_rules, rule);
+        return true;
+}
+
 /* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
 static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
         for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
@@ -84,7 +96,14 @@ static bool keep_words(GPtrArray **list, char **words) {
 }
 
 static bool read_group(ContainerRequest *request, const char *value, GError **error) {
-        return keep_words(&request->groups, user_spec_parse_groups(value, error));
+        char **groups = user_spec_parse_groups(value, error);
+
+        if (groups && g_str_equal(groups[0], USER_SPEC_KEEP_GROUPS)) {
+                request->keep_groups = true;
+                g_strfreev(groups);
+                return true;
+        }
+        return keep_words(&request->groups, groups);
 }
 
 static bool read_security(ContainerRequest *request, const char *value, GError **error) {
@@ -282,6 +301,9 @@ static const Option options[] = {
         { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
         { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
         { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
+        { "--device-cgroup-rule", 0, LIST(device_rules), READ(read_device_rule), "RULE",
+          "devices that may be used: c 13:* rw" },
+        { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
@@ -319,6 +341,8 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
+        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
+        { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), "say where the time of the start went" },
@@ -524,6 +548,9 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
+        if (request->keep_groups && args->group_add->len > 1)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
         if (!dns_request_check(&request->dns, request->network, error)) {
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
@@ -541,6 +568,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .groups = g_ptr_array_new_with_free_func(g_free),
                 .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
                 .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
+                .device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule)),
                 .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
                 .shm_size = -1,
                 .hosts = g_string_new(NULL),
@@ -555,6 +583,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                         return false;
         if (!check_together(args, &request, error))
                 return false;
+        request.unconfined |= request.privileged && !request.seccomp_profile;
         *ret = request;
         request = (ContainerRequest) { 0 };
         return true;

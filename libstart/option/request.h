@@ -28,6 +28,7 @@ typedef struct ContainerRequest {
         const GPtrArray *command; /* words behind the image */
         const char *user;         /* USER[:GROUP]; NULL: the image's */
         GPtrArray *groups;        /* owned: further groups, each a name or a number */
+        bool keep_groups;         /* those that libstart itself has, instead */
         const char *workdir;
         const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
         const char *env_list;       /* file with more of `env` (env-list.h) */
@@ -35,9 +36,10 @@ typedef struct ContainerRequest {
         const char *timezone;       /* a name, or "local" */
 
         /* what it sees */
-        GPtrArray *mounts;  /* owned, of MountRequest: --volume, --mount, --tmpfs */
-        GPtrArray *devices; /* owned, of DeviceRequest */
-        gint64 shm_size;    /* bytes; 0: no limit; -1: not said */
+        GPtrArray *mounts;    /* owned, of MountRequest: --volume, --mount, --tmpfs */
+        GPtrArray *devices;   /* owned, of DeviceRequest */
+        GArray *device_rules; /* owned, of DeviceRule */
+        gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
         DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
@@ -60,6 +62,7 @@ typedef struct ContainerRequest {
         NetworkMode network;
 
         /* keyturn's own */
+        const GPtrArray *hooks; /* files of hooks.d, absolute, in their order */
         const char *untrusted_list, *state_dir;
 
         /* flags, as the options are named */
@@ -67,8 +70,10 @@ typedef struct ContainerRequest {
         bool env_host, http_proxy;
         bool read_only, read_only_tmpfs;
         bool no_new_privileges;
-        bool unconfined;  /* no seccomp filter */
-        bool host_limits; /* no limits but the unit's; then there are no ulimits */
+        bool privileged;    /* all capabilities and devices, no filter that nobody asked for, nothing masked */
+        bool guard_devices; /* the unit allows all devices: libstart forbids the others */
+        bool unconfined;    /* no seccomp filter */
+        bool host_limits;   /* no limits but the unit's; then there are no ulimits */
         bool detach;
         bool timing;
 } ContainerRequest;

@@ -12,6 +12,13 @@ size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length
         return n;
 }
 
+bool mounts_have_dev(runtime_spec_schema_defs_mount *const *mounts, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                if (g_str_equal(mounts[i]->destination, "/dev"))
+                        return g_strcmp0(mounts[i]->type, "tmpfs") == 0;
+        return false;
+}
+
 bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path) {
         return path_value_covers(mount->destination, path);
 }

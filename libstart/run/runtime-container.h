@@ -28,5 +28,6 @@ typedef struct RuntimeContainer {
         int preserve_fds;   /* descriptors from 3 on that the payload inherits */
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
+        bool keep_groups; /* libstart's own, instead of the spec's */
         bool detach;
 } RuntimeContainer;

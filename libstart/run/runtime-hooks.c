@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/mounts.h"
@@ -69,6 +70,10 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
         };
 }
 
+bool runtime_hooks_make_nodes(const RuntimeContainer *container, size_t n_own) {
+        return !container->userns->uids && mounts_have_dev(container->spec->mounts, n_own);
+}
+
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
         const runtime_spec_schema_config_schema *spec = container->spec;
@@ -84,7 +89,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
         const BindMountContext context = runtime_hooks_mount_context(hooks);
-        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error);
+        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
+               (!runtime_hooks_make_nodes(container, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -95,7 +101,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
-        return true;
+        return !spec->hooks || runtime_enter_bundle(hooks->container, error);
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */

@@ -28,5 +28,9 @@ typedef struct RuntimeHooks {
 /* For mounts.h. In the container's process, `root` is its root; before, there is none. */
 BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks);
 
+/* Are the device nodes of the spec not libcrun's to make either? In a user namespace nobody can make one: libcrun binds
+ * the host's there. n_own: as above. */
+bool runtime_hooks_make_nodes(const RuntimeContainer *container, size_t n_own);
+
 /* Its functions' cookie is a RuntimeHooks. */
 struct custom_handler_s *runtime_hooks_handler(void);

@@ -11,12 +11,15 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/cdi-devices.h"
+#include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/oci-hooks.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
@@ -57,6 +60,7 @@ struct Start {
         char *volumes;          /* the directory of named volumes, or NULL */
 
         /* described */
+        CdiDevices cdi;
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
@@ -85,6 +89,7 @@ void start_free(Start *start) {
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
         g_free(start->volumes);
+        cdi_devices_clear(&start->cdi);
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
         free_runtime_spec_schema_config_schema(start->spec);
@@ -198,7 +203,10 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
             !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
-            !host_find_devices(&start->host, start->request.devices, error))
+            !host_find_devices(&start->host, &start->request, error) ||
+            !cdi_devices_find(&start->request, &start->cdi, error) ||
+            !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
+                                   start->host.device_nodes, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -206,11 +214,28 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         start->environment = environment_build(&input, start->environment_files.owned, error);
         if (!start->environment)
                 return false;
+        cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
+        if (start->spec)
+                cdi_devices_apply(&start->cdi, start->spec);
         start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
+}
+
+static bool apply_hooks(Start *start, GError **error) {
+        const OciHooks hooks = { .request = &start->request,
+                                 .cdi = start->cdi.edits,
+                                 .bundle = start->state_dir.path };
+
+        return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
+}
+
+/* The last step before devices are used. */
+static bool guard_devices(const Start *start, GError **error) {
+        return !start->request.guard_devices ||
+               device_guard_set(start->host.device_nodes, start->request.device_rules, start->spec->linux, error);
 }
 
 static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
@@ -248,7 +273,8 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error))
+            !apply_hooks(start, error) || !require_workdir(start, error) || !require_etc_files(start, error) ||
+            !guard_devices(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -345,6 +371,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
+                .keep_groups = start->request.keep_groups,
                 .detach = start->request.detach,
         };
 

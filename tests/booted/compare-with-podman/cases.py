@@ -94,7 +94,6 @@ CASES = {
         Pull=missing
         CgroupsMode=split
         HealthCmd=none
-        VolatileTmp=no
         AutoUpdate=none
         GlobalArgs=--log-level=warn
         PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
@@ -186,6 +185,28 @@ CASES = {
         Tmpfs=/etc/inside:ro,noexec
         Tmpfs=/home/driver:notmpcopyup
     ''',
+    'volumes-with-names': '''
+        Volume=compare-new:/new/place
+        Volume=compare-ro:/tmp:ro
+        Volume=compare-exec:/etc/ssl:noexec,nocopy
+        Volume=compare.volume:/from-a-file
+        Mount=type=volume,source=compare.volume,destination=/again,ro
+        Mount=type=volume,source=compare-own,dst=/own,U
+        Volume=/anonymous
+        User=12:13
+    ''',
+    'volumes-read-only': '''
+        ReadOnly=true
+        Volume=compare-new:/new/place
+        Volume=/anonymous
+    ''',
+    'mount-types': '''
+        Mount=type=image,source=localhost/test/busybox,destination=/image
+        Mount=type=glob,source=/srv/compare/f*,destination=/glob,ro
+        Mount=type=ramfs,destination=/ram
+        Mount=type=devpts,destination=/pts
+        Volume=/srv/compare:/over:O
+    ''',
     'volumes': '''
         Volume=/srv/compare:/data
         Volume=/srv/compare/inner:/data/inner:ro
@@ -198,6 +219,11 @@ CASES = {
         Mount=type=bind,src=/srv/compare/file,target=/etc/file
         Mount=type=tmpfs,destination=/scratch,tmpfs-size=2M,tmpfs-mode=0750
         Mount=type=tmpfs,destination=/plain
+    ''',
+    'volatile-tmp': 'VolatileTmp=yes',
+    'volatile-tmp-read-only': '''
+        VolatileTmp=yes
+        ReadOnly=yes
     ''',
     'limits': '''
         Ulimit=nofile=1000:2000

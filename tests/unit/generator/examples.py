@@ -64,6 +64,7 @@ EXAMPLES = {
     'Unmask': ('/proc/acpi', 'ALL'),
     'User': ('1000', 'driver'),
     'UserNS': ('auto', 'keep-id:uid=5'),
+    'VolatileTmp': ('yes', 'no'),
     'Volume': ('/srv/one:/one', './two:/two:ro'),
     'WorkingDir': ('/one', '%h'),
 }
