@@ -30,9 +30,10 @@ typedef struct MountRequest {
         char *destination;  /* likewise, and never "/" */
         GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
         char *subpath;      /* of a volume or an image: what is mounted of it, links followed within; or NULL */
-        bool overlay;       /* O: what is written goes with the container */
-        bool chown;         /* U: everything belongs to the payload's user */
-        bool no_copy;       /* nocopy: a new volume gets nothing of what the image has there */
+        char *id_map; /* idmap: owners are mapped, as in id-map.h; "" for those of the user namespace; or NULL */
+        bool overlay; /* O: what is written goes with the container */
+        bool chown;   /* U: everything belongs to the payload's user */
+        bool no_copy; /* nocopy: a new volume gets nothing of what the image has there */
         Relabel relabel;
 } MountRequest;
 

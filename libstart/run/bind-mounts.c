@@ -11,11 +11,14 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/host-path.h"
+#include "libstart/run/id-mapped-mount.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root-file.h"
+#include "libstart/run/userns-descriptor.h"
 #include "libstart/store/image.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
@@ -117,6 +120,12 @@ static const MountRequest *find_request(const BindMountContext *context, const M
                         return request;
         }
         return NULL;
+}
+
+const char *bind_mount_find_id_map(const BindMountContext *context, const Mount *mount) {
+        const MountRequest *request = find_request(context, mount);
+
+        return request ? request->id_map : NULL;
 }
 
 static bool fail_source(const Mount *mount, GError *problem, GError **error) {
@@ -257,9 +266,37 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
                 syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
 }
 
+static bool map_as_container(int mount, const Mount *wanted, const UserNamespace *userns, GError **error) {
+        if (!userns->uids)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
+                        "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
+                        wanted->source);
+        return userns->fd < 0 || id_mapped_mount_set(mount, userns->fd, wanted->source, error);
+}
+
+static bool map_owners(int mount, const Mount *wanted, const char *map, const UserNamespace *userns, GError **error) {
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+        _cleanup_close_ int fd = -1;
+
+        if (!*map)
+                return map_as_container(mount, wanted, userns, error);
+        if (id_map_mount_is_relative(map) && !userns->uids)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and "
+                        "it has none",
+                        wanted->source, map);
+        if (id_map_parse_mount(map, userns->uids, userns->gids, &uids, &gids, error))
+                fd = userns_descriptor_make(uids, gids, error);
+        return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->source, error);
+}
+
 /* The mount gets its flags before it is attached: nobody sees it without them. */
 int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error);
+        const MountRequest *request = find_request(context, wanted);
+        _cleanup_close_ int fd = make_detached(context, wanted, request, error);
         Flags flags;
 
         if (fd < 0)
@@ -268,7 +305,11 @@ int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **er
                 error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
                 return -1;
         }
-        return restrict_mount(fd, &flags, context->is_shared) ? fd_steal(&fd) : fail_mount(wanted, error);
+        if (!restrict_mount(fd, &flags, context->is_shared))
+                return fail_mount(wanted, error);
+        if (request && request->id_map && !map_owners(fd, wanted, request->id_map, context->userns, error))
+                return -1;
+        return fd_steal(&fd);
 }
 
 bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int mount, GError **error) {

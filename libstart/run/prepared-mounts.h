@@ -11,7 +11,13 @@
 /* In a user namespace of its own the container's first process is not the host's root any more: it cannot pass the
  * directories that lead to a volume, make a device node, or show the /sys of the host's network. So these mounts are made
  * before there is a container, attached to nothing, and its process puts them in their place. The others it makes itself:
- * they belong to namespaces that it has by then. */
+ * they belong to namespaces that it has by then.
+ *
+ * Without a user namespace that goes for mounts with owners of their own (idmap) alone: to make these takes the /proc of the
+ * host. */
+
+/* Is there anything to prepare? */
+bool prepared_mounts_are_needed(const ContainerRequest *request, const UserNamespace *userns);
 
 typedef struct PreparedMounts {
         GArray *mounts; /* of int, one for each mount of the spec, or -1 */

@@ -66,6 +66,7 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
                 .layer = hooks->container->layer,
+                .userns = hooks->container->userns,
                 .prepared = prepared ? (const int *) prepared->data : NULL,
                 .label = hooks->container->label,
                 .is_shared = has_further_mounts(hooks),

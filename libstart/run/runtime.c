@@ -181,7 +181,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         int result;
 
         if ((container->spec->hooks && !runtime_enter_bundle(container, error)) ||
-            (container->userns->uids && !prepare_mounts(&hooks, error)))
+            (prepared_mounts_are_needed(container->request, container->userns) && !prepare_mounts(&hooks, error)))
                 return -1;
         take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder, container);
