@@ -112,7 +112,7 @@ static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) 
 
 /* As far as it is known before systemd replaces what it replaces. */
 static void check_dns(Container *container) {
-        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption" };
+        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption", "PodmanArgs" };
         const LaunchArgs *args = container->args;
         NetworkMode network = g_strcmp0(args->network, "none") == 0 ? NETWORK_NONE : NETWORK_HOST;
         g_auto(DnsRequest) request = { 0 };

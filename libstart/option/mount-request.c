@@ -272,7 +272,8 @@ static void take_silent(MountRequest *request) {
 
 /* It is a directory of the container's root, or a tmpfs. */
 static bool check_anonymous(const MountRequest *request, GError **error) {
-        static const char *const taken[] = { "rw", "exec", "nosuid", "nodev", "copy", "U", "z", "Z", NULL };
+        static const char *const taken[] = { "rw", "exec", "nosuid",   "nodev", "rbind", "copy",
+                                             "U",  "z",    "rprivate", "Z",     NULL };
 
         for (guint i = 0; i < request->options->len; i++)
                 if (!g_strv_contains(taken, request->options->pdata[i]))
