@@ -89,7 +89,7 @@ static const MountOption mount_options[] = {
         { "suid", ON_MOST, SUBJECT_SUID },
         { "nosuid", ON_MOST, SUBJECT_SUID },
         { "dev", ON_MOST, SUBJECT_DEV },
-        { "nodev", ON_MOST, SUBJECT_DEV },
+        { "nodev", ON_MOST | ON_IMAGE, SUBJECT_DEV }, /* an image is never anything else */
         { "private", ON_MOST, SUBJECT_PROPAGATION },
         { "rprivate", ON_MOST, SUBJECT_PROPAGATION },
         { "slave", ON_MOST, SUBJECT_PROPAGATION },
