@@ -19,8 +19,9 @@ enum {
 };
 
 static const char *const type_names[] = {
-        [MOUNT_BIND] = "bind mount", [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume", [MOUNT_IMAGE] = "image",
-        [MOUNT_GLOB] = "glob",       [MOUNT_RAMFS] = "ramfs", [MOUNT_DEVPTS] = "devpts",
+        [MOUNT_BIND] = "bind mount",     [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume",
+        [MOUNT_IMAGE] = "mounted image", [MOUNT_GLOB] = "glob",   [MOUNT_RAMFS] = "ramfs",
+        [MOUNT_DEVPTS] = "devpts",
 };
 
 /* Of one subject, one option can be given. */
@@ -273,8 +274,10 @@ static void take_silent(MountRequest *request) {
 bool mount_request_complete(MountRequest *request, GError **error) {
         bool has_files = ON_FILES & 1 << request->type, is_tmpfs = request->type == MOUNT_TMPFS;
 
-        if (request->type == MOUNT_IMAGE)
+        if (request->type == MOUNT_IMAGE) { /* a layer has device nodes if its author wants it */
                 add_default(request, SUBJECT_WRITE, "ro");
+                add_default(request, SUBJECT_DEV, "nodev");
+        }
         if (has_files || is_tmpfs) {
                 add_default(request, SUBJECT_WRITE, "rw");
                 add_default(request, SUBJECT_PROPAGATION,
@@ -293,6 +296,11 @@ bool mount_request_complete(MountRequest *request, GError **error) {
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option 'O' goes with neither 'U' nor 'ro': what is written to it goes with "
                                  "the container, and 'ro' alone keeps the files as they are");
+        if ((request->overlay || request->subpath) && has_files && !mount_request_has_option(request, "rprivate") &&
+            !mount_request_has_option(request, "private"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount option '%s' goes with no propagation but rprivate, the default",
+                                 request->overlay ? "O" : "subpath");
         if (request->type == MOUNT_VOLUME && !request->source && request->subpath)
                 return error_set(error, KT_ERROR_USAGE, "a new volume has no 'subpath'");
         return true;

@@ -109,14 +109,20 @@ void bind_mount_restrict(Mount *mount, unsigned long flags) {
 }
 
 /* What the user asks for there, or NULL where it is keyturn's own mount. */
-static const MountRequest *find_request(const BindMountContext *context, const Mount *mount) {
-        for (guint i = 0; i < context->request->mounts->len; i++) {
-                const MountRequest *request = context->request->mounts->pdata[i];
+static const MountRequest *find_request(const ContainerRequest *container, const Mount *mount) {
+        for (guint i = 0; i < container->mounts->len; i++) {
+                const MountRequest *request = container->mounts->pdata[i];
 
                 if (g_str_equal(request->destination, mount->destination))
                         return request;
         }
         return NULL;
+}
+
+bool bind_mount_is_special(const ContainerRequest *container, const Mount *mount) {
+        const MountRequest *request = find_request(container, mount);
+
+        return request && (request->type == MOUNT_IMAGE || request->overlay || request->subpath);
 }
 
 static bool fail_source(const Mount *mount, GError *problem, GError **error) {
@@ -140,7 +146,7 @@ int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (find_request(context, mount) && fstatvfs(fd, &st) == 0)
+        else if (find_request(context->request, mount) && fstatvfs(fd, &st) == 0)
                 bind_mount_restrict(mount, st.f_flag);
         return fd;
 }
@@ -257,7 +263,8 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
 bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error), target = -1;
+        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context->request, wanted), error);
+        _cleanup_close_ int target = -1;
         Flags flags;
 
         if (fd < 0)

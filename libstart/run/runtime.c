@@ -67,7 +67,8 @@ typedef struct Remainder {
         runtime_spec_schema_config_schema_process process;
 } Remainder;
 
-static void take_remainder(const RuntimeContainer *container, size_t n_own, char **environment, Remainder *ret) {
+static void take_remainder(const RuntimeContainer *container, const RuntimeHooks *hooks, char **environment,
+                           Remainder *ret) {
         *ret = (Remainder) {
                 .spec = *container->spec,
                 .linux_ = *container->spec->linux,
@@ -75,8 +76,8 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
         };
         ret->spec.linux = &ret->linux_;
         ret->spec.process = &ret->process;
-        ret->spec.mounts += n_own;
-        ret->spec.mounts_len -= n_own;
+        ret->spec.mounts += hooks->n_own;
+        ret->spec.mounts_len -= hooks->n_own + hooks->n_last;
         if (has_hosts_name(container->spec))
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
@@ -130,7 +131,10 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        take_remainder(container, hooks.n_own, short_environment, &remainder);
+        if (!mounts_put_last(container->request, container->spec->mounts, container->spec->mounts_len, hooks.n_own,
+                             &hooks.n_last, error))
+                return -1;
+        take_remainder(container, &hooks, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);
