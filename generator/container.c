@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "generator/container.h"
 
 static void finding_free(void *data) {
@@ -32,6 +34,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->podman_lines = g_ptr_array_new();
         container->global_args = g_ptr_array_new_with_free_func(g_free);
         container->global_lines = g_ptr_array_new();
+        container->remap = g_ptr_array_new_with_free_func(g_free);
         container->reload_cmd = g_ptr_array_new_with_free_func(g_free);
         return container;
 }
@@ -48,6 +51,7 @@ void container_free(Container *container) {
         g_ptr_array_unref(container->podman_lines);
         g_ptr_array_unref(container->global_args);
         g_ptr_array_unref(container->global_lines);
+        g_ptr_array_unref(container->remap);
         g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
         g_free(container->rootfs);
@@ -56,11 +60,25 @@ void container_free(Container *container) {
         g_free(container->stop_timeout);
         g_free(container->pids_limit);
         g_free(container->memory);
+        g_free(container->memory_swap);
         g_free(container);
 }
 
 const UnitLine *container_line(const Container *container, const char *section, const char *key) {
         return unit_section_last(unit_file_section(container->source->unit, section), key);
+}
+
+const UnitLine *container_line_with(const Container *container, const char *section, const char *key,
+                                    const char *text) {
+        const UnitSection *lines = unit_file_section(container->source->unit, section);
+
+        for (guint i = lines ? lines->lines->len : 0; i > 0; i--) {
+                const UnitLine *line = &g_array_index(lines->lines, UnitLine, i - 1);
+
+                if (g_strcmp0(line->key, key) == 0 && strstr(line->value, text))
+                        return line;
+        }
+        return NULL;
 }
 
 static void G_GNUC_PRINTF(4, 0)

@@ -46,11 +46,15 @@ typedef struct Container {
         GPtrArray *podman_args,
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
+        GPtrArray *remap;                      /* of char*: what the Remap keys say, for user-namespace.c */
         char *stop_timeout;
-        GPtrArray *reload_cmd;            /* of char*: the words of ReloadCmd= */
-        int reload_signal;                /* 0: none */
-        char *pids_limit, *memory;        /* as systemd writes them */
-        bool has_network;                 /* the file itself says which */
+        GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
+        int reload_signal;         /* 0: none */
+        char *pids_limit, *memory; /* as systemd writes them */
+        char *memory_swap;         /* the same, of memory and swap together */
+        guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
+        bool has_network;          /* the file itself says which */
+        bool volatile_tmp;
         bool is_early;                    /* [Keyturn] Early= */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
 } Container;
@@ -62,6 +66,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Container, container_free)
 
 /* The last line of the file that assigns the key in that section, or NULL. */
 const UnitLine *container_line(const Container *container, const char *section, const char *key);
+
+/* The last such line with `text` in it, or NULL. */
+const UnitLine *container_line_with(const Container *container, const char *section, const char *key,
+                                    const char *text);
 
 /* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -9,6 +9,7 @@
 #include "generator/podman-args.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 
 /* Perhaps its name is misspelled, or its line has a problem that is known already. */
 static void miss_section(Container *container) {
@@ -35,7 +36,8 @@ static void set_names(Container *container) {
         args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
-Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                   Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
 
         container_add_syntax_problems(container);
@@ -48,10 +50,12 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
         podman_args_apply(container);
+        user_namespace_finish(container);
         source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
+        hooks_finish(container, hooks);
         sections_unit(container);
         sections_service(container);
         install_apply(container);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "generator/container.h"
+#include "generator/hooks.h"
 #include "generator/keyturn-conf.h"
 
 /* Make a service of a file. ExecStart= is not written yet: main() first asks filters-needed.h and untrusted-paths.h,
  * which look at all containers together. Takes ownership of service_name. Never fails: look at the findings. Transfer
  * full. */
-Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);
+Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                   Hooks *hooks);

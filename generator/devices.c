@@ -1,33 +1,115 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
+#include "generator/hooks.h"
+#include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/user-spec.h"
+
+static bool check(const char *value, GError **error) {
+        g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, error);
+
+        if (request && request->kind == DEVICE_CDI)
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "device '%s': '%s' is a name of CDI, whose files are not read: name the device's nodes (/dev/...), "
+                        "and mount with Volume= what else it needs",
+                        value, request->source);
+        return request;
+}
 
 bool handle_add_device(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value->text, error);
-
-        return request && key_set_option(container, "device", value->text, error);
+        return check(value->text, error) && key_set_option(container, "device", value->text, error);
 }
 
 bool devices_check(const LaunchArgs *args, GError **error) {
-        for (guint i = 0; i < args->devices->len; i++) {
-                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(args->devices->pdata[i], error);
-
-                if (!request)
+        for (guint i = 0; i < args->devices->len; i++)
+                if (!check(args->devices->pdata[i], error))
                         return false;
-        }
         return true;
 }
 
-/* systemd resolves the path when it starts the service, follows links, and skips a device that is missing. */
-void devices_service(Container *container) {
-        const GPtrArray *devices = container->args->devices;
+static bool is_known_ahead(const char *value) {
+        g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, NULL);
 
-        for (guint i = 0; i < devices->len; i++) {
-                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(devices->pdata[i], NULL);
-                g_autoptr(GString) value = g_string_new(NULL);
+        return request->kind == DEVICE_NODE || device_request_group(request);
+}
 
-                launch_args_append_word(value, request->source);
-                launch_args_append_word(value, request->access);
-                service_set(container->service, "DeviceAllow", value->str);
+/* What systemd cannot be told before the start: the value that says so, or NULL. */
+static const char *find_unknown(const LaunchArgs *args) {
+        for (guint i = 0; i < args->devices->len; i++)
+                if (!is_known_ahead(args->devices->pdata[i]))
+                        return args->devices->pdata[i];
+        return args->device_rules->len > 0 ? args->device_rules->pdata[0] : NULL;
+}
+
+static const char *find_unknown_of(const Container *container) {
+        const char *unknown = find_unknown(container->args);
+
+        return unknown || !hooks_may_add_devices(container) ? unknown : "a precreate hook";
+}
+
+/* All programs that forbid devices must agree: what systemd forbids, nobody can allow. */
+static void refuse_users(Container *container, const char *unknown) {
+        static const char *const keys[] = { "DeviceAllow", "DevicePolicy" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                const UnitLine *line = service_user_line(container->service, keys[i]);
+
+                if (line && !g_str_equal(line->value, "auto"))
+                        container_problem(
+                                container, line,
+                                "with this, systemd would forbid what the start finds for '%s': remove it, and "
+                                "allow more with PodmanArgs=--device-cgroup-rule=",
+                                unknown);
         }
+}
+
+/* systemd allows all, and libstart forbids. */
+static void guard(Container *container, const char *unknown) {
+        refuse_users(container, unknown);
+        container->args->guard_devices = FLAG_TRUE;
+        service_comment(
+                container->service,
+                "DevicePolicy=auto: libstart itself forbids other devices, as '%s' is known at the start only.",
+                unknown);
+}
+
+/* systemd resolves the path when it starts the service, follows links, and skips a device that is missing. A group
+ * holds also those that come later. */
+static void allow(Container *container, const char *value) {
+        g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, NULL);
+        const char *group = device_request_group(request);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        launch_args_append_word(line, group ? group : request->source);
+        launch_args_append_word(line, request->access);
+        service_set(container->service, "DeviceAllow", line->str);
+}
+
+/* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of the
+ * user's adds to them. */
+void devices_service(Container *container) {
+        const LaunchArgs *args = container->args;
+        bool is_privileged = args->privileged == FLAG_TRUE;
+        const char *unknown = is_privileged ? NULL : find_unknown_of(container);
+
+        if (is_privileged)
+                container_warning(container, container_line(container, "Container", "PodmanArgs"),
+                                  "--privileged: nothing protects the host from this container, which has all "
+                                  "capabilities and devices, and nothing masked");
+        else if (unknown)
+                guard(container, unknown);
+        if (!service_user_line(container->service, "DevicePolicy"))
+                service_set(container->service, "DevicePolicy", is_privileged || unknown ? "auto" : "closed");
+        for (guint i = 0; i < args->devices->len && !is_privileged && !unknown; i++)
+                allow(container, args->devices->pdata[i]);
+}
+
+bool handle_group_add(Container *container, const Key *key, const Value *value, GError **error) {
+        const GPtrArray *groups = container->args->group_add;
+        bool keep = g_str_equal(value->text, USER_SPEC_KEEP_GROUPS);
+
+        if (groups->len > 0 && (keep || g_str_equal(groups->pdata[0], USER_SPEC_KEEP_GROUPS)))
+                return error_set(error, KT_ERROR_USAGE, USER_SPEC_KEEP_GROUPS " excludes other groups");
+        return key_set_option(container, "group-add", value->text, error);
 }

@@ -8,5 +8,7 @@ KeyHandler handle_add_device;
 /* Can systemd be told to allow all devices of the options? */
 bool devices_check(const LaunchArgs *args, GError **error);
 
-/* DeviceAllow= of the service, for the devices of container->args, which are checked. */
+bool handle_group_add(Container *container, const Key *key, const Value *value, GError **error);
+
+/* DevicePolicy= and DeviceAllow= of the service, for the devices of container->args, which are checked. */
 void devices_service(Container *container);

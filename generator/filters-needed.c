@@ -34,7 +34,7 @@ void filters_needed_free(FiltersNeeded *filters) {
 }
 
 SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known) {
-        SecurityOption last = { .enabled = true };
+        SecurityOption last = { .enabled = args->privileged != FLAG_TRUE };
         bool is_known = true;
 
         for (guint i = 0; i < args->security_opt->len; i++) {
@@ -120,14 +120,16 @@ static SeccompRequest *find_filter(FiltersNeeded *filters, const char *profile, 
 
 void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
-        guint64 added = 0, dropped = 0;
+        guint64 added = 0, dropped = 0, bounding;
 
-        if (find_profile(container->args, &profile) && capability_parse_all(container->args->cap_add, &added, NULL) &&
-            capability_parse_all(container->args->cap_drop, &dropped, NULL) &&
-            bounding_set_check(added, dropped, NULL))
-                g_ptr_array_add(
-                        find_filter(filters, profile, bounding_set_find(added, dropped, filters->available))->units,
-                        g_strdup(container->service->name));
+        if (!find_profile(container->args, &profile) ||
+            !capability_parse_all(container->args->cap_add, &added, NULL) ||
+            !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
+            !bounding_set_check(added, dropped, NULL))
+                return;
+        bounding = container->args->privileged == FLAG_TRUE ? filters->available :
+                                                              bounding_set_find(added, dropped, filters->available);
+        g_ptr_array_add(find_filter(filters, profile, bounding)->units, g_strdup(container->service->name));
 }
 
 /* Profiles by name, the default one last. */

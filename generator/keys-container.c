@@ -33,7 +33,7 @@ bool handle_image(Container *container, const Key *key, const Value *value, GErr
         return true;
 }
 
-/* DIR[:O]; what systemd expands is left for libstart to check. */
+/* DIR[:O|:idmap]; what systemd expands is left for libstart to check. */
 bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error) {
         const char *colon = strchr(value->text, ':');
 
@@ -42,9 +42,12 @@ bool handle_rootfs(Container *container, const Key *key, const Value *value, GEr
                 return true;
         if (value->text[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);
-        if (colon && !g_str_equal(colon, ":O"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': the only option is ':O' (an overlay keeps the directory as it is)", colon);
+        if (colon && !g_str_equal(colon, ":O") && !g_str_equal(colon, ":idmap"))
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s': the only options are ':O' (an overlay keeps the directory as it is) and ':idmap' "
+                        "(owners as in the user namespace)",
+                        colon);
         return true;
 }
 
@@ -108,6 +111,12 @@ bool handle_stop_timeout(Container *container, const Key *key, const Value *valu
         return true;
 }
 
+/* Out of use in Podman, which still takes it. */
+bool handle_volatile_tmp(Container *container, const Key *key, const Value *value, GError **error) {
+        container->volatile_tmp = g_str_equal(value->text, "true");
+        return true;
+}
+
 static void finish_image(Container *container) {
         LaunchArgs *args = container->args;
 
@@ -139,7 +148,14 @@ static void finish_user(Container *container) {
                 container_problem(container, line, "%s", error->message);
 }
 
+/* With ReadOnly=, /tmp is a tmpfs anyway. */
+static void finish_volatile_tmp(Container *container) {
+        if (container->volatile_tmp && container->args->read_only != FLAG_TRUE)
+                (void) launch_args_set(container->args, "tmpfs", "/tmp:rw,size=512M,mode=1777", NULL);
+}
+
 void keys_container_finish(Container *container) {
         finish_image(container);
         finish_user(container);
+        finish_volatile_tmp(container);
 }

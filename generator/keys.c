@@ -8,9 +8,11 @@
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
+#include "generator/misplaced-keys.h"
 #include "generator/network.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "generator/volumes.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
@@ -42,13 +44,20 @@ static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         return true;
 }
 
-static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, GError **error) {
+/* Of pairs, an empty word says nothing. */
+static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, bool are_pairs, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         if (!words_split(words, line->value, syntax, error))
                 return false;
-        for (guint i = 0; i < words->len; i++)
-                add_value(values, words->pdata[i], line);
+        for (guint i = 0; i < words->len; i++) {
+                char *word = words->pdata[i];
+
+                if (word[0] || !are_pairs)
+                        add_value(values, word, line);
+                else
+                        g_free(word);
+        }
         g_ptr_array_set_free_func(words, NULL); /* they are the values' now */
         return true;
 }
@@ -69,11 +78,11 @@ static bool read_line(GArray *values, const UnitLine *line, Read read, GError **
                 add_value(values, g_strdup(line->value), line);
                 return true;
         case READ_WORDS:
-                return read_words(values, line, WORDS_PLAIN, error);
+                return read_words(values, line, WORDS_PLAIN, false, error);
         case READ_ARGS:
         case READ_LAST_ARGS:
         case READ_PAIRS:
-                return read_words(values, line, WORDS_ESCAPED, error);
+                return read_words(values, line, WORDS_ESCAPED, read == READ_PAIRS, error);
         }
         g_return_val_if_reached(false);
 }
@@ -141,6 +150,7 @@ bool keys_is_slip(const char *name, const char *meant) {
 }
 
 static void unknown_key(Container *container, const UnitLine *line, const KeyTable *table) {
+        const char *advice = table == &keys_container ? misplaced_key_advice(line->key) : NULL;
         const Key *meant = NULL;
         size_t best = NO_SLIP;
 
@@ -152,7 +162,9 @@ static void unknown_key(Container *container, const UnitLine *line, const KeyTab
                         best = d;
                 }
         }
-        if (meant)
+        if (advice)
+                container_problem(container, line, "unknown key in [%s]: %s", table->section, advice);
+        else if (meant)
                 container_problem(container, line, "unknown key in [%s]; is '%s=' meant?", table->section,
                                   meant->name);
         else
@@ -309,12 +321,11 @@ static bool handle_label(Container *container, const Key *key, const Value *valu
 }
 
 /* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
-char *key_resolve_path(const char *unit_path, const char *path) {
-        g_autofree char *directory = NULL, *escaped = NULL, *joined = NULL;
+char *key_resolve_path(const char *directory, const char *path) {
+        g_autofree char *escaped = NULL, *joined = NULL;
 
         if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
                 return g_strdup(path);
-        directory = g_path_get_dirname(unit_path);
         escaped = source_path_escape(directory, "%$");
         joined = g_build_filename(escaped, path, NULL);
         return path_value_clean(joined);
@@ -330,7 +341,7 @@ static bool handle_environment_file(Container *container, const Key *key, const 
                                  "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
                                  "use EnvironmentFile= in [Service] and EnvironmentHost=true",
                                  value->text);
-        path = key_resolve_path(container->source->path, value->text);
+        path = key_resolve_path(container->source->directory, value->text);
         return key_set_option(container, "env-file", path, error);
 }
 
@@ -338,7 +349,7 @@ static bool handle_environment_file(Container *container, const Key *key, const 
 static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
         *ret_no_copy = false;
         if (source[0] == '.')
-                return key_resolve_path(container->source->path, source);
+                return key_resolve_path(container->source->directory, source);
         /* What begins with a specifier or a variable may be either: libstart will see. */
         if (!source[0] || strchr("/%$", source[0]))
                 return g_strdup(source);
@@ -399,8 +410,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
 #define NO_PULL "keyturn never pulls an image; "
 #define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 #define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
-#define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
-#define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -425,10 +434,10 @@ static const Key container_keys[] = {
         { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
         { "Exec", READ_LAST_ARGS, handle_exec, NULL },
         { "ExposeHostPort", READ_LINES, handle_expose_host_port, NULL },
-        { "GIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_option, "group-add" },
+        { "GroupAdd", READ_LINES, handle_group_add, NULL },
         { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
         { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
         { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
@@ -468,10 +477,10 @@ static const Key container_keys[] = {
         { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
         { "ReloadSignal", READ_LAST, handle_reload_signal, NULL },
-        { "RemapGid", READ_WORDS, NULL, OLD_USERNS },
-        { "RemapUid", READ_WORDS, NULL, OLD_USERNS },
-        { "RemapUidSize", READ_LAST, NULL, OLD_USERNS },
-        { "RemapUsers", READ_LAST, NULL, OLD_USERNS },
+        { "RemapGid", READ_WORDS, handle_remap, "gid" },
+        { "RemapUid", READ_WORDS, handle_remap, "uid" },
+        { "RemapUidSize", READ_LAST, handle_remap, "size" },
+        { "RemapUsers", READ_LAST, handle_remap, "users" },
         { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
         { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
@@ -488,18 +497,17 @@ static const Key container_keys[] = {
         { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },
         { "StopSignal", READ_LAST, handle_option, "stop-signal" },
         { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
-        { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
-        { "SubUIDMap", READ_LAST, NULL, NO_USERNS },
+        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
+        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
         { "Sysctl", READ_WORDS, handle_option, "sysctl" },
         { "Timezone", READ_LAST, handle_option, "tz" },
         { "Tmpfs", READ_LINES, handle_option, "tmpfs" },
-        { "UIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
         { "Ulimit", READ_LINES, handle_option, "ulimit" },
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
-        { "UserNS", READ_LAST, NULL, NO_USERNS },
-        { "VolatileTmp", READ_BOOLEAN, NULL, "out of use in Podman, too; write Tmpfs=/tmp:rw,size=512M,mode=1777",
-          .fine = "false" },
+        { "UserNS", READ_LAST, handle_option, "userns" },
+        { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, handle_option, "workdir" },
 };

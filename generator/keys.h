@@ -29,6 +29,5 @@ bool keys_is_slip(const char *name, const char *meant);
 /* The handler of a key that is an option of libstart: key->text names it. */
 KeyHandler handle_option;
 
-/* `path`, resolved against the directory of the file `unit_path` unless it is absolute or begins with a specifier.
- * Transfer full. */
-char *key_resolve_path(const char *unit_path, const char *path);
+/* `path`, resolved against the directory unless it is absolute or begins with a specifier. Transfer full. */
+char *key_resolve_path(const char *directory, const char *path);

@@ -125,29 +125,51 @@ static bool find_setting(const char *name, Setting *ret) {
         return false;
 }
 
-static bool apply_section(KeyturnConf *conf, const UnitSection *section, GError **error) {
+/* What is wrong with the file, after what was wrong before. */
+static void G_GNUC_PRINTF(2, 3) add_problem(GString *problems, const char *format, ...) {
+        va_list ap;
+
+        if (problems->len > 0)
+                g_string_append(problems, "; ");
+        va_start(ap, format);
+        g_string_append_vprintf(problems, format, ap);
+        va_end(ap);
+}
+
+static void apply_section(KeyturnConf *conf, const UnitSection *section, GString *problems) {
         for (guint i = 0; i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
                 Setting setting;
 
                 if (!line->key)
                         continue;
-                if (!g_str_equal(section->name, "Keyturn") || !find_setting(line->key, &setting))
-                        return error_set(error, KT_ERROR_USAGE,
-                                         "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
-                                         "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
-                                         line->path, line->number, line->key, section->name);
-                set(conf, setting, line);
+                if (g_str_equal(section->name, "Keyturn") && find_setting(line->key, &setting))
+                        set(conf, setting, line);
+                else
+                        add_problem(problems,
+                                    "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                    "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
+                                    line->path, line->number, line->key, section->name);
         }
-        return true;
+}
+
+/* All that is wrong is said at once. */
+static bool apply_file(KeyturnConf *conf, GError **error) {
+        g_autoptr(GString) problems = g_string_new(NULL);
+
+        for (guint i = 0; i < conf->file->problems->len; i++) {
+                const UnitProblem *problem = &g_array_index(conf->file->problems, UnitProblem, i);
+
+                add_problem(problems, "%s:%u: %s", problem->line.path, problem->line.number, problem->text);
+        }
+        for (guint i = 0; i < conf->file->sections->len; i++)
+                apply_section(conf, conf->file->sections->pdata[i], problems);
+        return problems->len == 0 || error_set(error, KT_ERROR_USAGE, "%s", problems->str);
 }
 
 static bool load(KeyturnConf *conf, GError **error) {
-        if (!read_files(conf, error) || !unit_file_check(conf->file, error))
+        if (!read_files(conf, error) || !apply_file(conf, error))
                 return false;
-        for (guint i = 0; i < conf->file->sections->len; i++)
-                if (!apply_section(conf, conf->file->sections->pdata[i], error))
-                        return false;
         for (Setting setting = 0; setting < N_SETTINGS; setting++)
                 if (!conf->known[setting].value && settings[setting].built_in) {
                         conf->known[setting].value = g_strdup(settings[setting].built_in);

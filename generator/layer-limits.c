@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "generator/layer-limits.h"
 #include "libstart/option/storage-option.h"
 
@@ -20,6 +22,17 @@ bool handle_layer_limit(Container *container, const Key *key, const Value *value
         return true;
 }
 
+/* The whole of keyturn.conf may be wrong, which the network has been told, too. */
+static bool is_said(const Container *container, const char *message) {
+        for (guint i = 0; i < container->findings->len; i++) {
+                const Finding *finding = container->findings->pdata[i];
+
+                if (strstr(finding->text, message))
+                        return true;
+        }
+        return false;
+}
+
 void layer_limits_finish(Container *container, KeyturnConf *conf) {
         static const struct {
                 const char *name, *key;
@@ -36,7 +49,7 @@ void layer_limits_finish(Container *container, KeyturnConf *conf) {
                 if (key_last_option(container->args->storage_opt, limits[i].name))
                         continue;
                 if (!keyturn_conf_default(conf, limits[i].setting, &value, &origin, &error)) {
-                        if (container->args->network) /* else that is not known either, and it has been said why */
+                        if (!is_said(container, error->message))
                                 container_problem(container, NULL, "%s= is not known: %s", limits[i].key,
                                                   error->message);
                 } else if (value) {

@@ -28,6 +28,7 @@ static void source_file_free(void *data) {
 
         g_free(file->name);
         g_free(file->path);
+        g_free(file->directory);
         unit_file_free(file->unit);
         g_clear_error(&file->error);
         g_free(file);
@@ -85,7 +86,7 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
         (void) unit_file_parse(file->unit, file->path, text, length, NULL);
 }
 
-static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t readers,
+static void add_file(Scan *scan, int directory_fd, const char *directory, const char *resolved, mode_t readers,
                      const struct dirent *entry) {
         SourceFile *file;
 
@@ -94,6 +95,7 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, mode_t
         file = g_new0(SourceFile, 1);
         file->name = g_strdup(entry->d_name);
         file->path = g_strconcat(directory, "/", entry->d_name, NULL);
+        file->directory = g_strdup(resolved);
         g_hash_table_add(scan->names, file->name);
         g_ptr_array_add(scan->sources->files, file);
         load_file(scan->tree, directory_fd, directory, readers, entry, file);
@@ -109,11 +111,14 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
 }
 
-static void scan_below(Scan *scan, const char *path, mode_t readers, const struct dirent *entry);
+static void scan_below(Scan *scan, const char *path, const char *resolved, mode_t readers,
+                       const struct dirent *entry);
 
-/* A search path may name a directory that is missing, or a file: both are skipped silently. */
-static void scan_directory(Scan *scan, const char *path, mode_t readers) {
+/* A search path may name a directory that is missing, or a file: both are skipped silently. `resolved` is the path without
+ * links, or NULL where there may be some in it. */
+static void scan_directory(Scan *scan, const char *path, const char *resolved, mode_t readers) {
         _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
+        g_autofree char *directory = NULL;
         struct dirent **entries;
         int n;
 
@@ -122,14 +127,15 @@ static void scan_directory(Scan *scan, const char *path, mode_t readers) {
                                 g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
         if (fd < 0 || !is_new_directory(scan, fd, &readers))
                 return;
+        directory = resolved ? g_strdup(resolved) : tree_find_directory(scan->tree, fd, path);
         n = scandirat(fd, ".", &entries, is_no_dot, compare_entries);
         for (int i = 0; i < n; i++)
                 if (entries[i]->d_type != DT_DIR && name_suffix(entries[i]->d_name))
-                        add_file(scan, fd, path, readers, entries[i]);
+                        add_file(scan, fd, path, directory, readers, entries[i]);
         close(fd_steal(&fd));
         for (int i = 0; i < n; i++) {
                 if (entries[i]->d_type != DT_REG)
-                        scan_below(scan, path, readers, entries[i]);
+                        scan_below(scan, path, directory, readers, entries[i]);
                 free(entries[i]);
         }
         if (n >= 0)
@@ -137,13 +143,15 @@ static void scan_directory(Scan *scan, const char *path, mode_t readers) {
 }
 
 /* What is no file, and perhaps a directory. */
-static void scan_below(Scan *scan, const char *path, mode_t readers, const struct dirent *entry) {
+static void scan_below(Scan *scan, const char *path, const char *resolved, mode_t readers,
+                       const struct dirent *entry) {
         g_autofree char *child = g_strconcat(path, "/", entry->d_name, NULL);
+        g_autofree char *below = entry->d_type == DT_DIR ? g_strconcat(resolved, "/", entry->d_name, NULL) : NULL;
 
         if (g_str_has_suffix(entry->d_name, ".d"))
                 dropins_add_directory(scan->dropins, entry->d_name, child, readers);
         else if (!g_strv_contains(excluded, child) && (entry->d_type == DT_DIR || !name_suffix(entry->d_name)))
-                scan_directory(scan, child, readers);
+                scan_directory(scan, child, below, readers);
 }
 
 static void add_dropins(Dropins *dropins, const GPtrArray *files) {
@@ -174,7 +182,7 @@ Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
                 const char *path = search_path->pdata[i];
 
                 if (path[0] == '/')
-                        scan_directory(&scan, path, READERS_ALL);
+                        scan_directory(&scan, path, /* resolved= */ NULL, READERS_ALL);
                 else
                         g_ptr_array_add(sources->problems,
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));

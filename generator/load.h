@@ -9,11 +9,12 @@
 
 /* A Quadlet file as the search path has it: it alone counts under its name. */
 typedef struct SourceFile {
-        char *name;     /* "foo.container" */
-        char *path;     /* in the tree: "/etc/containers/systemd/foo.container" */
-        bool is_masked; /* empty, or a link to /dev/null */
-        UnitFile *unit; /* with drop-ins; only of .container and .volume files that could be read */
-        GError *error;  /* why it could not be read; begins with a path. It still hides those of its name */
+        char *name;      /* "foo.container" */
+        char *path;      /* in the tree: "/etc/containers/systemd/foo.container" */
+        char *directory; /* of the file, with all links resolved; in the tree */
+        bool is_masked;  /* empty, or a link to /dev/null */
+        UnitFile *unit;  /* with drop-ins; only of .container and .volume files that could be read */
+        GError *error;   /* why it could not be read; begins with a path. It still hides those of its name */
 } SourceFile;
 
 typedef struct Sources {

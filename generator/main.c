@@ -29,6 +29,7 @@ static const char *arg_normal = NULL, *arg_early = NULL;
 typedef struct Run {
         const Tree *tree;
         KeyturnConf *conf;
+        Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
         const UnitNames *names;
@@ -132,7 +133,7 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
         Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                                                   convert(source, name, run->names, run->conf);
+                                                   convert(source, name, run->names, run->conf, run->hooks);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
@@ -244,7 +245,7 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = convert(files->pdata[i], g_strdup(service), run->names, run->conf);
+                container = convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->hooks);
                 untrusted_paths_add(run->untrusted, container);
         }
 }
@@ -257,7 +258,10 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) unwritten = NULL;
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
-        Run run = { .tree = tree, .conf = conf, .names = names, .filters = filters, .untrusted = untrusted };
+        g_autoptr(Hooks) hooks = hooks_new(arg_root);
+        Run run = {
+                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
+        };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);

@@ -84,6 +84,24 @@ static void check_port(Container *container, const PublishedPort *port) {
                         port->text);
 }
 
+/* With the host's network these are the whole machine's. The lines of Sysctl= that say it, PodmanArgs= may. */
+static void check_sysctls(Container *container) {
+        const GPtrArray *sysctls = container->args->sysctls;
+
+        for (guint i = 0; i < sysctls->len; i++) {
+                const char *sysctl = sysctls->pdata[i];
+                const UnitLine *line = container_line_with(container, "Container", "Sysctl", sysctl) ?:
+                                               container_line_with(container, "Container", "PodmanArgs", sysctl);
+
+                if (g_str_has_prefix(sysctl, "net."))
+                        container_problem(
+                                container, line,
+                                "sysctl '%s' belongs to the network namespace, and with %s this is the host's; "
+                                "set it with sysctl.d(5), or write Network=none",
+                                sysctl, container->has_network ? "Network=host" : "the host's network, the default");
+        }
+}
+
 typedef bool (*AddDns)(DnsRequest *request, const char *value, GError **error);
 
 static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) {
@@ -127,5 +145,7 @@ void network_finish(Container *container, KeyturnConf *conf) {
         }
         for (guint i = 0; container->args->network && i < container->published->len; i++)
                 check_port(container, &g_array_index(container->published, PublishedPort, i));
+        if (g_strcmp0(container->args->network, "host") == 0)
+                check_sysctls(container);
         check_dns(container);
 }

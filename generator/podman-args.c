@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/keys.h"
 #include "generator/podman-args.h"
@@ -12,6 +13,7 @@
  */
 
 typedef char *Convert(const char *value, GError **error);
+typedef bool Apply(Container *container, const char *value, GError **error);
 
 /* systemd counts hundredths of a percent. */
 static char *convert_cpus(const char *value, GError **error) {
@@ -65,6 +67,7 @@ typedef struct PodmanOption {
         const char *key;     /* of [Container], which says the same */
         const char *setting; /* of [Service], with `convert` */
         Convert *convert;
+        Apply *apply;       /* what else it does */
         const char *fine;   /* values that say what keyturn does anyway, with blanks between; "*": all */
         const char *advice; /* else it is refused, and this is to be done instead */
 } PodmanOption;
@@ -119,7 +122,6 @@ static const PodmanOption options[] = {
         { "cpuset-mems", 0, VALUE, SETTING("AllowedMemoryNodes", convert_numbers) },
         { "decryption-key", 0, VALUE, NO_PULL },
         { "detach-keys", 0, VALUE, FINE("*") },
-        { "device-cgroup-rule", 0, LIST, IN_SERVICE("DeviceAllow=") },
         { "device-read-bps", 0, VALUE, IN_SERVICE("IOReadBandwidthMax=") },
         { "device-read-iops", 0, VALUE, IN_SERVICE("IOReadIOPSMax=") },
         { "device-write-bps", 0, VALUE, IN_SERVICE("IOWriteBandwidthMax=") },
@@ -128,7 +130,6 @@ static const PodmanOption options[] = {
         { "env-merge", 0, VALUE, ADVICE("write the whole value in Environment=") },
         { "events-backend", 0, VALUE, GLOBAL, FINE("*") },
         { "expose", 0, LIST, KEY("ExposeHostPort") },
-        { "gidmap", 0, LIST, KEY("GIDMap") },
         { "gpus", 0, LIST, ADVICE("write AddDevice=nvidia.com/gpu=all") },
         { "group-entry", 0, VALUE, ADVICE("put the line into the image's /etc/group") },
         { "health-cmd", 0, VALUE, KEY("HealthCmd") },
@@ -146,7 +147,7 @@ static const PodmanOption options[] = {
         { "health-startup-timeout", 0, VALUE, KEY("HealthStartupTimeout") },
         { "health-timeout", 0, VALUE, KEY("HealthTimeout") },
         { "help", 0, FLAG, NO_COMMAND },
-        { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("OCI hooks are not in this version of keyturn") },
+        { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("name the directory in hooks_dir of containers.conf(5)") },
         { "hosts-file", 0, VALUE, ADVICE("write Volume=FILE:/etc/hosts:ro") },
         { "hostuser", 0, LIST, ADVICE("put the user into the image's /etc/passwd, or write the number in User=") },
         { "identity", 0, VALUE, GLOBAL, NO_COMMAND },
@@ -165,8 +166,7 @@ static const PodmanOption options[] = {
         { "mac-address", 0, VALUE, NO_BRIDGE },
         { "memory", 'm', VALUE, KEY("Memory") },
         { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },
-        { "memory-swap", 0, VALUE,
-          ADVICE("write MemorySwapMax= in [Service], which is the swap alone, without the memory") },
+        { "memory-swap", 0, VALUE, .apply = cgroup_limits_set_memory_swap },
         { "memory-swappiness", 0, VALUE, CGROUP_V1 },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },
         { "network-alias", 0, LIST, KEY("NetworkAlias") },
@@ -195,9 +195,6 @@ static const PodmanOption options[] = {
         { "preserve-fds", 0, VALUE,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in "
                  "[Service]") },
-        { "privileged", 0, FLAG,
-          FINE_OR("false", "write what the program needs: AddCapability=, AddDevice=, "
-                           "Unmask=ALL, SeccompProfile=unconfined") },
         { "publish", 'p', LIST, KEY("PublishPort") },
         { "publish-all", 'P', FLAG,
           FINE_OR("false", "containers have the host's network or none, so there is no "
@@ -226,8 +223,6 @@ static const PodmanOption options[] = {
         { "stop-timeout", 0, VALUE, KEY("StopTimeout") },
         { "storage-driver", 0, VALUE, GLOBAL,
           FINE_OR("overlay", "keyturn can only mount images of the overlay driver") },
-        { "subgidname", 0, VALUE, KEY("SubGIDMap") },
-        { "subuidname", 0, VALUE, KEY("SubUIDMap") },
         { "syslog", 0, FLAG, GLOBAL, FINE("*") },
         { "systemd", 0, VALUE,
           FINE_OR("false", "write Tmpfs=/run, Tmpfs=/tmp, Unmask=/sys/fs/cgroup and "
@@ -237,12 +232,10 @@ static const PodmanOption options[] = {
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },
         { "transient-store", 0, FLAG, GLOBAL, FINE("*") },
         { "tty", 't', FLAG, NO_TERMINAL },
-        { "uidmap", 0, LIST, KEY("UIDMap") },
         { "umask", 0, VALUE, FINE_OR("0022 022", "the payload's umask is 0022; let the program change it") },
         { "unsetenv", 0, VALUE, ADVICE("Environment=NAME= makes a variable empty") },
         { "unsetenv-all", 0, FLAG, FINE_OR("false", "Environment=NAME= makes a variable empty") },
         { "url", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "userns", 0, VALUE, KEY("UserNS") },
         { "uts", 0, VALUE, FINE_OR("private", "write HostName=%H for the host's name") },
         { "variant", 0, VALUE, AS_IMAGE },
         { "version", 'v', FLAG, GLOBAL, NO_COMMAND },
@@ -342,7 +335,9 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
                 return true;
         if (option->advice)
                 return error_set(error, KT_ERROR_UNSUPPORTED, "%s is not supported: %s", given->name, option->advice);
-        if (option->setting)
+        if (option->apply)
+                ok = option->apply(container, given->value, error);
+        else if (option->setting)
                 ok = set_setting(container, option, given->value, error);
         else
                 ok = set_key(container, option, given->value, line, error);
@@ -363,7 +358,8 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
                                  "%s is an option of podman run: write it in PodmanArgs=", text[0]);
         if (!launch_args_parse_options(alone, option, error))
                 return false;
-        if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list)
+        if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
+            alone->guard_devices || alone->hooks->len > 0)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);

@@ -5,6 +5,7 @@
 #include "generator/devices.h"
 #include "generator/early.h"
 #include "generator/filters-needed.h"
+#include "generator/hooks.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
@@ -273,11 +274,8 @@ void sections_service(Container *container) {
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);
-        /* Podman's device rules: no device but the harmless ones, whatever node a payload makes or a volume has. A
-         * DeviceAllow= of the user's adds to them. */
-        if (!user_value(service, "DevicePolicy"))
-                service_set(service, "DevicePolicy", "closed");
         devices_service(container);
         set_identifier(container);
         service_set(service, "RuntimeDirectory", name_state_directory(service->name));
+        hooks_service(container);
 }

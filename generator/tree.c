@@ -39,6 +39,22 @@ int tree_open_at(const Tree *tree, int directory_fd, const char *directory, cons
         return tree_open_path(tree, path, flags);
 }
 
+/* NULL if there is no /proc. */
+static char *find_path(int fd) {
+        g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+
+        return g_file_read_link(link, NULL);
+}
+
+char *tree_find_directory(const Tree *tree, int fd, const char *path) {
+        g_autofree char *found = find_path(fd), *top = tree->is_foreign ? find_path(tree->fd) : NULL;
+        size_t length = top && !g_str_equal(top, "/") ? strlen(top) : 0;
+
+        if (!found || found[0] != '/' || (tree->is_foreign && !top) || (length > 0 && !g_str_has_prefix(found, top)))
+                return g_strdup(path);
+        return g_strdup(found[length] ? found + length : "/");
+}
+
 static bool is_null_device(int fd) {
         struct stat st;
 

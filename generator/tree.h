@@ -23,6 +23,9 @@ int tree_open_path(const Tree *tree, const char *path, int flags);
 int tree_open_at(const Tree *tree, int directory_fd, const char *directory, const char *name, bool is_link,
                  int flags);
 
+/* Where an open directory is in the tree, without links; `path` if the kernel does not tell. Transfer full. */
+char *tree_find_directory(const Tree *tree, int fd, const char *path);
+
 /* Who besides the owner may read something: bits of mode 0044. Files may hold secrets, so what is made of them must
  * not have more readers than they have. */
 #define READERS_ALL ((mode_t) 0044)

@@ -316,18 +316,14 @@ static bool read_digits(const char **text, unsigned digits, unsigned base, gunic
         return true;
 }
 
-/* \x and octal give one byte, \u and \U one character of UTF-8. */
-static bool append_code(GString *word, const char **text, unsigned digits, unsigned base, bool is_byte) {
+/* All of them, \x and octal too, give one character of UTF-8, as with Podman (systemd takes these two for a byte). */
+static bool append_code(GString *word, const char **text, unsigned digits, unsigned base) {
         gunichar code;
 
-        if (!read_digits(text, digits, base, &code) || code == 0)
+        if (!read_digits(text, digits, base, &code) || code == 0 || !g_unichar_validate(code) ||
+            (base == 8 && code > 0xff))
                 return false;
-        if (is_byte ? code > 0xff : !g_unichar_validate(code))
-                return false;
-        if (is_byte)
-                g_string_append_c(word, (char) code);
-        else
-                g_string_append_unichar(word, code);
+        g_string_append_unichar(word, code);
         return true;
 }
 
@@ -341,15 +337,15 @@ static bool append_escape(GString *word, const char **text) {
                 return false;
         case 'x':
                 ++*text;
-                return append_code(word, text, 2, 16, true);
+                return append_code(word, text, 2, 16);
         case 'u':
                 ++*text;
-                return append_code(word, text, 4, 16, false);
+                return append_code(word, text, 4, 16);
         case 'U':
                 ++*text;
-                return append_code(word, text, 8, 16, false);
+                return append_code(word, text, 8, 16);
         case '0' ... '7':
-                return append_code(word, text, 3, 8, true);
+                return append_code(word, text, 3, 8);
         default:
                 letter = strchr(letters, **text);
                 if (!letter)
@@ -366,6 +362,20 @@ static int escape_length(const char *text) {
         return text[1] ? (int) (g_utf8_next_char(text + 1) - text) : 1;
 }
 
+static bool refuse_escape(const char *text, GError **error) {
+        int length = escape_length(text);
+
+        if (!text[1] || !strchr("xuU01234567", text[1]))
+                return error_set(error, KT_ERROR_USAGE, "unknown escape '%.*s' (a backslash is written '\\\\')",
+                                 length, text);
+        length += (int) strspn(text + length, "0123456789abcdefABCDEF");
+        return error_set(
+                error, KT_ERROR_USAGE,
+                "malformed escape '%.*s': there are \\xHH, \\uHHHH, \\UHHHHHHHH and octal \\OOO up to \\377, and "
+                "none for NUL",
+                length, text);
+}
+
 /* The word at *text, which is no blank and not the end. Quotes may open and close in the middle of a word. */
 static bool read_word(GString *word, const char **text, WordsSyntax syntax, GError **error) {
         char quote = 0;
@@ -376,9 +386,7 @@ static bool read_word(GString *word, const char **text, WordsSyntax syntax, GErr
 
                 if (c == '\\' && syntax == WORDS_ESCAPED) {
                         if (!append_escape(word, text))
-                                return error_set(error, KT_ERROR_USAGE,
-                                                 "unknown escape '%.*s' (a backslash is written '\\\\')",
-                                                 escape_length(start), start);
+                                return refuse_escape(start, error);
                 } else if (c == quote)
                         quote = 0;
                 else if (!quote && (c == '"' || c == '\''))

@@ -8,6 +8,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/run/oci-hooks.h"
 #include "libstart/run/start.h"
 #include "libstart/run/volume-command.h"
 
@@ -77,6 +78,8 @@ int main(int argc, char *argv[]) {
                         return EXIT_SUCCESS;
                 }
         }
+        if (argc == 4 && g_str_equal(argv[1], "poststop"))
+                return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc > 2 && g_str_equal(argv[1], "volume"))
                 return make_volume((const char *const *) argv + 2);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {

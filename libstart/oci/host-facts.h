@@ -4,6 +4,17 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* A device of the host's that the container is to have. */
+typedef struct DeviceNode {
+        char *source;      /* on the host, links followed; NULL if it is known by its number alone */
+        char *destination; /* absolute */
+        char type;         /* 'b' or 'c' */
+        unsigned major, minor;
+        guint32 mode, uid, gid; /* of a node that is made anew; without the type */
+        char access[4];         /* some of "rwm" */
+        bool is_made;           /* anew, by number; else the host's own is mounted */
+} DeviceNode;
+
 /* All that a container's configuration takes from the machine. libstart/run/host.c fills it; nothing here asks the
  * machine itself. */
 typedef struct HostFacts {
@@ -23,7 +34,5 @@ typedef struct HostFacts {
 
         bool selinux; /* SELinux is enabled */
 
-        /* For each device of the request its node, links followed; NULL for one that is not there and need not be. The list
-         * is NULL: paths are taken as they are. */
-        const GPtrArray *device_nodes;
+        const GPtrArray *device_nodes; /* of DeviceNode; or NULL */
 } HostFacts;

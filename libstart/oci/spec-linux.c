@@ -5,27 +5,54 @@
 #include "libstart/base/error.h"
 #include "libstart/oci/spec-linux.h"
 #include "libstart/oci/spec-mounts.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/sysctl.h"
 
 typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
+typedef runtime_spec_schema_defs_linux_device Device;
 
-static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type) {
+static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type, const char *path) {
         Namespace *ns = g_new0(Namespace, 1);
 
         ns->type = g_strdup(type);
+        ns->path = g_strdup(path);
         linux_->namespaces[linux_->namespaces_len++] = ns;
 }
 
 static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_network) {
         static const char *const types[] = { "pid", "ipc", "uts", "mount", "cgroup" };
 
-        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 1);
+        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 2);
         for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                add_namespace(linux_, types[i]);
+                add_namespace(linux_, types[i], NULL);
         if (own_network)
-                add_namespace(linux_, "network");
+                add_namespace(linux_, "network", NULL);
+}
+
+static runtime_spec_schema_defs_id_mapping **make_mappings(const GArray *map, size_t *ret_length) {
+        runtime_spec_schema_defs_id_mapping **mappings = g_new0(typeof(*mappings), map->len + 1);
+
+        for (guint i = 0; i < map->len; i++) {
+                const IdExtent *extent = &g_array_index(map, IdExtent, i);
+
+                mappings[i] = g_new0(typeof(**mappings), 1);
+                mappings[i]->container_id = extent->inside;
+                mappings[i]->host_id = extent->outside;
+                mappings[i]->size = extent->count;
+                mappings[i]->container_id_present = mappings[i]->host_id_present = mappings[i]->size_present = true;
+        }
+        *ret_length = map->len;
+        return mappings;
+}
+
+static void add_user_namespace(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
+        if (!input->uid_map)
+                return;
+        add_namespace(linux_, "user", input->userns_path);
+        linux_->uid_mappings = make_mappings(input->uid_map, &linux_->uid_mappings_len);
+        linux_->gid_mappings = make_mappings(input->gid_map, &linux_->gid_mappings_len);
 }
 
 static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bool own_network, GError **error) {
@@ -112,9 +139,9 @@ static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput
         char *const *throttle = input->host->thermal_throttle;
         GPtrArray *paths = g_ptr_array_new();
 
-        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths); i++)
+        for (size_t i = 0; i < G_N_ELEMENTS(masked_paths) && !input->request->privileged; i++)
                 add_path(paths, masked_paths[i], unmasked);
-        for (; throttle && *throttle; throttle++)
+        for (; throttle && *throttle && !input->request->privileged; throttle++)
                 add_path(paths, *throttle, unmasked);
         for (guint i = 0; i < own->len; i++)
                 g_ptr_array_add(paths, g_strdup(own->pdata[i]));
@@ -129,6 +156,33 @@ static void add_read_only(runtime_spec_schema_config_linux *linux_, const GPtrAr
         linux_->readonly_paths = take_list(paths, &linux_->readonly_paths_len);
 }
 
+static Device *make_device(const DeviceNode *node) {
+        Device *device = g_new0(Device, 1);
+
+        device->path = g_strdup(node->destination);
+        device->type = g_strndup(&node->type, 1);
+        device->major = node->major;
+        device->minor = node->minor;
+        device->file_mode = (int) node->mode;
+        device->uid = node->uid;
+        device->gid = node->gid;
+        device->major_present = device->minor_present = device->file_mode_present = true;
+        device->uid_present = device->gid_present = true;
+        return device;
+}
+
+/* Those that are made anew. The others are mounts. */
+static void add_devices(runtime_spec_schema_config_linux *linux_, const GPtrArray *nodes) {
+        for (guint i = 0; nodes && i < nodes->len; i++) {
+                const DeviceNode *node = nodes->pdata[i];
+
+                if (!node->is_made)
+                        continue;
+                linux_->devices = g_renew(Device *, linux_->devices, linux_->devices_len + 1);
+                linux_->devices[linux_->devices_len++] = make_device(node);
+        }
+}
+
 static bool check_masks(const Spec *spec, const GPtrArray *masked, GError **error) {
         for (guint i = 0; i < masked->len; i++)
                 if (!spec_check_not_shared(spec->mounts, spec->mounts_len, masked->pdata[i], "Mask=", error))
@@ -141,8 +195,11 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
 
         spec->linux = linux_;
         add_namespaces(linux_, input->request->network == NETWORK_NONE);
+        add_user_namespace(linux_, input);
         add_masked(linux_, input);
-        add_read_only(linux_, input->request->unmasked);
+        if (!input->request->privileged)
+                add_read_only(linux_, input->request->unmasked);
+        add_devices(linux_, input->host->device_nodes);
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
         return check_masks(spec, input->request->masked, error) && add_sysctls(linux_, input->request, error);
 }

@@ -7,6 +7,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/security-option.h"
 
@@ -128,6 +129,16 @@ static void make_read_only(Mount *mount) {
         add_option(mount, "ro");
 }
 
+static void remove_option(Mount *mount, const char *option) {
+        for (size_t i = 0; i < mount->options_len; i++)
+                if (g_str_equal(mount->options[i], option)) {
+                        g_free(mount->options[i]);
+                        mount->options[i] = mount->options[--mount->options_len];
+                        mount->options[mount->options_len] = NULL;
+                        return;
+                }
+}
+
 static bool has_mount(const MountList *list, const char *destination) {
         return g_hash_table_contains(list->destinations, destination);
 }
@@ -216,21 +227,19 @@ static bool add_requests(MountList *list, const SpecInput *input, GError **error
 /* The host's own node, and not one made anew: it is where the container wants it, on whatever file system, and keeps
  * the owner and mode that udev gives it. "ro" so that the container cannot change these for the host; devices are
  * written to all the same. */
-static bool add_device(MountList *list, const DeviceRequest *request, const char *node, GError **error) {
+static bool add_device(MountList *list, const DeviceNode *node, GError **error) {
         static const char *const options[] = { "bind", "rprivate", "nosuid", "dev", "ro", NULL };
-        const char *destination = request->destination ?: node;
 
-        return spec_check_not_shared((Mount **) list->mounts->pdata, list->mounts->len, destination, "AddDevice= on",
-                                     error) &&
-               add_unique(list, make_mount(destination, "bind", node, options), error);
+        return spec_check_not_shared((Mount **) list->mounts->pdata, list->mounts->len, node->destination,
+                                     "AddDevice= on", error) &&
+               add_unique(list, make_mount(node->destination, "bind", node->source, options), error);
 }
 
-static bool add_devices(MountList *list, const GPtrArray *requests, const HostFacts *host, GError **error) {
-        for (guint i = 0; i < requests->len; i++) {
-                const DeviceRequest *request = requests->pdata[i];
-                const char *node = host->device_nodes ? host->device_nodes->pdata[i] : request->source;
+static bool add_devices(MountList *list, const HostFacts *host, GError **error) {
+        for (guint i = 0; host->device_nodes && i < host->device_nodes->len; i++) {
+                const DeviceNode *node = host->device_nodes->pdata[i];
 
-                if (node && !add_device(list, request, node, error))
+                if (!node->is_made && !add_device(list, node, error))
                         return false;
         }
         return true;
@@ -383,8 +392,19 @@ static void add_default(MountList *list, Mount *mount) {
         g_hash_table_insert(list->destinations, mount->destination, mount);
 }
 
+/* Where the group of terminals is none of the container's, they are its root's. */
+static void drop_terminal_group(Mount *mount, const GArray *gid_map) {
+        const char *last = mount->options[mount->options_len - 1];
+        guint32 gid;
+
+        if (g_str_has_prefix(last, "gid=") &&
+            !id_map_outside(gid_map, (guint32) g_ascii_strtoull(last + strlen("gid="), NULL, 10), &gid))
+                g_free(g_steal_pointer(&mount->options[--mount->options_len]));
+}
+
 /* --read-only-tmpfs=false takes away what is writable by default: /dev and /dev/shm too. */
-static void add_defaults(MountList *list, const ContainerRequest *request) {
+static void add_defaults(MountList *list, const SpecInput *input) {
+        const ContainerRequest *request = input->request;
         bool read_only = request->read_only && !request->read_only_tmpfs;
 
         for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++) {
@@ -396,11 +416,15 @@ static void add_defaults(MountList *list, const ContainerRequest *request) {
 
                 Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
                 add_default(list, mount);
+                if (input->gid_map && g_str_equal(defaults[i].type, "devpts"))
+                        drop_terminal_group(mount, input->gid_map);
                 if (shm)
                         add_shm_size(mount, request->shm_size);
                 if (read_only && (shm || g_str_equal(destination, "/dev")))
                         add_option(mount, "ro");
-                if (g_str_equal(destination, "/sys/fs/cgroup") && !is_cgroup_unmasked(request->unmasked))
+                if (request->privileged)
+                        remove_option(mount, "ro");
+                else if (g_str_equal(destination, "/sys/fs/cgroup") && !is_cgroup_unmasked(request->unmasked))
                         add_option(mount, "ro");
         }
 }
@@ -434,13 +458,13 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
                 .destinations = g_hash_table_new(g_str_hash, g_str_equal),
         };
 
-        if (!add_requests(&list, input, error) || !add_devices(&list, input->request->devices, input->host, error) ||
+        if (!add_requests(&list, input, error) || !add_devices(&list, input->host, error) ||
             !add_secrets(&list, input, error))
                 return false;
         add_writable_places(&list, input);
         add_files(&list, input);
         add_notify_socket(&list, input);
-        add_defaults(&list, input->request);
+        add_defaults(&list, input);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
                           compare_depth, NULL); /* stable */
         spec->mounts_len = list.mounts->len;

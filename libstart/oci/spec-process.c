@@ -60,6 +60,10 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
 bool spec_find_capabilities(const ContainerRequest *request, const ImageConfig *image, const HostFacts *host,
                             guint64 *ret_bounding, GError **error) {
+        if (request->privileged) { /* as with Podman, whatever is dropped, and whatever a label says */
+                *ret_bounding = host->bounding_caps;
+                return true;
+        }
         *ret_bounding = bounding_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);
         return narrow(request, image, ret_bounding, error);
 }

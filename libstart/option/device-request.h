@@ -4,11 +4,18 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* One device of the host that a container is to have: --device of podman-run(1). The '-' in front is Quadlet's. */
+typedef enum DeviceKind {
+        DEVICE_NODE,
+        DEVICE_DIRECTORY, /* all nodes below it; it is known by its name, or by a slash at its end */
+        DEVICE_CDI,       /* VENDOR/CLASS=NAME, of the Container Device Interface */
+} DeviceKind;
+
+/* What a container is to have of the host's devices: --device of podman-run(1). The '-' in front is Quadlet's. */
 typedef struct DeviceRequest {
-        char *source;      /* below /dev, without "." and ".." */
+        DeviceKind kind;
+        char *source;      /* below /dev, without "." and ".."; or the name of CDI */
         char *destination; /* absolute, likewise; NULL: the same as on the host, links followed */
-        char access[4];    /* some of "rwm", for DeviceAllow= */
+        char access[4];    /* some of "rwm" */
         bool optional;     /* where the host has no such device, the container has none */
 } DeviceRequest;
 
@@ -23,5 +30,9 @@ DeviceRequest *device_request_parse(const char *value, GError **error);
  * were written. What it is to replace only in ExecStart= is refused, as DeviceAllow= needs the path, too. */
 DeviceRequest *device_request_parse_unexpanded(const char *value, GError **error);
 
-/* Sets the error for a source that is a directory; always false. */
-bool device_request_refuse_directory(const char *path, GError **error);
+/* What systemd calls all devices of a directory in DeviceAllow= ("char-input"); NULL where it has no one name for just
+ * these, so that nobody can allow them before the start. */
+const char *device_request_group(const DeviceRequest *request);
+
+/* Some of r, w and m, each once. */
+bool device_access_parse(const char *access, char ret[static 4]);

@@ -6,8 +6,10 @@
 #include "libstart/option/annotation.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
 #include "libstart/option/host-entry.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
@@ -52,6 +54,17 @@ static bool read_device(ContainerRequest *request, const char *value, GError **e
         return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
 }
 
+static bool read_device_rule(ContainerRequest *request, const char *value, GError **error) {
+        DeviceRule rule;
+
+        if (!device_rule_parse(value, &rule, error))
+                return false;
+        if (!request->device_rules)
+                request->device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule));
+        g_array_append_val(request->device_rules, rule);
+        return true;
+}
+
 /* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
 static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
         for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
@@ -83,7 +96,14 @@ static bool keep_words(GPtrArray **list, char **words) {
 }
 
 static bool read_group(ContainerRequest *request, const char *value, GError **error) {
-        return keep_words(&request->groups, user_spec_parse_groups(value, error));
+        char **groups = user_spec_parse_groups(value, error);
+
+        if (groups && g_str_equal(groups[0], USER_SPEC_KEEP_GROUPS)) {
+                request->keep_groups = true;
+                g_strfreev(groups);
+                return true;
+        }
+        return keep_words(&request->groups, groups);
 }
 
 static bool read_security(ContainerRequest *request, const char *value, GError **error) {
@@ -176,6 +196,10 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
+        return userns_request_parse(value, &request->userns, error);
+}
+
 static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
         return notify_mode_parse(value, &request->notify, error);
 }
@@ -196,6 +220,25 @@ static bool read_stop_signal(ContainerRequest *request, const char *value, GErro
 
 static bool check_user(const char *value, GError **error) {
         return user_spec_parse(value, NULL, NULL, error);
+}
+
+static bool check_map(IdKind kind, const char *value, GError **error) {
+        g_autoptr(GArray) map = id_map_new();
+
+        return id_map_parse(map, kind, value, error);
+}
+
+static bool check_uidmap(const char *value, GError **error) {
+        return check_map(ID_UID, value, error);
+}
+
+static bool check_gidmap(const char *value, GError **error) {
+        return check_map(ID_GID, value, error);
+}
+
+static bool check_subid_name(const char *value, GError **error) {
+        return (value[0] && !strpbrk(value, ":,\n")) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no name of a user in /etc/subuid or /etc/subgid", value);
 }
 
 /* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
@@ -258,6 +301,9 @@ static const Option options[] = {
         { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
         { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
         { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
+        { "--device-cgroup-rule", 0, LIST(device_rules), READ(read_device_rule), "RULE",
+          "devices that may be used: c 13:* rw" },
+        { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
@@ -269,6 +315,15 @@ static const Option options[] = {
         { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
           "domain that names are searched in" },
         { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
+        { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
+        { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
+          "user ids of the namespace" },
+        { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",
+          "group ids of the namespace" },
+        { "--subuidname", 0, STRING(subuidname), CHECK(check_subid_name, userns.subuid), "NAME",
+          "user ids as in /etc/subuid" },
+        { "--subgidname", 0, STRING(subgidname), CHECK(check_subid_name, userns.subgid), "NAME",
+          "group ids as in /etc/subgid" },
         { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
         { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
@@ -286,6 +341,8 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
+        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
+        { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
         { "--timing", 0, FLAG(timing), "say where the time of the start went" },
@@ -488,14 +545,18 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
         return true;
 }
 
-static bool check_together(const LaunchArgs *args, const ContainerRequest *request, GError **error) {
+static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
+        if (request->keep_groups && args->group_add->len > 1)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
         if (!dns_request_check(&request->dns, request->network, error)) {
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }
-        return bounding_set_check(request->cap_added, request->cap_dropped, error);
+        return bounding_set_check(request->cap_added, request->cap_dropped, error) &&
+               userns_request_finish(&request->userns, error);
 }
 
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
@@ -507,6 +568,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .groups = g_ptr_array_new_with_free_func(g_free),
                 .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
                 .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
+                .device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule)),
                 .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
                 .shm_size = -1,
                 .hosts = g_string_new(NULL),
@@ -521,6 +583,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                         return false;
         if (!check_together(args, &request, error))
                 return false;
+        request.unconfined |= request.privileged && !request.seccomp_profile;
         *ret = request;
         request = (ContainerRequest) { 0 };
         return true;

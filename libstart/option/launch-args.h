@@ -42,10 +42,12 @@ typedef struct LaunchArgs {
         LaunchFlag rootfs; /* `image` is a directory instead of an image reference */
         LaunchFlag read_only;
         LaunchFlag read_only_tmpfs;
-        GPtrArray *volumes; /* SOURCE:DESTINATION[:OPTIONS] */
-        GPtrArray *mounts;  /* type=…,source=…,destination=… */
-        GPtrArray *tmpfs;   /* DESTINATION[:OPTIONS] */
-        GPtrArray *devices; /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
+        GPtrArray *volumes;      /* SOURCE:DESTINATION[:OPTIONS] */
+        GPtrArray *mounts;       /* type=…,source=…,destination=… */
+        GPtrArray *tmpfs;        /* DESTINATION[:OPTIONS] */
+        GPtrArray *devices;      /* [-]SOURCE[:DESTINATION][:PERMISSIONS] */
+        GPtrArray *device_rules; /* TYPE MAJOR:MINOR ACCESS */
+        LaunchFlag privileged;
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
@@ -54,6 +56,11 @@ typedef struct LaunchArgs {
         GPtrArray *dns, *dns_search, *dns_option;
 
         /* what it may do */
+        char *userns;       /* auto[:OPTIONS], keep-id[:OPTIONS], ns:PATH, host */
+        GPtrArray *uidmaps; /* [FLAGS]INSIDE:[@]OUTSIDE[:COUNT] */
+        GPtrArray *gidmaps;
+        char *subuidname; /* a user in /etc/subuid */
+        char *subgidname;
         GPtrArray *cap_add;
         GPtrArray *cap_drop;
         GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH, [un]mask=PATH[:PATH...] */
@@ -70,9 +77,11 @@ typedef struct LaunchArgs {
         /* keyturn's own */
         char *env_list;       /* file with more of `env`, in its order (env-list.h) */
         char *untrusted_list; /* file with the directories of the host that payloads can write to (run/host-path.h) */
-        char *state_dir;      /* the container's directory on /run, made and removed by systemd */
-        LaunchFlag timing;    /* say where the time of the start went */
-        LaunchFlag print_spec; /* print the OCI config.json and start nothing */
+        GPtrArray *hooks;     /* files of hooks.d, in their order */
+        LaunchFlag guard_devices; /* libstart forbids other devices: only the start knows which these are */
+        char *state_dir;          /* the container's directory on /run, made and removed by systemd */
+        LaunchFlag timing;        /* say where the time of the start went */
+        LaunchFlag print_spec;    /* print the OCI config.json and start nothing */
 
         /* positional */
         char *image;        /* reference, or a directory with --rootfs; may be NULL while options are collected */

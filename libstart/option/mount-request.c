@@ -271,12 +271,26 @@ static void take_silent(MountRequest *request) {
         }
 }
 
+/* It is a directory of the container's root, or a tmpfs. */
+static bool check_anonymous(const MountRequest *request, GError **error) {
+        static const char *const taken[] = { "rw", "exec", "nosuid", "nodev", "copy", "U", "z", "Z", NULL };
+
+        for (guint i = 0; i < request->options->len; i++)
+                if (!g_strv_contains(taken, request->options->pdata[i]))
+                        return error_set(error, KT_ERROR_UNSUPPORTED,
+                                         "'%s' is not for a volume without a name: give it one (source)",
+                                         (const char *) request->options->pdata[i]);
+        return true;
+}
+
 bool mount_request_complete(MountRequest *request, GError **error) {
         bool has_files = ON_FILES & 1 << request->type, is_tmpfs = request->type == MOUNT_TMPFS;
 
-        if (request->type == MOUNT_IMAGE) { /* a layer has device nodes if its author wants it */
+        if (request->type == MOUNT_VOLUME && !request->source && !check_anonymous(request, error))
+                return false;
+        if (request->type == MOUNT_IMAGE) {
                 add_default(request, SUBJECT_WRITE, "ro");
-                add_default(request, SUBJECT_DEV, "nodev");
+                add_default(request, SUBJECT_DEV, "nodev"); /* whatever is in it */
         }
         if (has_files || is_tmpfs) {
                 add_default(request, SUBJECT_WRITE, "rw");
@@ -301,8 +315,6 @@ bool mount_request_complete(MountRequest *request, GError **error) {
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option '%s' goes with no propagation but rprivate, the default",
                                  request->overlay ? "O" : "subpath");
-        if (request->type == MOUNT_VOLUME && !request->source && request->subpath)
-                return error_set(error, KT_ERROR_USAGE, "a new volume has no 'subpath'");
         return true;
 }
 

@@ -9,6 +9,7 @@
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
 #include "libstart/option/storage-option.h"
+#include "libstart/option/userns-request.h"
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
  * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where a
@@ -27,6 +28,7 @@ typedef struct ContainerRequest {
         const GPtrArray *command; /* words behind the image */
         const char *user;         /* USER[:GROUP]; NULL: the image's */
         GPtrArray *groups;        /* owned: further groups, each a name or a number */
+        bool keep_groups;         /* those that libstart itself has, instead */
         const char *workdir;
         const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
         const char *env_list;       /* file with more of `env` (env-list.h) */
@@ -34,15 +36,17 @@ typedef struct ContainerRequest {
         const char *timezone;       /* a name, or "local" */
 
         /* what it sees */
-        GPtrArray *mounts;  /* owned, of MountRequest: --volume, --mount, --tmpfs */
-        GPtrArray *devices; /* owned, of DeviceRequest */
-        gint64 shm_size;    /* bytes; 0: no limit; -1: not said */
+        GPtrArray *mounts;    /* owned, of MountRequest: --volume, --mount, --tmpfs */
+        GPtrArray *devices;   /* owned, of DeviceRequest */
+        GArray *device_rules; /* owned, of DeviceRule */
+        gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
         StorageLimits storage;
         DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
         GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 
         /* what it may do */
+        UsernsRequest userns;           /* owned */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */
         const char *seccomp_profile;    /* NULL: the default one */
         GPtrArray *masked;              /* owned: absolute paths */
@@ -58,6 +62,7 @@ typedef struct ContainerRequest {
         NetworkMode network;
 
         /* keyturn's own */
+        const GPtrArray *hooks; /* files of hooks.d, absolute, in their order */
         const char *untrusted_list, *state_dir;
 
         /* flags, as the options are named */
@@ -65,8 +70,10 @@ typedef struct ContainerRequest {
         bool env_host, http_proxy;
         bool read_only, read_only_tmpfs;
         bool no_new_privileges;
-        bool unconfined;  /* no seccomp filter */
-        bool host_limits; /* no limits but the unit's; then there are no ulimits */
+        bool privileged;    /* all capabilities and devices, no filter that nobody asked for, nothing masked */
+        bool guard_devices; /* the unit allows all devices: libstart forbids the others */
+        bool unconfined;    /* no seccomp filter */
+        bool host_limits;   /* no limits but the unit's; then there are no ulimits */
         bool detach;
         bool timing;
 } ContainerRequest;

@@ -56,10 +56,8 @@ char **user_spec_parse_groups(const char *value, GError **error) {
                 error_set(error, KT_ERROR_USAGE, "'%s': the name or number of a group is missing", value);
                 return NULL;
         }
-        if (g_strv_contains((const char *const *) groups, "keep-groups")) {
-                error_set(error, KT_ERROR_UNSUPPORTED,
-                          "keep-groups is for a user who calls podman; a service has no such groups: name those "
-                          "that the payload needs");
+        if (g_strv_contains((const char *const *) groups, USER_SPEC_KEEP_GROUPS) && groups[1]) {
+                error_set(error, KT_ERROR_USAGE, USER_SPEC_KEEP_GROUPS " excludes other groups");
                 return NULL;
         }
         for (char **group = groups; *group; group++)

@@ -9,8 +9,11 @@
  * NULL where no group is given. Either part may be empty. Either ret may be NULL; transfer full. */
 bool user_spec_parse(const char *value, char **ret_user, char **ret_group, GError **error);
 
-/* GROUP[,GROUP...] of podman's --group-add, names or numbers, as one list. Fails for what cannot be a group, and with
- * KT_ERROR_UNSUPPORTED for podman's "keep-groups". Transfer full. */
+/* The groups that the service itself has (SupplementaryGroups=), and no others. */
+#define USER_SPEC_KEEP_GROUPS "keep-groups"
+
+/* GROUP[,GROUP...] of podman's --group-add, names or numbers, as one list, or USER_SPEC_KEEP_GROUPS alone. Fails for
+ * what cannot be a group. Transfer full. */
 char **user_spec_parse_groups(const char *value, GError **error);
 
 /* Is it a number? Then it is an id, never a name, and *ret is set. Fails for one above 2^31 - 1, as

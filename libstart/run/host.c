@@ -8,8 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/device-request.h"
-#include "libstart/run/device-node.h"
+#include "libstart/run/device-nodes.h"
 #include "libstart/run/host.h"
 
 #define CPU_DIRECTORY "/sys/devices/system/cpu"
@@ -83,25 +82,10 @@ bool host_gather(Host *ret, GError **error) {
         return true;
 }
 
-static bool find_device(const DeviceRequest *device, char **ret_node, GError **error) {
-        g_autoptr(GError) problem = NULL;
-
-        if (device_node_find(device->source, device->access, ret_node, &problem) ||
-            (device->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)))
-                return true;
-        g_propagate_error(error, g_steal_pointer(&problem));
-        return false;
-}
-
-bool host_find_devices(Host *host, const GPtrArray *devices, GError **error) {
-        host->device_nodes = g_ptr_array_new_with_free_func(g_free);
-        for (guint i = 0; i < devices->len; i++) {
-                char *node = NULL;
-
-                if (!find_device(devices->pdata[i], &node, error))
-                        return false;
-                g_ptr_array_add(host->device_nodes, node);
-        }
+bool host_find_devices(Host *host, const ContainerRequest *request, GError **error) {
+        host->device_nodes = device_nodes_find(request, error);
+        if (!host->device_nodes)
+                return false;
         host->facts.device_nodes = host->device_nodes;
         return true;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "libstart/oci/host-facts.h"
+#include "libstart/option/request.h"
 
 /* What the spec needs to know of the machine and of the service we run in. */
 typedef struct Host {
@@ -17,8 +18,8 @@ typedef struct Host {
 /* What does not depend on a request. */
 bool host_gather(Host *ret, GError **error);
 
-/* The nodes of the devices (of DeviceRequest) that a request names. Fails where one is not there, or may not be used. */
-bool host_find_devices(Host *host, const GPtrArray *devices, GError **error);
+/* The nodes of the devices that a request names. Fails where one is not there, or may not be used. */
+bool host_find_devices(Host *host, const ContainerRequest *request, GError **error);
 
 void host_clear(Host *host);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Host, host_clear)

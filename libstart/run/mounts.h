@@ -27,5 +27,8 @@ bool mounts_put_last(const ContainerRequest *request, runtime_spec_schema_defs_m
 bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,
                  const char *cwd, GError **error);
 
+/* Is /dev the tmpfs that these make? */
+bool mounts_have_dev(runtime_spec_schema_defs_mount *const *mounts, size_t n);
+
 /* Whether `path`, of the container, is the mount's destination or below it. */
 bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path);

@@ -109,7 +109,21 @@ static bool prepare_bind(const MountRequest *mount, const char *untrusted_list, 
 
 /* In a root that keeps what is written no place is made: a file system in memory is mounted there. */
 static bool prepare_anonymous(const MountRequest *mount, const Root *root, const UserIdentity *user, GError **error) {
-        return root->directory || root_file_make_directory(root->fd, mount->destination, user->uid, user->gid, error);
+        _cleanup_close_ int fd = -1;
+
+        if (root->directory)
+                return !mount->chown ||
+                       error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'U' on '%s' would change the owner in Rootfs='%s': give the volume a name",
+                                 mount->destination, root->directory);
+        if (!root_file_make_directory(root->fd, mount->destination, user->uid, user->gid, error))
+                return false;
+        if (!mount->chown)
+                return true;
+        fd = resolve_open(root->fd, mount->destination, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        if (fd < 0)
+                return error_set_errno(error, errno, "Cannot open the container's '%s'", mount->destination);
+        return tree_change_owner(fd, mount->destination, user->uid, user->gid, error);
 }
 
 static bool prepare(const ContainerRequest *request, const MountRequest *mount, const char *volumes, const Root *root,

@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/mounts.h"
@@ -57,13 +58,20 @@ static bool has_further_mounts(const RuntimeHooks *hooks) {
         return hooks->container->spec->mounts_len > hooks->n_own;
 }
 
-static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
+BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
+        const GArray *prepared = hooks->prepared.mounts;
+
         return (BindMountContext) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
                 .layer = hooks->container->layer,
+                .prepared = prepared ? (const int *) prepared->data : NULL,
                 .is_shared = has_further_mounts(hooks),
         };
+}
+
+bool runtime_hooks_make_nodes(const RuntimeContainer *container, size_t n_own) {
+        return !container->userns->uids && mounts_have_dev(container->spec->mounts, n_own);
 }
 
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
@@ -80,8 +88,9 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
-        const BindMountContext context = bind_mount_context(hooks);
-        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error);
+        const BindMountContext context = runtime_hooks_mount_context(hooks);
+        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
+               (!runtime_hooks_make_nodes(container, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -92,7 +101,7 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
-        return true;
+        return !spec->hooks || runtime_enter_bundle(hooks->container, error);
 }
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
@@ -108,9 +117,12 @@ static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error
         if (!reopen_root(hooks, rootfs, error) ||
             !further_mounts_check(&hooks->further, spec, hooks->n_own, hooks->root, error))
                 return false;
-        const BindMountContext context = bind_mount_context(hooks);
-        return mounts_make(&context, spec->mounts + spec->mounts_len - hooks->n_last, hooks->n_last,
-                           spec->process->cwd, error);
+        size_t first = spec->mounts_len - hooks->n_last;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+
+        if (context.prepared)
+                context.prepared += first;
+        return mounts_make(&context, spec->mounts + first, hooks->n_last, spec->process->cwd, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
@@ -128,7 +140,7 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
-        const BindMountContext context = bind_mount_context(hooks);
+        const BindMountContext context = runtime_hooks_mount_context(hooks);
         bool further = has_further_mounts(hooks);
         GError *error = NULL;
         bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <libcrun/container.h>
 #include <libcrun/status.h>
@@ -74,4 +75,9 @@ int runtime_state_write(const RuntimeContainer *container, pid_t payload, libcru
         if (!write_config(container, &error) || (container->filter && !write_filter(container, &error)))
                 return libcrun_make_error(err, 0, "%s", error->message);
         return write_status(container, payload, err);
+}
+
+bool runtime_enter_bundle(const RuntimeContainer *container, GError **error) {
+        return chdir(container->state_root) == 0 ||
+               error_set_errno(error, errno, "Cannot enter '%s'", container->state_root);
 }

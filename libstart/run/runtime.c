@@ -12,6 +12,7 @@
 #include "libstart/base/log.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/runtime-hooks.h"
+#include "libstart/run/runtime-state.h"
 #include "libstart/run/runtime.h"
 
 /* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
@@ -82,6 +83,8 @@ static void take_remainder(const RuntimeContainer *container, const RuntimeHooks
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
+        if (runtime_hooks_make_nodes(container, hooks->n_own))
+                ret->linux_.devices_len = 0;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
 }
@@ -95,19 +98,61 @@ static size_t count_own_mounts(const RuntimeContainer *container) {
         return mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
 }
 
+/* What the hooks of the container say, which libcrun would throw away. Transfer full. */
+static char *errors_path(const RuntimeContainer *container) {
+        return g_build_filename(container->state_root, "hooks.errors", NULL);
+}
+
+/* libcrun opens the file that this annotation names. The hooks are not to see it among the container's own. */
+static string_map *make_annotations(json_map_string_string *annotations, const RuntimeContainer *container) {
+        g_autofree char *path = container->spec->hooks ? errors_path(container) : NULL;
+        string_map *map;
+
+        if (!path)
+                return make_string_map_from_json(annotations);
+        append_json_map_string_string(annotations, "run.oci.hooks.stderr", path);
+        map = make_string_map_from_json(annotations);
+        annotations->len--;
+        g_free(annotations->keys[annotations->len]);
+        g_free(annotations->values[annotations->len]);
+        return map;
+}
+
+/* libcrun has logged which hook it was. */
+static void set_hooks_error(const RuntimeContainer *container, GError **error) {
+        g_autofree char *path = errors_path(container), *said = NULL;
+
+        if (g_file_get_contents(path, &said, NULL, NULL))
+                g_strstrip(said);
+        error_set(error, KT_ERROR_FAILED, "A hook failed%s%s", said && said[0] ? ": " : "", said ?: "");
+}
+
 /* Not libcrun_container_load_from_memory(): that would parse what we would have to print first.
  *
- * With the annotation libcrun just calls setgroups(2), and does not ask /proc before whether a user namespace forbids it.
+ * With the annotation libcrun just calls setgroups(2), or does not, and does not ask /proc before whether a user
+ * namespace forbids it.
  * No user can have said anything else: annotations of this kind are refused. */
-static libcrun_container_t make_container(Remainder *remainder) {
+static libcrun_container_t make_container(Remainder *remainder, const RuntimeContainer *container) {
         json_map_string_string *annotations = remainder->spec.annotations;
 
-        append_json_map_string_string(annotations, "run.oci.keep_original_groups", "0");
+        append_json_map_string_string(annotations, "run.oci.keep_original_groups",
+                                      container->keep_groups ? "1" : "0");
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
-                .annotations = make_string_map_from_json(annotations),
+                .annotations = make_annotations(annotations, container),
                 .config_file_content = (char *) "", /* written with the status */
         };
+}
+
+/* In the host's mount namespace everything may be shared with others. */
+static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
+        const RuntimeContainer *container = hooks->container;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+
+        context.is_shared = true;
+        return prepared_mounts_make(container->spec, hooks->n_own, hooks->n_last, &context, own, container->userns,
+                                    &hooks->prepared, error);
 }
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
@@ -132,10 +177,12 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         int result;
 
         if (!mounts_put_last(container->request, container->spec->mounts, container->spec->mounts_len, hooks.n_own,
-                             &hooks.n_last, error))
+                             &hooks.n_last, error) ||
+            (container->spec->hooks && !runtime_enter_bundle(container, error)) ||
+            (container->userns->uids && !prepare_mounts(&hooks, error)))
                 return -1;
         take_remainder(container, &hooks, short_environment, &remainder);
-        libcrun_container_t crun = make_container(&remainder);
+        libcrun_container_t crun = make_container(&remainder, container);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);
         result = libcrun_container_run(&context, &crun, LIBCRUN_RUN_OPTIONS_KEEP | LIBCRUN_RUN_OPTIONS_NO_FORK, &err);
@@ -143,7 +190,10 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);
         free_string_map(crun.annotations);
-        if (result < 0)
+        prepared_mounts_clear(&hooks.prepared);
+        if (result < 0 && !err && container->spec->hooks)
+                set_hooks_error(container, error);
+        else if (result < 0)
                 set_error(&err, error);
         return result >= 0 && container->detach ? (int) hooks.payload : result;
 }

@@ -234,7 +234,7 @@ static bool remove_entries(int directory, unsigned depth) {
 bool tree_remove(int parent, const char *name, GError **error) {
         _cleanup_close_ int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-        if (fd < 0 && errno == ENOENT)
+        if (fd < 0 && (errno == ENOENT || (errno == ENOTDIR && unlinkat(parent, name, 0) == 0)))
                 return true;
         return (fd >= 0 && remove_entries(fd, 0) && unlinkat(parent, name, AT_REMOVEDIR) == 0) ||
                error_set_errno(error, errno, "Cannot remove '%s'", name);

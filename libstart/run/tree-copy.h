@@ -12,7 +12,7 @@
  * the holes stay. Both are descriptors that can be read. */
 bool tree_copy(int from, int to, GError **error);
 
-/* Remove the directory `name` with all that is in it. It need not be there. */
+/* Remove `name`, a directory with all that is in it, or anything else. It need not be there. */
 bool tree_remove(int parent, const char *name, GError **error);
 
 /* Is there nothing in it? */

@@ -8,6 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/option/names.h"
 #include "libstart/run/volume-command.h"
 #include "libstart/run/volume.h"
@@ -75,7 +76,7 @@ static GPtrArray *make_words(const char *const *words) {
 }
 
 static bool ask_podman(const Command *command, GError **error) {
-        static const char *const first[] = { PODMAN, "volume", "create", "--ignore", NULL };
+        static const char *const first[] = { PODMAN, "volume", "create", NULL };
         g_autoptr(GPtrArray) words = make_words(first);
 
         for (guint i = 0; i < command->options->len; i++)
@@ -108,10 +109,17 @@ static bool make_here(const Command *command, const char *directory, GError **er
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", command->name);
 }
 
+/* No container waits in vain for a Podman that cannot do it: one that still has a volume in its database whose directory is
+ * gone, or that is too old for an option. */
 static bool make(const Command *command, const char *directory, const char *path, GError **error) {
-        if (access(path, F_OK) == 0)
+        g_autoptr(GError) problem = NULL;
+
+        if (access(path, F_OK) == 0 || (access(PODMAN, X_OK) == 0 && ask_podman(command, &problem)))
                 return true;
-        return access(PODMAN, X_OK) == 0 ? ask_podman(command, error) : make_here(command, directory, error);
+        if (problem)
+                log_warning("Podman does not make the volume '%s', and keyturn does: %s", command->name,
+                            problem->message);
+        return make_here(command, directory, error);
 }
 
 static bool is_mounted(const char *path) {

@@ -76,9 +76,9 @@ int volume_open(const char *directory, const char *name, GError **error) {
 
 /* Each entry goes up at once, or is there already: an entry of the image's that is called like ours, or one that a
  * container has made meanwhile. */
-static bool move_up(int data, const char *name, GError **error) {
-        _cleanup_close_ int copied = open_directory(data, COPIED);
-        DIR *entries = copied >= 0 ? fdopendir(dup(copied)) : NULL;
+static bool move_up(int data, int copied, const char *name, GError **error) {
+        int fd = openat(copied, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
         const struct dirent *entry;
 
         bool ok = entries;
@@ -96,10 +96,11 @@ static bool move_up(int data, const char *name, GError **error) {
 /* Interrupted at any time, it goes on where it was: what is not whole is called COPYING, what is called COPIED is on the
  * disk. */
 static bool fill(int data, int source, const char *name, GError **error) {
-        _cleanup_close_ int copying = -1;
+        _cleanup_close_ int copying = -1, copied = -1;
 
-        if (faccessat(data, COPIED, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-                return move_up(data, name, error);
+        copied = open_directory(data, COPIED);
+        if (copied >= 0)
+                return move_up(data, copied, name, error);
         if (!tree_remove(data, COPYING, error))
                 return false;
         if (!tree_is_empty(data))
@@ -113,7 +114,7 @@ static bool fill(int data, int source, const char *name, GError **error) {
         }
         if (syncfs(data) < 0 || renameat(data, COPYING, data, COPIED) < 0)
                 return error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
-        return move_up(data, name, error);
+        return move_up(data, copying, name, error);
 }
 
 /* As long as it is as it was made: who made it with an owner, or gave it one, is asked for no other. */

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *path = fuzz_text(data, size);
-        g_autofree char *resolved = key_resolve_path("/etc/containers/systemd/100%/a.container", path);
+        g_autofree char *resolved = key_resolve_path("/etc/containers/systemd/100%", path);
         g_autofree char *mounts = source_path_for_mounts(path);
         g_autofree char *escaped = source_path_escape(path, "%");
 

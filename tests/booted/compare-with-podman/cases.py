@@ -94,7 +94,6 @@ CASES = {
         Pull=missing
         CgroupsMode=split
         HealthCmd=none
-        VolatileTmp=no
         AutoUpdate=none
         GlobalArgs=--log-level=warn
         PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
@@ -199,6 +198,11 @@ CASES = {
         Mount=type=tmpfs,destination=/scratch,tmpfs-size=2M,tmpfs-mode=0750
         Mount=type=tmpfs,destination=/plain
     ''',
+    'volatile-tmp': 'VolatileTmp=yes',
+    'volatile-tmp-read-only': '''
+        VolatileTmp=yes
+        ReadOnly=yes
+    ''',
     'limits': '''
         Ulimit=nofile=1000:2000
         Ulimit=nproc=300
@@ -264,6 +268,42 @@ CASES = {
         User=driver
         ReadOnly=true
         Secret=compare-two,target=same compare,target=same
+    ''',
+    'userns-auto': '''
+        UserNS=auto:size=2000
+        Network=none
+        HostName=me
+        User=driver
+    ''',
+    'userns-maps': '''
+        UIDMap=0:100000:2000 +5:@5
+        GIDMap=0:200000:3000
+        Network=none
+        HostName=me
+        Volume=/srv/compare:/data
+        Tmpfs=/cache
+    ''',
+    'userns-subids': '''
+        SubUIDMap=alice
+        SubGIDMap=alice
+        Network=none
+        HostName=me
+        ReadOnly=true
+        User=driver
+    ''',
+    'userns-remap': '''
+        RemapUsers=manual
+        RemapUid=0:100000:2000
+        RemapGid=0:200000:3000
+        Network=none
+        HostName=me
+    ''',
+    'userns-remap-auto': '''
+        RemapUsers=auto
+        RemapUidSize=3000
+        RemapUid=0:100000:1
+        Network=none
+        HostName=me
     ''',
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro

@@ -65,3 +65,12 @@ def test_mounts_that_come_last_and_what_lies_on_them(machine):
                              'Tmpfs=/t/o/t\n')
     assert machine.run('systemctl start two', check=False).status != 0
     assert "'/t/o/t': above it is an overlay" in machine.journal('two')
+
+
+def test_a_user_namespace_changes_none_of_this(machine):
+    machine.run('rm -rf /srv/lower; mkdir -p /srv/lower/d; echo old >/srv/lower/file; chmod -R go+rwX /srv/lower')
+    start(machine, 'one', 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nTmpfs=/t\nVolume=/srv/lower:/t/o:O\n'
+                          'Mount=type=image,source=localhost/test/busybox,destination=/t/i\n')
+    assert inside(machine, 'one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
+        'old\nnew\n/t/i/bin/busybox\n'
+    assert machine.read('/srv/lower/file') == 'old\n'

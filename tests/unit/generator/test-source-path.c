@@ -13,7 +13,7 @@ static const struct {
 };
 
 START_TEST(resolves) {
-        g_autofree char *path = key_resolve_path("/etc/q/foo.container", resolve_cases[_i].path);
+        g_autofree char *path = key_resolve_path("/etc/q", resolve_cases[_i].path);
 
         ck_assert_str_eq(path, resolve_cases[_i].resolved);
 }
@@ -21,7 +21,7 @@ END_TEST
 
 /* The directory's own % and $ are not for systemd to expand. */
 START_TEST(escapes_directory) {
-        g_autofree char *path = key_resolve_path("/etc/100%/$x/foo.container", "./%i");
+        g_autofree char *path = key_resolve_path("/etc/100%/$x", "./%i");
         g_autofree char *unit = source_path_escape("/etc/100%/$x", "%");
 
         ck_assert_str_eq(path, "/etc/100%%/$$x/%i");

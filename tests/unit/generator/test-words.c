@@ -6,6 +6,9 @@
 
 #define MAX_WORDS 6
 
+#define FORMS "there are \\xHH, \\uHHHH, \\UHHHHHHHH and octal \\OOO up to \\377, and none for NUL"
+#define MALFORMED(escape) "malformed escape '" escape "': " FORMS
+
 typedef struct SplitCase {
         const char *line;
         WordsSyntax syntax;
@@ -27,20 +30,20 @@ static const SplitCase split_cases[] = {
         { "'\\n' \"\\t\"", WORDS_ESCAPED, { "\n", "\t" } },
         { "\\x41\\x7e \\101\\176", WORDS_ESCAPED, { "A~", "A~" } },
         { "\\u00e9 \\U0001F511", WORDS_ESCAPED, { "\xc3\xa9", "\xf0\x9f\x94\x91" } },
-        { "\\xc3\\xa9", WORDS_ESCAPED, { "\xc3\xa9" } },
+        { "\\xc3\\xa9", WORDS_ESCAPED, { "\xc3\x83\xc2\xa9" } }, /* characters, as with Podman */
         { "%i %% $X ${Y} $$", WORDS_ESCAPED, { "%i", "%%", "$X", "${Y}", "$$" } },
         { "; # a;b", WORDS_ESCAPED, { ";", "#", "a;b" } },
         { "a\\d", WORDS_ESCAPED, { NULL }, "unknown escape '\\d' (a backslash is written '\\\\')" },
         { "a\\ b", WORDS_ESCAPED, { NULL }, "unknown escape '\\ ' (a backslash is written '\\\\')" },
         { "\\\xc3\xa9", WORDS_ESCAPED, { NULL }, "unknown escape '\\\xc3\xa9' (a backslash is written '\\\\')" },
         { "a\\", WORDS_ESCAPED, { NULL }, "unknown escape '\\' (a backslash is written '\\\\')" },
-        { "\\x4", WORDS_ESCAPED, { NULL }, "unknown escape '\\x' (a backslash is written '\\\\')" },
-        { "\\x00", WORDS_ESCAPED, { NULL }, "unknown escape '\\x' (a backslash is written '\\\\')" },
-        { "\\000", WORDS_ESCAPED, { NULL }, "unknown escape '\\0' (a backslash is written '\\\\')" },
-        { "\\777", WORDS_ESCAPED, { NULL }, "unknown escape '\\7' (a backslash is written '\\\\')" },
-        { "\\ud800", WORDS_ESCAPED, { NULL }, "unknown escape '\\u' (a backslash is written '\\\\')" },
-        { "\\U00110000", WORDS_ESCAPED, { NULL }, "unknown escape '\\U' (a backslash is written '\\\\')" },
-        { "\\xff", WORDS_ESCAPED, { NULL }, "a word is not UTF-8" },
+        { "\\x4", WORDS_ESCAPED, { NULL }, MALFORMED("\\x4") },
+        { "\\x00", WORDS_ESCAPED, { NULL }, MALFORMED("\\x00") },
+        { "\\000", WORDS_ESCAPED, { NULL }, MALFORMED("\\000") },
+        { "\\777", WORDS_ESCAPED, { NULL }, MALFORMED("\\777") },
+        { "\\ud800", WORDS_ESCAPED, { NULL }, MALFORMED("\\ud800") },
+        { "\\U00110000", WORDS_ESCAPED, { NULL }, MALFORMED("\\U00110000") },
+        { "\\xff\\200\\377", WORDS_ESCAPED, { "\xc3\xbf\xc2\x80\xc3\xbf" } },
         { "one \"two", WORDS_ESCAPED, { NULL }, "the quote \" is not closed" },
         { "one'", WORDS_ESCAPED, { NULL }, "the quote ' is not closed" },
         { "\"a\\\"", WORDS_ESCAPED, { NULL }, "the quote \" is not closed" },

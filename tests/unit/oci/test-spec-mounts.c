@@ -124,24 +124,37 @@ END_TEST
 
 #define NODE(destination, source) destination " bind " source " bind,rprivate,nosuid,dev,ro\n"
 
+#define HOST(path, on) { .source = (char *) path, .destination = (char *) on }
+
 static const struct {
-        const char *const *words, *const *nodes;
+        const char *const *words;
+        DeviceNode nodes[3];
         const char *expected;
 } devices[] = {
-        { WORDS("--device=/dev/a", "--device=/dev/a:r", "i"), WORDS("/dev/a", "/dev/a"), NODE("/dev/a", "/dev/a") },
-        { WORDS("--device=/dev/a:/x:r", "--device=-/dev/b", "i"), WORDS("/dev/a", "/dev/b"),
+        { WORDS("i"), { HOST("/dev/a", "/dev/a"), HOST("/dev/a", "/dev/a") }, NODE("/dev/a", "/dev/a") },
+        { WORDS("i"),
+          { HOST("/dev/a", "/x"), HOST("/dev/b", "/dev/b") },
           NODE("/x", "/dev/a") NODE("/dev/b", "/dev/b") },
-        { WORDS("--device=/dev/by-id/a", "--device=/dev/by-id/a:/dev/by-id/a", "i"), WORDS("/dev/a", "/dev/a"),
-          NODE("/dev/a", "/dev/a") NODE("/dev/by-id/a", "/dev/a") },
-        { WORDS("--device=-/dev/none", "i"), WORDS(NULL), "" },
-        { WORDS("--device=/dev/a:/vx", "-v/s:/v:rshared", "i"), WORDS("/dev/a"),
+        { WORDS("i"), { { .destination = (char *) "/dev/c", .is_made = true } }, "" },
+        { WORDS("-v/s:/v:rshared", "i"),
+          { HOST("/dev/a", "/vx") },
           "/v bind /s rshared,rw,rbind\n" NODE("/vx", "/dev/a") },
 };
 
+/* The list lives as long as the nodes. */
+static GPtrArray *list_nodes(const DeviceNode *nodes, size_t n) {
+        GPtrArray *list = g_ptr_array_new();
+
+        for (size_t i = 0; i < n && nodes[i].destination; i++)
+                g_ptr_array_add(list, (void *) &nodes[i]);
+        return list;
+}
+
 START_TEST(test_devices) {
         g_auto(SpecCase) c = spec_case();
+        g_autoptr(GPtrArray) nodes = list_nodes(devices[_i].nodes, G_N_ELEMENTS(devices[_i].nodes));
 
-        c.host.device_nodes = &(GPtrArray) { .pdata = (void **) devices[_i].nodes };
+        c.host.device_nodes = nodes;
         g_autoptr(Spec) spec = expect_spec(&c, devices[_i].words);
         g_autofree char *text = describe(spec);
         g_autofree char *expected = g_strconcat(TOP REST, devices[_i].expected, NULL);
@@ -149,12 +162,27 @@ START_TEST(test_devices) {
 }
 END_TEST
 
-START_TEST(test_device_of_no_machine) {
-        g_auto(SpecCase) c = spec_case();
-        g_autoptr(Spec) spec = expect_spec(&c, WORDS("--device=/dev/none", "i"));
-        g_autofree char *text = describe(spec);
+static const struct {
+        const char *const *words;
+        DeviceNode nodes[2];
+        const char *message;
+} bad_devices[] = {
+        { WORDS("i"), { HOST("/dev/a", "/x"), HOST("/dev/b", "/x") }, "Two different mounts are to be on '/x'" },
+        { WORDS("-v/dev/a:/dev/a", "i"), { HOST("/dev/a", "/dev/a") }, "'/dev/a'" },
+        { WORDS("-v/a:/v:rshared", "i"),
+          { HOST("/dev/a", "/v/x") },
+          "AddDevice= on '/v/x': the mount on '/v' shares" },
+        { WORDS("-v/dev:/dev:shared", "i"), { HOST("/dev/a", "/dev/a") }, "on '/dev/a': the mount on '/dev' shares" },
+};
 
-        ck_assert_str_eq(text, TOP REST NODE("/dev/none", "/dev/none"));
+START_TEST(test_bad_devices) {
+        g_auto(SpecCase) c = spec_case();
+        g_autoptr(GPtrArray) nodes = list_nodes(bad_devices[_i].nodes, G_N_ELEMENTS(bad_devices[_i].nodes));
+        g_autoptr(GError) error = NULL;
+
+        c.host.device_nodes = nodes;
+        ck_assert_ptr_null(build_spec(&c, bad_devices[_i].words, &error));
+        expect_error(error, KT_ERROR_USAGE, bad_devices[_i].message);
 }
 END_TEST
 
@@ -168,13 +196,6 @@ static const struct {
         { WORDS("-v/a:/x", "-v/a:/x/:ro", "i"), KT_ERROR_USAGE, "'/x'" },
         { WORDS("-v/a:/x:z", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
         { WORDS("--mount=type=bind,src=/a,dst=/x,relabel=private", "i"), KT_ERROR_UNSUPPORTED, "SELinux is enabled" },
-        { WORDS("--device=/dev/a:/x", "--device=/dev/b:/x", "i"), KT_ERROR_USAGE,
-          "Two different mounts are to be on '/x'" },
-        { WORDS("-v/dev/a:/dev/a", "--device=/dev/a", "i"), KT_ERROR_USAGE, "'/dev/a'" },
-        { WORDS("-v/a:/v:rshared", "--device=/dev/a:/v/x", "i"), KT_ERROR_USAGE,
-          "AddDevice= on '/v/x': the mount on '/v' shares" },
-        { WORDS("-v/dev:/dev:shared", "--device=/dev/a", "i"), KT_ERROR_USAGE,
-          "on '/dev/a': the mount on '/dev' shares" },
 };
 
 START_TEST(test_bad) {
@@ -242,7 +263,7 @@ TEST_MAIN("spec-mounts", {
         tcase_add_test(tcase, test_files);
         tcase_add_test(tcase, test_notify);
         tcase_add_loop_test(tcase, test_devices, 0, G_N_ELEMENTS(devices));
-        tcase_add_test(tcase, test_device_of_no_machine);
+        tcase_add_loop_test(tcase, test_bad_devices, 0, G_N_ELEMENTS(bad_devices));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_test(tcase, test_relabel);
         tcase_add_loop_test(tcase, test_secrets, 0, G_N_ELEMENTS(secrets));

@@ -9,9 +9,18 @@ static const GoodValue good[] = {
         { "/dev/video0:mw", "/dev/video0 mw" },
         { "/dev/video0:/dev/camera", "/dev/video0 /dev/camera rwm" },
         { "-/dev/video0:/camera:rw", "-/dev/video0 /camera rw" },
-        { "//dev/./v4l/../video0/:/dev//x/", "/dev/video0 /dev/x rwm" },
+        { "//dev/./v4l/../video0:/dev//x/", "/dev/video0 /dev/x rwm" },
         { "/dev/a%i$b\"'\\x20", "/dev/a%i$b\"'\\x20 rwm" },
         { "/dev/snd/controlC0", "/dev/snd/controlC0 rwm" },
+        { "/dev/snd", "/dev/snd rwm directory char-alsa" },
+        { "-/dev/dri/:r", "-/dev/dri r directory char-drm" },
+        { "/dev//input/../input:/dev/in:rw", "/dev/input /dev/in rw directory char-input" },
+        { "/dev/mapper", "/dev/mapper rwm directory" },
+        { "/dev/cameras/:r", "/dev/cameras r directory" },
+        { "/dev", "/dev rwm directory" },
+        { "/dev/bus/usb/001/", "/dev/bus/usb/001 rwm directory" },
+        { "nvidia.com/gpu=0", "nvidia.com/gpu=0 rwm cdi" },
+        { "-vendor-1.com/cla_ss=a:b.c-d_e", "-vendor-1.com/cla_ss=a:b.c-d_e rwm cdi" },
 };
 
 static const BadValue bad[] = {
@@ -22,12 +31,10 @@ static const BadValue bad[] = {
         { "video0", KT_ERROR_USAGE, "'video0' is not an absolute path" },
         { "--/dev/a", KT_ERROR_USAGE, "'-/dev/a' is not an absolute path" },
         { "/srv/node", KT_ERROR_USAGE, "'/srv/node' is not below /dev" },
-        { "/dev", KT_ERROR_USAGE, "not below /dev" },
+        { "/devices/x", KT_ERROR_USAGE, "not below /dev" },
         { "/dev/../etc/x", KT_ERROR_USAGE, "not below /dev" },
         { "/dev/a b", KT_ERROR_UNSUPPORTED, "blanks" },
         { "/dev/a\tb", KT_ERROR_UNSUPPORTED, "blanks" },
-        { "/dev/snd", KT_ERROR_UNSUPPORTED, "'/dev/snd' is a directory" },
-        { "-/dev/dri/:r", KT_ERROR_UNSUPPORTED, "one by one" },
         { "/dev/a:", KT_ERROR_USAGE, "''" },
         { "/dev/a:x", KT_ERROR_USAGE, "'x' is neither" },
         { "/dev/a:rr", KT_ERROR_USAGE, "'rr' is neither" },
@@ -38,14 +45,23 @@ static const BadValue bad[] = {
         { "/dev/a:/b:", KT_ERROR_USAGE, "'' are no permissions" },
         { "/dev/a:/b:rx", KT_ERROR_USAGE, "'rx' are no permissions" },
         { "/dev/a:/b:ro", KT_ERROR_USAGE, "'ro' are no permissions" },
-        { "nvidia.com/gpu=0", KT_ERROR_UNSUPPORTED, "'nvidia.com/gpu=0' is a name of CDI" },
-        { "-vendor.com/class=all", KT_ERROR_UNSUPPORTED, "CDI" },
+        { "nvidia.com/gpu=", KT_ERROR_USAGE, "'nvidia.com/gpu=' is no name of CDI" },
+        { "1vidia.com/gpu=0", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
+        { "nvidia.com/_gpu=0", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
+        { "nvidia.com/gpu=../0", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
+        { "nvidia.com=gpu/0", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
+        { "nvidia.com/gpu/x=0", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
+        { "nvidia.com/gpu=0:rwm ", KT_ERROR_USAGE, "VENDOR/CLASS=NAME" },
 };
 
 /* What is bad with specifiers replaced is so before, too. */
 static char *parse(const char *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse(value, error);
+        static const char *const kinds[] = {
+                [DEVICE_NODE] = "", [DEVICE_DIRECTORY] = " directory", [DEVICE_CDI] = " cdi"
+        };
         g_autoptr(GError) unexpanded = NULL;
+        const char *group;
 
         if (!request) {
                 ck_assert_ptr_null(device_request_parse_unexpanded(value, &unexpanded));
@@ -53,8 +69,10 @@ static char *parse(const char *value, GError **error) {
                 ck_assert_int_eq(unexpanded->code, (*error)->code);
                 return NULL;
         }
-        return g_strdup_printf("%s%s %s%s%s", request->optional ? "-" : "", request->source,
-                               request->destination ?: "", request->destination ? " " : "", request->access);
+        group = device_request_group(request);
+        return g_strdup_printf("%s%s %s%s%s%s%s%s", request->optional ? "-" : "", request->source,
+                               request->destination ?: "", request->destination ? " " : "", request->access,
+                               kinds[request->kind], group ? " " : "", group ?: "");
 }
 
 PARSE_TESTS(parse)

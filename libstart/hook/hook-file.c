@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
+#include "libstart/hook/hook-file.h"
+#include "libstart/json/walk.h"
+
+#define VERSION "1.0.0"
+#define DEPTH_MAX 16
+#define TIMEOUT_MAX 3600
+
+static const char *const stage_names[HOOK_N_STAGES] = {
+        "precreate", "prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop",
+};
+
+static void annotation_clear(void *data) {
+        HookAnnotation *annotation = data;
+
+        g_free(annotation->key);
+        g_free(annotation->value);
+}
+
+static HookFile *hook_file_new(void) {
+        HookFile *file = g_new0(HookFile, 1);
+
+        file->args = g_ptr_array_new_with_free_func(g_free);
+        file->env = g_ptr_array_new_with_free_func(g_free);
+        file->commands = g_ptr_array_new_with_free_func(g_free);
+        file->annotations = g_array_new(FALSE, FALSE, sizeof(HookAnnotation));
+        g_array_set_clear_func(file->annotations, annotation_clear);
+        return file;
+}
+
+void hook_file_free(HookFile *file) {
+        if (!file)
+                return;
+        g_free(file->program);
+        g_ptr_array_unref(file->args);
+        g_ptr_array_unref(file->env);
+        g_ptr_array_unref(file->commands);
+        g_array_unref(file->annotations);
+        g_free(file);
+}
+
+/* Handlers get the HookFile, as each key sets a part of it. */
+#define WHOLE 0
+
+static bool check_pattern(const char *pattern, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_RAW | G_REGEX_DOLLAR_ENDONLY, 0, &problem);
+
+        return regex ||
+               error_set(error, KT_ERROR_FAILED, "'%s' is no regular expression: %s", pattern, problem->message);
+}
+
+static bool read_version(yajl_val value, void *object, GError **error) {
+        const char *version;
+
+        if (!json_get_string(value, &version, error))
+                return false;
+        return g_str_equal(version, VERSION) ||
+               error_set(error, KT_ERROR_UNSUPPORTED, "'%s' is not " VERSION ", the only version that is supported",
+                         version);
+}
+
+static bool read_path(yajl_val value, void *object, GError **error) {
+        HookFile *file = object;
+        const char *path;
+
+        if (!json_get_string(value, &path, error))
+                return false;
+        if (path[0] != '/')
+                return error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", path);
+        file->program = g_strdup(path);
+        return true;
+}
+
+static bool read_args(yajl_val value, void *object, GError **error) {
+        return json_append_strings(value, &((HookFile *) object)->args, error);
+}
+
+static bool read_env(yajl_val value, void *object, GError **error) {
+        HookFile *file = object;
+
+        file->has_env = true;
+        return json_append_strings(value, &file->env, error);
+}
+
+static bool read_timeout(yajl_val value, void *object, GError **error) {
+        return json_get_number(value, TIMEOUT_MAX, &((HookFile *) object)->timeout, error);
+}
+
+static bool read_hook(yajl_val value, void *object, GError **error) {
+        static const JsonKey keys[] = {
+                { "path", read_path, WHOLE },
+                { "args", read_args, WHOLE },
+                { "env", read_env, WHOLE },
+                { "timeout", read_timeout, WHOLE },
+                { 0 },
+        };
+
+        return json_walk_object(value, keys, object, error);
+}
+
+static bool get_condition(yajl_val value, HookCondition *ret, GError **error) {
+        *ret = YAJL_IS_TRUE(value) ? HOOK_TRUE : HOOK_FALSE;
+        return *ret == HOOK_TRUE || YAJL_IS_FALSE(value) ||
+               error_set(error, KT_ERROR_FAILED, "neither true nor false");
+}
+
+static bool read_always(yajl_val value, void *object, GError **error) {
+        return get_condition(value, &((HookFile *) object)->always, error);
+}
+
+static bool read_has_bind_mounts(yajl_val value, void *object, GError **error) {
+        return get_condition(value, &((HookFile *) object)->has_bind_mounts, error);
+}
+
+static bool read_annotations(yajl_val value, void *object, GError **error) {
+        HookFile *file = object;
+
+        if (!YAJL_IS_OBJECT(value))
+                return error_set(error, KT_ERROR_FAILED, "not an object");
+        for (size_t i = 0; i < YAJL_GET_OBJECT(value)->len; i++) {
+                const char *key = YAJL_GET_OBJECT(value)->keys[i], *pattern;
+                HookAnnotation annotation;
+
+                if (!json_get_string(YAJL_GET_OBJECT(value)->values[i], &pattern, error) ||
+                    !check_pattern(key, error) || !check_pattern(pattern, error))
+                        return false;
+                annotation.key = g_strdup(key);
+                annotation.value = g_strdup(pattern);
+                g_array_append_val(file->annotations, annotation);
+        }
+        return true;
+}
+
+static bool read_commands(yajl_val value, void *object, GError **error) {
+        GPtrArray *commands = ((HookFile *) object)->commands;
+
+        if (!json_append_strings(value, &commands, error))
+                return false;
+        for (guint i = 0; i < commands->len; i++)
+                if (!check_pattern(commands->pdata[i], error))
+                        return false;
+        return true;
+}
+
+static bool read_when(yajl_val value, void *object, GError **error) {
+        static const JsonKey keys[] = {
+                { "always", read_always, WHOLE },
+                { "annotations", read_annotations, WHOLE },
+                { "commands", read_commands, WHOLE },
+                { "hasBindMounts", read_has_bind_mounts, WHOLE },
+                { 0 },
+        };
+
+        return json_walk_object(value, keys, object, error);
+}
+
+static bool read_stage(yajl_val value, void *object, GError **error) {
+        HookFile *file = object;
+        const char *name;
+
+        if (!json_get_string(value, &name, error))
+                return false;
+        for (guint i = 0; i < HOOK_N_STAGES; i++)
+                if (g_str_equal(name, stage_names[i])) {
+                        file->stages |= 1U << i;
+                        return true;
+                }
+        return error_set(error, KT_ERROR_FAILED, "'%s' is no stage", name);
+}
+
+static bool read_stages(yajl_val value, void *object, GError **error) {
+        return json_walk_array(value, read_stage, object, error);
+}
+
+/* First of all: what an old file has would only be unknown keys. */
+static bool check_version(yajl_val tree, GError **error) {
+        static const char *path[] = { "version", NULL };
+
+        return (YAJL_IS_OBJECT(tree) && yajl_tree_get(tree, path, yajl_t_any)) ||
+               error_set(
+                       error, KT_ERROR_UNSUPPORTED,
+                       "it has no version, and so is of 0.1.0, which is no longer supported: write it as oci-hooks(5) "
+                       "says, with version " VERSION);
+}
+
+static bool check_complete(const HookFile *file, GError **error) {
+        if (!file->program)
+                return error_set(error, KT_ERROR_FAILED, "hook.path is missing");
+        return file->stages != 0 || error_set(error, KT_ERROR_FAILED, "it names no stages");
+}
+
+HookFile *hook_file_parse(const char *text, gsize length, GError **error) {
+        static const JsonKey keys[] = {
+                { "version", read_version, WHOLE },
+                { "hook", read_hook, WHOLE },
+                { "when", read_when, WHOLE },
+                { "stages", read_stages, WHOLE },
+                { 0 },
+        };
+        g_autoptr(HookFile) file = hook_file_new();
+        yajl_val tree = json_parse(text, length, DEPTH_MAX, error);
+        bool ok = tree && check_version(tree, error) && json_walk_object(tree, keys, file, error) &&
+                  check_complete(file, error);
+
+        yajl_tree_free(tree);
+        return ok ? g_steal_pointer(&file) : NULL;
+}
+
+HookFile *hook_file_read(const char *path, GError **error) {
+        g_autofree char *text = NULL;
+        HookFile *file;
+        size_t length;
+
+        if (!file_read(path, &text, &length, error))
+                return NULL;
+        if (!text) {
+                error_set(error, KT_ERROR_NOT_FOUND,
+                          "Hook '%s' is gone since the unit was made; run systemctl daemon-reload", path);
+                return NULL;
+        }
+        file = hook_file_parse(text, length, error);
+        if (!file)
+                g_prefix_error(error, "Hook '%s': ", path);
+        return file;
+}

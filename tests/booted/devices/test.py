@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Devices that only the start can know, --privileged, and who forbids all others."""
+
+import contextlib
+
+BUSYBOX = 'localhost/test/busybox'
+
+
+@contextlib.contextmanager
+def nodes(machine):
+    """The kernel's log (1:11) under names in directories, and a device that nobody asks for."""
+    machine.run('mkdir -p /dev/snd/deep /dev/cams/deep /dev/input && mknod -m 640 /dev/cams/a c 1 11 && '
+                'mknod -m 666 /dev/cams/deep/b c 10 229 && ln -s a /dev/cams/link && touch /dev/cams/file && '
+                'mknod -m 666 /dev/other c 10 235 && chown 1500:1501 /dev/cams/a && '
+                'mknod -m 666 /dev/snd/timer c 1 3 && mknod -m 666 /dev/snd/deep/seq c 1 5 && ln -s cams /dev/by')
+    try:
+        yield
+    finally:
+        machine.run('rm -rf /dev/snd /dev/cams /dev/input /dev/other /dev/by')
+
+
+def once(machine, script, *container, service='', name='once', expect=0):
+    """What a container of Type=oneshot says, which runs a shell script without double quotes."""
+    assert '"' not in script
+    lines = '\n        '.join(container)
+    machine.container(name, f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image={BUSYBOX}
+        Exec=sh -c "{script}; echo :end"
+        AddCapability=SYSLOG MKNOD
+        {lines}
+
+        [Service]
+        Type=oneshot
+        {service}
+    ''')
+    machine.mark()
+    machine.run(f'systemctl start {name}', check=False)
+    assert machine.show(name, 'ExecMainStatus') == str(expect), machine.journal(name)
+    if expect == 0:
+        machine.wait_for(lambda: ':end' in machine.journal(name).splitlines())
+    return [line for line in machine.journal(name).splitlines() if not line.startswith(('St', 'Fin', ':end', f'{name}.service'))]
+
+
+def refused(machine, reason, *container, service=''):
+    said = '\n'.join(once(machine, 'true', *container, service=service, expect=125))
+    assert reason in said, said
+
+
+# What can be read and written of the nodes that there are, and whether a node of another device can be opened.
+USE = ('for i in $$(find /dev/cams /dev/snd /dev/x /dev/other -type c 2>/dev/null | sort); do '
+       'dd if=$$i of=/dev/null bs=8192 count=1 2>/dev/null && echo reads $$i; true 2>/dev/null >$$i && echo writes $$i; '
+       'stat -c %%n.%%A.%%u.%%g $$i; done; find /dev/cams ! -type c 2>/dev/null | sort; '
+       'mknod /tmp/n c 10 235 2>/dev/null; mount -o remount,dev /tmp 2>/dev/null; head -c1 /tmp/n 2>/dev/null && echo hole; '
+       'head -c1 /dev/zero >/dev/null && echo zero')
+
+
+def test_directory_with_a_slash(machine):
+    """All nodes below it, with the host's owners, and neither links nor files; nothing else."""
+    with nodes(machine):
+        said = once(machine, USE, 'AddDevice=/dev/cams/:r')
+        assert said == ['reads /dev/cams/a', '/dev/cams/a.crw-r-----.1500.1501', '/dev/cams/deep/b.crw-rw-rw-.0.0',
+                        '/dev/cams', '/dev/cams/deep', 'zero'], said
+        # A link to a directory, and another place.
+        said = once(machine, 'find /dev/x /dev/cams /dev/by 2>/dev/null | sort', 'AddDevice=/dev/by/:/dev/x:rw')
+        assert said == ['/dev/x', '/dev/x/a', '/dev/x/deep', '/dev/x/deep/b'], said
+        said = once(machine, 'find /dev/cams | sort', 'AddDevice=/dev/by/')
+        assert said == ['/dev/cams', '/dev/cams/a', '/dev/cams/deep', '/dev/cams/deep/b'], said
+        refused(machine, "'/dev/cams' is a directory: write AddDevice=/dev/cams/, with a slash", 'AddDevice=/dev/cams')
+        refused(machine, "Device '/dev/nothing' is not there", 'AddDevice=/dev/nothing/')
+        assert once(machine, 'true', 'AddDevice=-/dev/nothing/ -/dev/input') == []
+        refused(machine, "There is no device in the directory '/dev/input'", 'AddDevice=/dev/input')
+
+
+def test_directory_of_a_group(machine):
+    """systemd allows the group, ahead; the nodes here have another number, which it allows to everybody."""
+    with nodes(machine):
+        said = once(machine, 'find /dev/snd | sort; head -c1 /dev/snd/deep/seq >/dev/null && echo reads', 'AddDevice=/dev/snd')
+        assert said == ['/dev/snd', '/dev/snd/deep', '/dev/snd/deep/seq', '/dev/snd/timer', 'reads'], said
+        assert machine.show('once', 'DevicePolicy') == 'closed'
+        assert machine.show('once', 'DeviceAllow') == 'char-alsa rwm', machine.show('once', 'DeviceAllow')
+        machine.run('mknod /dev/snd/zz c 10 229')
+        refused(machine, "not allowed to use the device '/dev/snd/zz' (rwm)", 'AddDevice=/dev/snd')
+
+
+def test_rule(machine):
+    with nodes(machine):
+        keys = ('Volume=/dev/cams:/dev/cams', 'AddCapability=SYS_ADMIN')
+        said = once(machine, USE, *keys, 'PodmanArgs="--device-cgroup-rule=c 1:11 r"')
+        assert 'reads /dev/cams/a' in said and 'writes /dev/cams/a' not in said and 'hole' not in said, said
+        said = once(machine, USE, *keys)
+        assert 'reads /dev/cams/a' not in said and 'zero' in said, said
+        said = once(machine, USE, *keys, 'PodmanArgs="--device-cgroup-rule=a *:* rw"')
+        assert {'reads /dev/cams/a', 'writes /dev/cams/a'} <= set(said), said
+
+
+def test_guard_is_replaced_by_a_restart(machine):
+    """The device of the last start is forbidden, and that of this one is allowed, also where the cgroup stays."""
+    with nodes(machine):
+        machine.container('again', '''
+            [Container]
+            Image=localhost/test/busybox
+            Exec=sh -c "head -c1 /dev/cams/a >/dev/null 2>&1 && echo reads a; echo :end; exit 1"
+            AddCapability=SYSLOG MKNOD
+            Volume=/dev/cams:/dev/cams
+            AddDevice=/dev/chosen/
+
+            [Service]
+            Restart=always
+            RestartSec=0
+            ExecStartPre=sh -c 'sleep 0.2'
+            ExecStopPost=sh -c 'mv -f /dev/spare/x /dev/chosen/x; true'
+
+            [Unit]
+            StartLimitBurst=3
+        ''')
+        machine.run('mkdir /dev/chosen /dev/spare; mknod /dev/chosen/x c 1 5; mknod /dev/spare/x c 1 11; systemctl start again', check=False)
+        try:
+            machine.wait_for(lambda: machine.journal('again').splitlines().count(':end') >= 2)
+            said = [line for line in machine.journal('again').splitlines() if line in (':end', 'reads a')]
+            assert said[:3] == [':end', 'reads a', ':end'], said
+        finally:
+            machine.run('systemctl stop again; rm -rf /dev/chosen /dev/spare', check=False)
+
+
+def test_unit_can_forbid_more(machine):
+    with nodes(machine):
+        machine.write('/etc/systemd/system/once.service.d/less.conf', '[Service]\nDevicePolicy=closed\n')
+        refused(machine, "not allowed to use the device '/dev/cams/a'", 'AddDevice=/dev/cams/')
+
+
+def test_privileged(machine):
+    with nodes(machine):
+        said = once(machine, USE + '; grep ^Seccomp: /proc/self/status; grep ^Cap[BE] /proc/self/status; touch /proc/sys/vm/swappiness && echo proc; '
+                    'ls /sys/firmware | head -1; grep /sys/fs/cgroup.*rw, /proc/mounts | wc -l; find /dev -xdev -type b -o -xdev -type c | wc -l',
+                    'PodmanArgs=--privileged', 'DropCapability=all')
+        for line in ('reads /dev/cams/a', 'writes /dev/cams/a', '/dev/cams/a.crw-r-----.1500.1501', 'Seccomp:\t0', 'proc', '1'):
+            assert line in said, (line, said)
+        assert machine.run("find /dev -xdev -type b -o -xdev -type c ! -name console | wc -l").out.strip() in said, said
+        full = machine.run("grep CapBnd /proc/1/status").out.split()[1]
+        assert [line.split()[1] for line in said if line.startswith('Cap')] == [full, full], said
+        said = once(machine, 'grep Cap[BE] /proc/self/status', 'PodmanArgs=--privileged', 'User=5')
+        assert [line.split()[1] for line in said] == ['0000000408000000', full], said  # SYSLOG and MKNOD, which are asked for
+        said = once(machine, 'find /dev/cams | sort; ls /srv/dev', 'PodmanArgs=--privileged', 'Volume=/srv/dev:/dev/cams',
+                    'Volume=/srv/dev:/srv/dev') if machine.run('mkdir -p /srv/dev') else None
+        assert said == ['/dev/cams'], said
+
+
+def test_keep_groups(machine):
+    said = once(machine, 'id -G', 'GroupAdd=keep-groups', service='SupplementaryGroups=44 29')
+    assert said == ['0 29 44'], said
+    assert once(machine, 'id -G', service='SupplementaryGroups=44 29') != said

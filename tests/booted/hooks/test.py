@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Hooks of hooks.d: who is called when, with what, and what comes of it. With Podman's as the measure."""
+
+import contextlib
+import json
+
+BUSYBOX = 'localhost/test/busybox'
+DIRECTORY = '/usr/share/containers/oci/hooks.d'
+STAGES = ('precreate', 'prestart', 'createRuntime', 'createContainer', 'startContainer', 'poststart', 'poststop')
+
+# Tells where and with what it was called, and passes on what a precreate hook has to.
+TELL = '''#!/bin/sh
+exec 9>>/run/hooks.log
+echo "== $*" >&9
+env | grep -v -e ^PWD= -e ^SHLVL= -e ^_ | sort >&9
+echo "umask $(umask)" >&9
+pwd | sed "s,.*/overlay-containers/.*,BUNDLE," >&9
+cat >/run/hook.input.$1; cat /run/hook.input.$1
+[ "$1" = precreate ] || [ ! -e config.json ] || echo "config $(stat -c %a config.json)" >&9
+'''
+
+
+@contextlib.contextmanager
+def hooks(machine, **files):
+    """NAME='{...}' becomes a file of hooks.d, and the programs are there."""
+    machine.run(f'rm -f /run/hooks.log /run/hook.input.*; mkdir -p {DIRECTORY} /etc/containers/oci/hooks.d /opt/hooks')
+    machine.write('/opt/hooks/tell', TELL, 0o755)
+    for name, text in files.items():
+        machine.write(f'{DIRECTORY}/{name}.json', text if isinstance(text, str) else json.dumps(text))
+    try:
+        yield
+    finally:
+        machine.run(f'rm -rf {DIRECTORY} /etc/containers/oci /opt/hooks')
+
+
+def hook(stages, program='/opt/hooks/tell', when=None, **more):
+    return {'version': '1.0.0', 'hook': {'path': program, **more}, 'when': when or {'always': True}, 'stages': stages}
+
+
+def start(machine, *container, script='true', service='', expect=0):
+    lines = '\n        '.join(container)
+    machine.container('hooked', f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image={BUSYBOX}
+        ContainerName=hooked
+        Network=host
+        Exec=sh -c "{script}"
+        {lines}
+
+        [Service]
+        Type=oneshot
+        {service}
+    ''')
+    machine.mark()
+    machine.run('systemctl start hooked', check=False)
+    assert machine.show('hooked', 'ExecMainStatus') == str(expect), machine.journal('hooked')
+    return machine.journal('hooked').splitlines()
+
+
+def log(machine):
+    return machine.run('cat /run/hooks.log 2>/dev/null; rm -f /run/hooks.log', check=False).out.splitlines()
+
+
+def test_each_stage(machine):
+    """In the host's namespaces as root, with the state, a readable bundle, and a sane umask."""
+    everywhere = [stage for stage in STAGES if stage not in ('createContainer', 'startContainer')]
+    files = {f'{i}-{stage}': hook([stage], args=['tell', stage]) for i, stage in enumerate(everywhere)}
+    with hooks(machine, **files):
+        start(machine, 'Annotation=car.door=left')
+        said = log(machine)
+        assert [line for line in said if line.startswith('==')] == [f'== {stage}' for stage in everywhere], said
+        assert said.count('umask 0022') == said.count('/run/keyturn/hooked') == len(everywhere), said
+        assert not [line for line in said if line.startswith(('NOTIFY_', 'JOURNAL_', 'LISTEN_'))], said
+        assert 'config 600' in said, said
+        for stage, status in (('createRuntime', 'created'), ('poststart', 'running'), ('poststop', 'stopped')):
+            state = json.loads(machine.read(f'/run/hook.input.{stage}'))
+            assert state['status'] == status and state['id'] == 'hooked', state
+            assert state['bundle'] == '/run/keyturn/hooked' and state['annotations']['car.door'] == 'left', state
+            assert ('pid' in state) == (stage != 'poststop'), state
+        spec = json.loads(machine.read('/run/hook.input.precreate'))
+        assert spec['process']['args'][0] == 'sh' and 'container=podman' in spec['process']['env'], spec
+
+
+def test_stages_in_the_container(machine):
+    machine.run('mkdir -p /srv/inside')
+    inside = '#!/bin/sh\ncat >/out/$1; echo >>/out/$1; [ $$ != 1 ] && pwd >>/out/$1\n'
+    with hooks(machine, a=hook(['startContainer'], '/out/run', args=['run', 'start'])):
+        machine.write('/srv/inside/run', inside, 0o755)
+        start(machine, 'Volume=/srv/inside:/out')
+        state = machine.read('/srv/inside/start').splitlines()
+        assert json.loads(state[0])['status'] == 'starting' and len(state) == 2, state
+    with hooks(machine, a=hook(['createContainer'], args=['tell', 'createContainer'])):
+        start(machine)
+        said = log(machine)
+        assert {'== createContainer', 'umask 0022', '/run/keyturn/hooked'} <= set(said), said
+
+
+def test_which_hooks(machine):
+    def tell(name, when, file=None):
+        return hook(['prestart'], args=['tell', name], when=when)
+
+    files = {
+        'b-annotation': tell('annotation', {'annotations': {'^car\\.door$': '^l'}}),
+        'a-both': tell('both', {'annotations': {'^car\\.door$': 'left'}, 'hasBindMounts': True}),
+        'B-command': tell('command', {'commands': ['^sh$']}),
+        'c-other': tell('other', {'annotations': {'^car\\.door$': 'right'}}),
+        'd-false': tell('false', {'always': False}),
+        'e-never': tell('never', {'commands': ['nothing']}),
+        'f-empty': tell('empty', {}) | {'when': {}},
+    }
+
+    def called():
+        return [line[3:] for line in log(machine) if line.startswith('==')]
+
+    with hooks(machine, **files):
+        start(machine, 'Annotation=car.door=left')
+        assert called() == ['annotation', 'command']
+        start(machine, 'Annotation=car.door=left', 'Volume=/srv:/srv')
+        assert called() == ['both', 'annotation', 'command']
+        start(machine, 'Annotation=car.door=%p', 'Entrypoint=/bin/true')
+        assert called() == []
+        assert '--hook' in machine.show('hooked', 'ExecStart')
+        # Labels decide nothing, as with Podman, neither the file's nor an image's.
+        start(machine, 'Label=car.door=left', 'Entrypoint=/bin/true')
+        assert called() == []
+        assert '--hook' not in machine.show('hooked', 'ExecStart').replace('B-command', ''), machine.show('hooked', 'ExecStart')
+        # /etc is stronger, by the file's name.
+        machine.write('/etc/containers/oci/hooks.d/b-annotation.json', json.dumps(tell('changed', {'always': True})))
+        start(machine, 'Annotation=car.door=left')
+        assert called() == ['changed', 'command']
+
+
+def test_image_cannot_call_hooks(machine):
+    machine.run('''c=$(podman create localhost/test/busybox) && podman commit -q --change 'LABEL car.door=left' $c localhost/test/labelled;
+                   podman rm -af >/dev/null''')
+    try:
+        with hooks(machine, a=hook(['prestart'], args=['tell', 'called'], when={'annotations': {'^car.door$': '.*'}})):
+            machine.container('labelled', f'''
+                [Container]
+                Image=localhost/test/labelled
+                Exec=true
+                [Service]
+                Type=oneshot
+            ''')
+            machine.run('systemctl start labelled')
+            assert log(machine) == []
+    finally:
+        machine.run('podman rmi -f localhost/test/labelled', check=False)
+
+
+def test_no_hook_costs_nothing(machine):
+    with hooks(machine, a=hook(['poststop'], when={'annotations': {'nobody': 'has'}})):
+        start(machine)
+        unit = machine.run('systemctl cat hooked').out
+        assert 'hook' not in unit.replace('hooked', '') and 'ExecStopPost' not in unit and 'DevicePolicy=closed' in unit, unit
+
+
+DEVICES = '''#!/usr/bin/perl
+local $/; $_ = <STDIN>;
+s|"linux":\\s*\\{|"linux":{"devices":[{"path":"/dev/deep/log","type":"c","major":1,"minor":11,"fileMode":384,"uid":5,"gid":6}],|;
+s|"env":\\s*\\[|"env":["ADDED=by a hook",|;
+s|"mounts":\\s*\\[|"mounts":[{"destination":"/added","type":"bind","source":"/etc/os-release","options":["bind","ro"]},|;
+print;
+'''
+
+
+def test_precreate_changes_the_container(machine):
+    """What QM's hooks do: nodes into linux.devices. Other devices stay forbidden."""
+    use = ('stat -c %%n.%%a.%%u.%%g /dev/deep/log; head -c1 /dev/deep/log >/dev/null && echo reads; echo $$ADDED; '
+           'head -n1 /added | cut -c1-4; mknod /tmp/n c 10 235; mount -o remount,dev /tmp; head -c1 /tmp/n && echo hole')
+    with hooks(machine, a=hook(['precreate'], '/opt/hooks/devices', when={'annotations': {'^dev$': '1'}})):
+        machine.write('/opt/hooks/devices', DEVICES, 0o755)
+        said = start(machine, 'Annotation=dev=1', 'AddCapability=SYSLOG MKNOD SYS_ADMIN', script=use + '; true')
+        for line in ('/dev/deep/log.600.5.6', 'reads', 'by a hook', 'PRET'):
+            assert line in said, said
+        assert 'hole' not in said, said
+        said = start(machine, 'AddCapability=SYSLOG', script=use + '; true')
+        assert 'reads' not in said and 'by a hook' not in said, said
+
+
+def test_hooks_that_fail(machine):
+    def failing(stage, script, reason, **more):
+        with hooks(machine, a=hook([stage], '/opt/hooks/fails', **more)):
+            machine.write('/opt/hooks/fails', '#!/bin/sh\n' + script, 0o755)
+            said = '\n'.join(start(machine, script='echo started', expect=125))
+            assert reason in said and 'started' not in said.split(), said
+
+    failing('precreate', 'echo no camera >&2; exit 3', "The hook '/opt/hooks/fails' failed with status 3: no camera")
+    failing('precreate', 'echo {', "The hook '/opt/hooks/fails' printed no configuration that can be used")
+    failing('precreate', 'sed s,/run/keyturn,/run/other,g', 'it changes root.path')
+    failing('precreate', 'sleep 30', 'took longer than 1 s', timeout=1)
+    failing('createRuntime', 'cat >/dev/null; echo no camera >&2; exit 3', 'no camera')
+    failing('createRuntime', 'cat >/dev/null; exit 3', '/opt/hooks/fails')
+    failing('createContainer', 'cat >/dev/null; exit 3', '/opt/hooks/fails')
+    with hooks(machine, a=hook(['prestart'], '/opt/hooks/missing')):
+        assert '/opt/hooks/missing' in '\n'.join(start(machine, expect=125))
+    with hooks(machine, a='{"version":"1.0.0"'):
+        machine.container('hooked', f'[Container]\nImage={BUSYBOX}\n')
+        said = machine.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run', check=False).err
+        assert f"Hook '{DIRECTORY}/a.json': " in said, said
