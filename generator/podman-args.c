@@ -349,6 +349,7 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
 /* One that libstart has: `alone` gets it to see whether it is right. `n`: how many words it is. */
 static bool take_known(Container *container, Words *words, guint n, GError **error) {
         const char *const *text = (const char *const *) words->text->pdata + words->next;
+        const UnitLine *line = words->lines->pdata[words->next];
         const char *option[3] = { text[0], n > 1 ? text[1] : NULL };
         g_autoptr(LaunchArgs) alone = launch_args_new();
 
@@ -366,7 +367,9 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         if (alone->detach == FLAG_FALSE)
                 return error_set(error, KT_ERROR_USAGE, "%s: a service runs by itself; remove the option", text[0]);
         if (alone->detach)
-                return true; /* Quadlet says so, too */
+                return true;        /* Quadlet says so, too */
+        if (alone->labels->len > 0) /* one of them is a key */
+                return keys_apply_value(container, "Label", alone->labels->pdata[0], line, error);
         if (!devices_check(alone, error)) {
                 g_prefix_error(error, "--device: ");
                 return false;

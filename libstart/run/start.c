@@ -11,6 +11,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/cdi-devices.h"
 #include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
@@ -59,6 +60,7 @@ struct Start {
         char *volumes;          /* the directory of named volumes, or NULL */
 
         /* described */
+        CdiDevices cdi;
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
@@ -87,6 +89,7 @@ void start_free(Start *start) {
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
         g_free(start->volumes);
+        cdi_devices_clear(&start->cdi);
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
         free_runtime_spec_schema_config_schema(start->spec);
@@ -200,7 +203,10 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
             !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
-            !host_find_devices(&start->host, &start->request, error))
+            !host_find_devices(&start->host, &start->request, error) ||
+            !cdi_devices_find(&start->request, &start->cdi, error) ||
+            !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
+                                   start->host.device_nodes, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -208,15 +214,20 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         start->environment = environment_build(&input, start->environment_files.owned, error);
         if (!start->environment)
                 return false;
+        cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
+        if (start->spec)
+                cdi_devices_apply(&start->cdi, start->spec);
         start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
 }
 
 static bool apply_hooks(Start *start, GError **error) {
-        const OciHooks hooks = { .request = &start->request, .bundle = start->state_dir.path };
+        const OciHooks hooks = { .request = &start->request,
+                                 .cdi = start->cdi.edits,
+                                 .bundle = start->state_dir.path };
 
         return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
 }

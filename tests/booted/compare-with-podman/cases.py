@@ -185,6 +185,28 @@ CASES = {
         Tmpfs=/etc/inside:ro,noexec
         Tmpfs=/home/driver:notmpcopyup
     ''',
+    'volumes-with-names': '''
+        Volume=compare-new:/new/place
+        Volume=compare-ro:/tmp:ro
+        Volume=compare-exec:/etc/ssl:noexec,nocopy
+        Volume=compare.volume:/from-a-file
+        Mount=type=volume,source=compare.volume,destination=/again,ro
+        Mount=type=volume,source=compare-own,dst=/own,U
+        Volume=/anonymous
+        User=12:13
+    ''',
+    'volumes-read-only': '''
+        ReadOnly=true
+        Volume=compare-new:/new/place
+        Volume=/anonymous
+    ''',
+    'mount-types': '''
+        Mount=type=image,source=localhost/test/busybox,destination=/image
+        Mount=type=glob,source=/srv/compare/f*,destination=/glob,ro
+        Mount=type=ramfs,destination=/ram
+        Mount=type=devpts,destination=/pts
+        Volume=/srv/compare:/over:O
+    ''',
     'volumes': '''
         Volume=/srv/compare:/data
         Volume=/srv/compare/inner:/data/inner:ro

@@ -92,6 +92,8 @@ def prepare(machine):
     for file in ('/etc/subuid', '/etc/subgid'):
         machine.write(file, 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n')
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
+    machine.run('podman volume rm -fa >/dev/null; rm -rf /var/lib/containers/storage/volumes/compare-*; '
+                'systemctl stop "*-volume.service" "keyturn-volume@*"')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
     machine.write('/etc/compare.seccomp.json', PROFILE)
     machine.write('/etc/resolv.conf', RESOLV_CONF)
@@ -114,6 +116,9 @@ def write_sockets(machine, names):
     for name in names:
         if 'socket' in case(name):
             machine.unit(f'{name}.socket', case(name)['socket'], reload=False)
+
+
+VOLUME = '[Volume]\nVolumeName=compare-file\nUser=5\nGroup=6\n'
 
 
 def start_and_collect(machine, names):
@@ -146,6 +151,7 @@ def collect_podman(machine, names):
     for name in names:
         file = re.sub('@.*', '@', name)
         machine.write(f'/etc/compare/{file}.container', container_file(name))
+    machine.write('/etc/compare/compare.volume', VOLUME)
     write_sockets(machine, names)
     machine.run(f'rm -rf /run/compare-units; mkdir -p /run/compare-units /run/systemd/system; '
                 f'QUADLET_UNIT_DIRS=/etc/compare {QUADLET} /run/compare-units && '
@@ -161,6 +167,7 @@ def collect_podman(machine, names):
 def collect_keyturn(machine, names):
     for name in names:
         machine.container(re.sub('@.*', '@', name), container_file(name), reload=False)
+    machine.write('/etc/containers/systemd/compare.volume', VOLUME)
     write_sockets(machine, names)
     machine.reload()
     return start_and_collect(machine, names)
