@@ -20,8 +20,9 @@ enum {
 };
 
 static const char *const type_names[] = {
-        [MOUNT_BIND] = "bind mount", [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume", [MOUNT_IMAGE] = "image",
-        [MOUNT_GLOB] = "glob",       [MOUNT_RAMFS] = "ramfs", [MOUNT_DEVPTS] = "devpts",
+        [MOUNT_BIND] = "bind mount",     [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume",
+        [MOUNT_IMAGE] = "mounted image", [MOUNT_GLOB] = "glob",   [MOUNT_RAMFS] = "ramfs",
+        [MOUNT_DEVPTS] = "devpts",
 };
 
 /* Of one subject, one option can be given. */
@@ -332,6 +333,11 @@ bool mount_request_complete(MountRequest *request, GError **error) {
         if (request->id_map && (request->overlay || request->chown || takes_later_mounts(request)))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option 'idmap' goes with none of 'O', 'U', and shared or slave propagation");
+        if ((request->overlay || request->subpath) && has_files && !mount_request_has_option(request, "rprivate") &&
+            !mount_request_has_option(request, "private"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount option '%s' goes with no propagation but rprivate, the default",
+                                 request->overlay ? "O" : "subpath");
         return true;
 }
 

@@ -112,9 +112,9 @@ void bind_mount_restrict(Mount *mount, unsigned long flags) {
 }
 
 /* What the user asks for there, or NULL where it is keyturn's own mount. */
-static const MountRequest *find_request(const BindMountContext *context, const Mount *mount) {
-        for (guint i = 0; i < context->request->mounts->len; i++) {
-                const MountRequest *request = context->request->mounts->pdata[i];
+static const MountRequest *find_request(const ContainerRequest *container, const Mount *mount) {
+        for (guint i = 0; i < container->mounts->len; i++) {
+                const MountRequest *request = container->mounts->pdata[i];
 
                 if (g_str_equal(request->destination, mount->destination))
                         return request;
@@ -123,9 +123,15 @@ static const MountRequest *find_request(const BindMountContext *context, const M
 }
 
 const char *bind_mount_find_id_map(const BindMountContext *context, const Mount *mount) {
-        const MountRequest *request = find_request(context, mount);
+        const MountRequest *request = find_request(context->request, mount);
 
         return request ? request->id_map : NULL;
+}
+
+bool bind_mount_is_special(const ContainerRequest *container, const Mount *mount) {
+        const MountRequest *request = find_request(container, mount);
+
+        return request && (request->type == MOUNT_IMAGE || request->overlay || request->subpath);
 }
 
 static bool fail_source(const Mount *mount, GError *problem, GError **error) {
@@ -149,7 +155,7 @@ int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (find_request(context, mount) && fstatvfs(fd, &st) == 0)
+        else if (find_request(context->request, mount) && fstatvfs(fd, &st) == 0)
                 bind_mount_restrict(mount, st.f_flag);
         return fd;
 }
@@ -295,7 +301,7 @@ static bool map_owners(int mount, const Mount *wanted, const char *map, const Us
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
 int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
-        const MountRequest *request = find_request(context, wanted);
+        const MountRequest *request = find_request(context->request, wanted);
         _cleanup_close_ int fd = make_detached(context, wanted, request, error);
         Flags flags;
 

@@ -14,6 +14,10 @@
 /* Whether bind_mount_make() can make this one. */
 bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 
+/* Whether nobody else can make it: for libcrun it would be a bind mount of all of the source, which the payload could write
+ * to. */
+bool bind_mount_is_special(const ContainerRequest *container, const runtime_spec_schema_defs_mount *mount);
+
 typedef struct BindMountContext {
         int root_fd;                     /* the container's root */
         const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */

@@ -77,7 +77,7 @@ static bool open_further(Mount *mount, const BindMountContext *context, const ch
         return true;
 }
 
-bool prepared_mounts_make(Spec *spec, size_t n_own, const BindMountContext *context, const char *own,
+bool prepared_mounts_make(Spec *spec, size_t n_own, size_t n_last, const BindMountContext *context, const char *own,
                           const UserNamespace *userns, PreparedMounts *ret, GError **error) {
         ret->mounts = g_array_new(FALSE, FALSE, sizeof(int));
         ret->opened = g_array_new(FALSE, FALSE, sizeof(int));
@@ -88,8 +88,9 @@ bool prepared_mounts_make(Spec *spec, size_t n_own, const BindMountContext *cont
                 int fd = -1;
 
                 if ((userns->uids || id_map) &&
-                    !(i < n_own ? prepare_own(spec, spec->mounts[i], context, own, userns, &fd, error) :
-                                  open_further(spec->mounts[i], context, own, id_map, ret->opened, error)))
+                    !(i < n_own || i >= spec->mounts_len - n_last ?
+                              prepare_own(spec, spec->mounts[i], context, own, userns, &fd, error) :
+                              open_further(spec->mounts[i], context, own, id_map, ret->opened, error)))
                         return false;
                 g_array_append_val(ret->mounts, fd);
         }

@@ -104,10 +104,9 @@ static bool prepare_bind(const MountRequest *mount, const char *untrusted_list, 
 
         if (!mount->chown)
                 return true;
-        if (!tree_check_owner_change(mount->source, error))
-                return false;
         fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
-        return fd >= 0 && tree_change_owner(fd, mount->source, user->uid, user->gid, error);
+        return fd >= 0 && tree_check_owner_change(fd, mount->source, error) &&
+               tree_change_owner(fd, mount->source, user->uid, user->gid, error);
 }
 
 /* In a root that keeps what is written no place is made: a file system in memory is mounted there. */

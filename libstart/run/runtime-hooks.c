@@ -33,7 +33,8 @@
  *                                          container's mount namespace and nowhere else; what mounts.h can mount
  *      host name, limits
  *      the mounts that are left, if any    set_mounts: looks at them before libcrun makes them;
- *                                          configure(AFTER_MOUNTS): and afterwards. Then masks, read-only
+ *                                          configure(AFTER_MOUNTS): and afterwards. Then mounts that libcrun cannot
+ *                                          make and that lie behind its own, masks, read-only
  *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then in
  *                                          fewer steps, where nothing is shared with the host
  *      user, capabilities, descriptors
@@ -116,8 +117,17 @@ static bool reopen_root(RuntimeHooks *hooks, const char *rootfs, GError **error)
 }
 
 static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error) {
-        return reopen_root(hooks, rootfs, error) &&
-               further_mounts_check(&hooks->further, hooks->container->spec, hooks->n_own, hooks->root, error);
+        const runtime_spec_schema_config_schema *spec = hooks->container->spec;
+
+        if (!reopen_root(hooks, rootfs, error) ||
+            !further_mounts_check(&hooks->further, spec, hooks->n_own, hooks->root, error))
+                return false;
+        size_t first = spec->mounts_len - hooks->n_last;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+
+        if (context.prepared)
+                context.prepared += first;
+        return mounts_make(&context, spec->mounts + first, hooks->n_last, spec->process->cwd, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
@@ -139,8 +149,8 @@ static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootf
         const BindMountContext context = runtime_hooks_mount_context(hooks);
         bool further = has_further_mounts(hooks);
         GError *error = NULL;
-        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own, &context,
-                                                     &error) :
+        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own,
+                                                     hooks->n_last, &context, &error) :
                               finish_mounts(hooks, &error);
 
         return !done ? fail(error, err) : further ? 0 : 1;

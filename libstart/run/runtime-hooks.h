@@ -16,6 +16,7 @@ struct custom_handler_s; /* libcrun's */
 typedef struct RuntimeHooks {
         const RuntimeContainer *container;
         size_t n_own;            /* how many of the spec's first mounts are not libcrun's to make (mounts.h) */
+        size_t n_last;           /* and how many of the last, when it has made the others */
         PreparedMounts prepared; /* with a user namespace */
         pid_t payload;           /* 0 if libcrun did not get that far */
         /* In the container's process only: */
