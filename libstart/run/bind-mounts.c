@@ -209,7 +209,7 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
                           "Mount=type=image takes Linux 6.8 for an image of several layers");
                 return -1;
         }
-        whole = image->layers[1] ? overlay_mount(image->layers, NULL, NULL, &place, error) :
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, NULL, &place, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)
                 return image->layers[1] ? -1 : fail_mount(wanted, error);
@@ -256,21 +256,33 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
 }
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
-bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error), target = -1;
+int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
+        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error);
         Flags flags;
 
         if (fd < 0)
-                return false;
-        if (!find_flags(wanted, &flags))
-                return error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
-        if (!restrict_mount(fd, &flags, context->is_shared))
-                return fail_mount(wanted, error) >= 0;
-        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, fd, error);
+                return -1;
+        if (!find_flags(wanted, &flags)) {
+                error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
+                return -1;
+        }
+        return restrict_mount(fd, &flags, context->is_shared) ? fd_steal(&fd) : fail_mount(wanted, error);
+}
+
+bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int mount, GError **error) {
+        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, mount,
+                                                                error);
+
         if (target < 0)
                 return false;
-        if (syscall(SYS_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        if (syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
                 return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
                                        wanted->destination);
         return true;
+}
+
+bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
+        _cleanup_close_ int mount = bind_mount_clone(context, wanted, error);
+
+        return mount >= 0 && bind_mount_attach(context, wanted, mount, error);
 }

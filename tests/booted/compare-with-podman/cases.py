@@ -185,6 +185,28 @@ CASES = {
         Tmpfs=/etc/inside:ro,noexec
         Tmpfs=/home/driver:notmpcopyup
     ''',
+    'volumes-with-names': '''
+        Volume=compare-new:/new/place
+        Volume=compare-ro:/tmp:ro
+        Volume=compare-exec:/etc/ssl:noexec,nocopy
+        Volume=compare.volume:/from-a-file
+        Mount=type=volume,source=compare.volume,destination=/again,ro
+        Mount=type=volume,source=compare-own,dst=/own,U
+        Volume=/anonymous
+        User=12:13
+    ''',
+    'volumes-read-only': '''
+        ReadOnly=true
+        Volume=compare-new:/new/place
+        Volume=/anonymous
+    ''',
+    'mount-types': '''
+        Mount=type=image,source=localhost/test/busybox,destination=/image
+        Mount=type=glob,source=/srv/compare/f*,destination=/glob,ro
+        Mount=type=ramfs,destination=/ram
+        Mount=type=devpts,destination=/pts
+        Volume=/srv/compare:/over:O
+    ''',
     'volumes': '''
         Volume=/srv/compare:/data
         Volume=/srv/compare/inner:/data/inner:ro
@@ -268,6 +290,42 @@ CASES = {
         User=driver
         ReadOnly=true
         Secret=compare-two,target=same compare,target=same
+    ''',
+    'userns-auto': '''
+        UserNS=auto:size=2000
+        Network=none
+        HostName=me
+        User=driver
+    ''',
+    'userns-maps': '''
+        UIDMap=0:100000:2000 +5:@5
+        GIDMap=0:200000:3000
+        Network=none
+        HostName=me
+        Volume=/srv/compare:/data
+        Tmpfs=/cache
+    ''',
+    'userns-subids': '''
+        SubUIDMap=alice
+        SubGIDMap=alice
+        Network=none
+        HostName=me
+        ReadOnly=true
+        User=driver
+    ''',
+    'userns-remap': '''
+        RemapUsers=manual
+        RemapUid=0:100000:2000
+        RemapGid=0:200000:3000
+        Network=none
+        HostName=me
+    ''',
+    'userns-remap-auto': '''
+        RemapUsers=auto
+        RemapUidSize=3000
+        RemapUid=0:100000:1
+        Network=none
+        HostName=me
     ''',
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
