@@ -176,10 +176,11 @@ def test_cdi(machine):
         assert said == ['/dev/front/log.644.0.6.1.b', '/dev/number.666.0.0.a.e5', 'each.one./bin', '0 77', 'of the vendor',
                         'ro', 'reads'], said
         assert '"bundle":"/run/keyturn/once"' in machine.read('/run/cdi-hook')
-        podman = machine.run(['podman', 'run', '--rm', '--network=host', '--cap-add=SYSLOG', '--device=vendor.com/cam=a',
-                              '--device=vendor.com/cam=b', BUSYBOX, 'sh', '-c',
-                              LOOK.replace('%%', '%').replace('$$', '$')], check=False).out.splitlines()
-        assert said == podman, podman
+        if machine.suite == 'trixie':  # Debian 12's Podman does not know this version
+            podman = machine.run(['podman', 'run', '--rm', '--network=host', '--cap-add=SYSLOG',
+                                  '--device=vendor.com/cam=a', '--device=vendor.com/cam=b', BUSYBOX, 'sh', '-c',
+                                  LOOK.replace('%%', '%').replace('$$', '$')], check=False).out.splitlines()
+            assert said == podman, podman
         # The stronger directory, a device that is not there, YAML, and what is wrong with a file.
         machine.write('/run/cdi/x.json', CDI.replace('"CAM=one"', '"CAM=two"'))
         assert 'each.two./bin' in once(machine, LOOK, 'AddDevice=vendor.com/cam=a')
