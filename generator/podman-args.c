@@ -183,8 +183,8 @@ static const PodmanOption options[] = {
         { "passwd-entry", 0, VALUE, ADVICE("put the line into the image's /etc/passwd") },
         { "personality", 0, VALUE, ADVICE("let the program call personality(2)") },
         { "pid", 0, VALUE,
-          FINE_OR("private", "containers have a process namespace of their own; a program that is to "
-                             "see the host's processes is better a service of its own") },
+          FINE_OR("private", "containers have a process namespace of their own; "
+                             "Volume=/proc:/host/proc:ro shows the host's processes") },
         { "pidfile", 0, VALUE, ADVICE("systemctl show -P MainPID tells the payload's number") },
         { "pids-limit", 0, VALUE, KEY("PidsLimit") },
         { "platform", 0, VALUE, AS_IMAGE },

@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
+LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
+
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
+    'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
     'Memory': "is newer than Podman 5.4",
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'SecurityLabelDisable': LABELS,
+    'SecurityLabelFileType': LABELS,
+    'SecurityLabelLevel': LABELS,
+    'SecurityLabelNested': LABELS,
+    'SecurityLabelType': LABELS,
     'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
