@@ -173,22 +173,28 @@ static int make_upper(int directory, int source) {
         return fd;
 }
 
-/* What is written goes into the writable layer, and with the container. */
-static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
-        _cleanup_close_ int directory = -1, upper = -1, work = -1, lower = -1;
-        g_autofree char *name = g_strdup_printf("volume:%s", wanted->destination);
+static bool attach(int mount, int target) {
+        return syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
 
-        g_strdelimit(name, "/", ':');
-        if (mkdirat(context->layer, name, 0700) == 0)
-                directory = open_below(context->layer, name);
-        if (directory >= 0 && mkdirat(directory, "work", 0700) == 0)
-                work = open_below(directory, "work");
-        if (work >= 0)
-                upper = make_upper(directory, source);
-        lower = open_below(source, ".");
-        if (upper < 0 || lower < 0) {
-                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)%s", wanted->source,
-                                writable_layer_hint(errno));
+/* What is written goes into a tmpfs with the limits of the writable layer, and with the container. It is attached where the
+ * overlay will lie on it: before Linux 6.15 the kernel takes only directories of mounts that are attached in this
+ * namespace. */
+static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
+        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source,
+                                                                error);
+        _cleanup_close_ int upper = -1, lower = -1, work = -1;
+        g_auto(WritableLayer) layer = WRITABLE_LAYER_NULL;
+
+        if (target < 0 || !writable_layer_make(&context->request->storage, &layer, error))
+                return -1;
+        if (attach(layer.mount, target) && mkdirat(layer.mount, "work", 0700) == 0) {
+                work = open_below(layer.mount, "work");
+                upper = make_upper(layer.mount, source);
+                lower = open_below(source, ".");
+        }
+        if (work < 0 || upper < 0 || lower < 0) {
+                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->source);
                 return -1;
         }
         return overlay_mount_over(lower, upper, work, error);
@@ -269,7 +275,7 @@ bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **er
         target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, fd, error);
         if (target < 0)
                 return false;
-        if (syscall(SYS_move_mount, fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        if (!attach(fd, target))
                 return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
                                        wanted->destination);
         return true;

@@ -15,7 +15,6 @@ bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 typedef struct BindMountContext {
         int root_fd;                     /* the container's root */
         const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */
-        int layer;                       /* writable layer, for overlays of sources */
         bool is_shared;                  /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 

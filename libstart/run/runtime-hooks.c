@@ -61,7 +61,6 @@ static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
         return (BindMountContext) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
-                .layer = hooks->container->layer,
                 .is_shared = has_further_mounts(hooks),
         };
 }
