@@ -34,6 +34,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->podman_lines = g_ptr_array_new();
         container->global_args = g_ptr_array_new_with_free_func(g_free);
         container->global_lines = g_ptr_array_new();
+        container->remap = g_ptr_array_new_with_free_func(g_free);
         container->reload_cmd = g_ptr_array_new_with_free_func(g_free);
         return container;
 }
@@ -50,6 +51,7 @@ void container_free(Container *container) {
         g_ptr_array_unref(container->podman_lines);
         g_ptr_array_unref(container->global_args);
         g_ptr_array_unref(container->global_lines);
+        g_ptr_array_unref(container->remap);
         g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
         g_free(container->rootfs);

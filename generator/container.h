@@ -46,6 +46,7 @@ typedef struct Container {
         GPtrArray *podman_args,
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
+        GPtrArray *remap;                      /* of char*: what the Remap keys say, for user-namespace.c */
         char *stop_timeout;
         GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
         int reload_signal;         /* 0: none */

@@ -9,6 +9,7 @@
 #include "generator/podman-args.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 
 /* Perhaps its name is misspelled, or its line has a problem that is known already. */
 static void miss_section(Container *container) {
@@ -49,6 +50,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
         podman_args_apply(container);
+        user_namespace_finish(container);
         source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);

@@ -8,12 +8,6 @@
 static bool check(const char *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, error);
 
-        if (request && request->kind == DEVICE_CDI)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "device '%s': '%s' is a name of CDI, whose files are not read: name the device's nodes (/dev/...), "
-                        "and mount with Volume= what else it needs",
-                        value, request->source);
         return request;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/early.h"
 #include "libstart/base/error.h"
+#include "libstart/option/storage-option.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
 #define IMAGE_STORE "/var/lib/containers/storage"
@@ -39,6 +40,23 @@ static bool binds_files(const Container *container) {
         return container->rootfs;
 }
 
+/* The image is in one of them. */
+static void add_stores(Container *container) {
+        const GPtrArray *options = container->args->storage_opt;
+        g_autoptr(GPtrArray) stores = NULL;
+        bool is_stores;
+
+        for (guint i = 0; i < options->len; i++)
+                (void) storage_option_parse_stores(options->pdata[i], &stores, &is_stores, NULL);
+        service_unit(container->service, "RequiresMountsFor", IMAGE_STORE);
+        for (guint i = 0; stores && i < stores->len; i++) {
+                g_autoptr(GString) value = g_string_new(NULL);
+
+                launch_args_append_word(value, stores->pdata[i]);
+                service_unit(container->service, "RequiresMountsFor", value->str);
+        }
+}
+
 void early_unit(Container *container) {
         Service *service = container->service;
 
@@ -55,7 +73,7 @@ void early_unit(Container *container) {
         service_unit(service, "Conflicts", "shutdown.target");
         service_unit(service, "Before", "shutdown.target");
         if (!container->rootfs && !container_line(container, "Unit", "RequiresMountsFor"))
-                service_unit(service, "RequiresMountsFor", IMAGE_STORE);
+                add_stores(container);
 }
 
 const char *early_wanted_by(const Container *container) {

@@ -33,7 +33,7 @@ bool handle_image(Container *container, const Key *key, const Value *value, GErr
         return true;
 }
 
-/* DIR[:O]; what systemd expands is left for libstart to check. */
+/* DIR[:O|:idmap]; what systemd expands is left for libstart to check. */
 bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error) {
         const char *colon = strchr(value->text, ':');
 
@@ -42,9 +42,12 @@ bool handle_rootfs(Container *container, const Key *key, const Value *value, GEr
                 return true;
         if (value->text[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);
-        if (colon && !g_str_equal(colon, ":O"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': the only option is ':O' (an overlay keeps the directory as it is)", colon);
+        if (colon && !g_str_equal(colon, ":O") && !g_str_equal(colon, ":idmap"))
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s': the only options are ':O' (an overlay keeps the directory as it is) and ':idmap' "
+                        "(owners as in the user namespace)",
+                        colon);
         return true;
 }
 

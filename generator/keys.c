@@ -12,6 +12,7 @@
 #include "generator/network.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "generator/volumes.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
@@ -409,8 +410,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
 #define NO_PULL "keyturn never pulls an image; "
 #define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 #define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
-#define NO_USERNS NOT_YET "containers share the host's user namespace; use User= for a payload that is not root"
-#define OLD_USERNS "out of use in Podman, too; containers share the host's user namespace here"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -435,7 +434,7 @@ static const Key container_keys[] = {
         { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
         { "Exec", READ_LAST_ARGS, handle_exec, NULL },
         { "ExposeHostPort", READ_LINES, handle_expose_host_port, NULL },
-        { "GIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
         { "GroupAdd", READ_LINES, handle_group_add, NULL },
@@ -478,10 +477,10 @@ static const Key container_keys[] = {
         { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
         { "ReloadSignal", READ_LAST, handle_reload_signal, NULL },
-        { "RemapGid", READ_WORDS, NULL, OLD_USERNS },
-        { "RemapUid", READ_WORDS, NULL, OLD_USERNS },
-        { "RemapUidSize", READ_LAST, NULL, OLD_USERNS },
-        { "RemapUsers", READ_LAST, NULL, OLD_USERNS },
+        { "RemapGid", READ_WORDS, handle_remap, "gid" },
+        { "RemapUid", READ_WORDS, handle_remap, "uid" },
+        { "RemapUidSize", READ_LAST, handle_remap, "size" },
+        { "RemapUsers", READ_LAST, handle_remap, "users" },
         { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
         { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
@@ -498,16 +497,16 @@ static const Key container_keys[] = {
         { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },
         { "StopSignal", READ_LAST, handle_option, "stop-signal" },
         { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
-        { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
-        { "SubUIDMap", READ_LAST, NULL, NO_USERNS },
+        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
+        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
         { "Sysctl", READ_WORDS, handle_option, "sysctl" },
         { "Timezone", READ_LAST, handle_option, "tz" },
         { "Tmpfs", READ_LINES, handle_option, "tmpfs" },
-        { "UIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
         { "Ulimit", READ_LINES, handle_option, "ulimit" },
         { "Unmask", READ_ARGS, handle_mask, "unmask" },
         { "User", READ_LAST, handle_user, NULL },
-        { "UserNS", READ_LAST, NULL, NO_USERNS },
+        { "UserNS", READ_LAST, handle_option, "userns" },
         { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
         { "Volume", READ_LINES, handle_volume, NULL },
         { "WorkingDir", READ_LAST, handle_option, "workdir" },

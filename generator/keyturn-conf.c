@@ -24,22 +24,34 @@ static const struct {
         [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
 };
 
+typedef struct Problem {
+        unsigned place; /* of its line */
+        char *text;
+} Problem;
+
 struct KeyturnConf {
         const Tree *tree;
         bool is_loaded;
         UnitFile *file;
-        GError *error; /* nothing is known */
+        GArray *problems; /* of Problem, by their lines */
+        GError *error;    /* nothing is known */
         struct {
                 char *value, *origin;
                 GError *error;
         } known[N_SETTINGS];
 };
 
+static void problem_clear(void *data) {
+        g_free(((Problem *) data)->text);
+}
+
 KeyturnConf *keyturn_conf_new(const Tree *tree) {
         KeyturnConf *conf = g_new0(KeyturnConf, 1);
 
         conf->tree = tree;
         conf->file = unit_file_new();
+        conf->problems = g_array_new(FALSE, FALSE, sizeof(Problem));
+        g_array_set_clear_func(conf->problems, problem_clear);
         return conf;
 }
 
@@ -53,6 +65,7 @@ void keyturn_conf_free(KeyturnConf *conf) {
         if (!conf)
                 return;
         unit_file_free(conf->file);
+        g_array_unref(conf->problems);
         g_clear_error(&conf->error);
         for (Setting setting = 0; setting < N_SETTINGS; setting++)
                 forget(conf, setting);
@@ -125,18 +138,18 @@ static bool find_setting(const char *name, Setting *ret) {
         return false;
 }
 
-/* What is wrong with the file, after what was wrong before. */
-static void G_GNUC_PRINTF(2, 3) add_problem(GString *problems, const char *format, ...) {
+static void G_GNUC_PRINTF(3, 4) add_problem(KeyturnConf *conf, const UnitLine *line, const char *format, ...) {
+        Problem problem = { .place = line->place };
         va_list ap;
 
-        if (problems->len > 0)
-                g_string_append(problems, "; ");
         va_start(ap, format);
-        g_string_append_vprintf(problems, format, ap);
+        g_autofree char *message = g_strdup_vprintf(format, ap);
         va_end(ap);
+        problem.text = g_strdup_printf("%s:%u: %s", line->path, line->number, message);
+        g_array_append_val(conf->problems, problem);
 }
 
-static void apply_section(KeyturnConf *conf, const UnitSection *section, GString *problems) {
+static void apply_section(KeyturnConf *conf, const UnitSection *section) {
         for (guint i = 0; i < section->lines->len; i++) {
                 const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
                 Setting setting;
@@ -146,25 +159,38 @@ static void apply_section(KeyturnConf *conf, const UnitSection *section, GString
                 if (g_str_equal(section->name, "Keyturn") && find_setting(line->key, &setting))
                         set(conf, setting, line);
                 else
-                        add_problem(problems,
-                                    "%s:%u: '%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                        add_problem(conf, line,
+                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
                                     "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
-                                    line->path, line->number, line->key, section->name);
+                                    line->key, section->name);
         }
 }
 
-/* All that is wrong is said at once. */
-static bool apply_file(KeyturnConf *conf, GError **error) {
-        g_autoptr(GString) problems = g_string_new(NULL);
+static int compare_problems(gconstpointer a, gconstpointer b) {
+        const Problem *left = a, *right = b;
 
+        return (left->place > right->place) - (left->place < right->place);
+}
+
+static bool apply_file(KeyturnConf *conf, GError **error) {
         for (guint i = 0; i < conf->file->problems->len; i++) {
                 const UnitProblem *problem = &g_array_index(conf->file->problems, UnitProblem, i);
 
-                add_problem(problems, "%s:%u: %s", problem->line.path, problem->line.number, problem->text);
+                add_problem(conf, &problem->line, "%s", problem->text);
         }
         for (guint i = 0; i < conf->file->sections->len; i++)
-                apply_section(conf, conf->file->sections->pdata[i], problems);
-        return problems->len == 0 || error_set(error, KT_ERROR_USAGE, "%s", problems->str);
+                apply_section(conf, conf->file->sections->pdata[i]);
+        g_array_sort(conf->problems, compare_problems);
+        return conf->problems->len == 0 ||
+               error_set(error, KT_ERROR_USAGE, "keyturn.conf cannot be understood, which is reported on its own");
+}
+
+guint keyturn_conf_problems(const KeyturnConf *conf) {
+        return conf->problems->len;
+}
+
+const char *keyturn_conf_problem(const KeyturnConf *conf, guint number) {
+        return g_array_index(conf->problems, Problem, number).text;
 }
 
 static bool load(KeyturnConf *conf, GError **error) {

@@ -271,6 +271,8 @@ static bool run_generator(const Tree *tree) {
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
+        for (guint i = 0; i < keyturn_conf_problems(conf); i++)
+                fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
                 put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
         if (run.has_unit && !arg_dry_run && !arg_root)

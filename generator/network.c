@@ -96,9 +96,9 @@ static void check_sysctls(Container *container) {
                 if (g_str_has_prefix(sysctl, "net."))
                         container_problem(
                                 container, line,
-                                "sysctl '%s' belongs to the network namespace, and with %s this is the host's; "
-                                "set it with sysctl.d(5), or write Network=none",
-                                sysctl, container->has_network ? "Network=host" : "the host's network, the default");
+                                "sysctl '%s' belongs to the network namespace, which is the host's %s; set it "
+                                "with sysctl.d(5), or write Network=none",
+                                sysctl, container->has_network ? "with Network=host" : "without Network=");
         }
 }
 
@@ -112,7 +112,7 @@ static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) 
 
 /* As far as it is known before systemd replaces what it replaces. */
 static void check_dns(Container *container) {
-        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption" };
+        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption", "PodmanArgs" };
         const LaunchArgs *args = container->args;
         NetworkMode network = g_strcmp0(args->network, "none") == 0 ? NETWORK_NONE : NETWORK_HOST;
         g_auto(DnsRequest) request = { 0 };

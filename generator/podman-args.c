@@ -130,7 +130,6 @@ static const PodmanOption options[] = {
         { "env-merge", 0, VALUE, ADVICE("write the whole value in Environment=") },
         { "events-backend", 0, VALUE, GLOBAL, FINE("*") },
         { "expose", 0, LIST, KEY("ExposeHostPort") },
-        { "gidmap", 0, LIST, KEY("GIDMap") },
         { "gpus", 0, LIST, ADVICE("write AddDevice=nvidia.com/gpu=all") },
         { "group-entry", 0, VALUE, ADVICE("put the line into the image's /etc/group") },
         { "health-cmd", 0, VALUE, KEY("HealthCmd") },
@@ -224,8 +223,6 @@ static const PodmanOption options[] = {
         { "stop-timeout", 0, VALUE, KEY("StopTimeout") },
         { "storage-driver", 0, VALUE, GLOBAL,
           FINE_OR("overlay", "keyturn can only mount images of the overlay driver") },
-        { "subgidname", 0, VALUE, KEY("SubGIDMap") },
-        { "subuidname", 0, VALUE, KEY("SubUIDMap") },
         { "syslog", 0, FLAG, GLOBAL, FINE("*") },
         { "systemd", 0, VALUE,
           FINE_OR("false", "write Tmpfs=/run, Tmpfs=/tmp, Unmask=/sys/fs/cgroup and "
@@ -235,12 +232,10 @@ static const PodmanOption options[] = {
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },
         { "transient-store", 0, FLAG, GLOBAL, FINE("*") },
         { "tty", 't', FLAG, NO_TERMINAL },
-        { "uidmap", 0, LIST, KEY("UIDMap") },
         { "umask", 0, VALUE, FINE_OR("0022 022", "the payload's umask is 0022; let the program change it") },
         { "unsetenv", 0, VALUE, ADVICE("Environment=NAME= makes a variable empty") },
         { "unsetenv-all", 0, FLAG, FINE_OR("false", "Environment=NAME= makes a variable empty") },
         { "url", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "userns", 0, VALUE, KEY("UserNS") },
         { "uts", 0, VALUE, FINE_OR("private", "write HostName=%H for the host's name") },
         { "variant", 0, VALUE, AS_IMAGE },
         { "version", 'v', FLAG, GLOBAL, NO_COMMAND },
@@ -354,6 +349,7 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
 /* One that libstart has: `alone` gets it to see whether it is right. `n`: how many words it is. */
 static bool take_known(Container *container, Words *words, guint n, GError **error) {
         const char *const *text = (const char *const *) words->text->pdata + words->next;
+        const UnitLine *line = words->lines->pdata[words->next];
         const char *option[3] = { text[0], n > 1 ? text[1] : NULL };
         g_autoptr(LaunchArgs) alone = launch_args_new();
 
@@ -371,7 +367,9 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         if (alone->detach == FLAG_FALSE)
                 return error_set(error, KT_ERROR_USAGE, "%s: a service runs by itself; remove the option", text[0]);
         if (alone->detach)
-                return true; /* Quadlet says so, too */
+                return true;        /* Quadlet says so, too */
+        if (alone->labels->len > 0) /* one of them is a key */
+                return keys_apply_value(container, "Label", alone->labels->pdata[0], line, error);
         if (!devices_check(alone, error)) {
                 g_prefix_error(error, "--device: ");
                 return false;

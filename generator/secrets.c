@@ -4,14 +4,7 @@
 
 #include "generator/secrets.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/names.h"
 #include "libstart/option/secret-request.h"
-
-/* Other names can be those of Podman's secrets only. systemd allows itself some more characters, but 257 does not start a
- * service with a blank in one of them, and a ':' ends a name. systemd expands '%' here as in ExecStart=, but no '$'. */
-static bool can_be_credential(const char *name) {
-        return name_is_made_of(name, "_.-@+%");
-}
 
 static bool names_credential(const char *value, const char *name) {
         size_t length = strcspn(value, ":");
@@ -58,7 +51,7 @@ void secrets_service(Container *container, const Tree *tree) {
         for (guint i = 0; i < secrets->len; i++) {
                 char *name = secret_request_find_name(secrets->pdata[i]);
 
-                if (!name || !g_hash_table_add(seen, name) || !can_be_credential(name) ||
+                if (!name || !g_hash_table_add(seen, name) || !secret_name_can_be_credential(name) ||
                     is_given(container->service, name))
                         continue;
                 service_set(container->service,

@@ -14,6 +14,14 @@ static const char *const stage_names[HOOK_N_STAGES] = {
         "precreate", "prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop",
 };
 
+HookStage hook_stage_find(const char *name) {
+        HookStage stage = 0;
+
+        while (stage < HOOK_N_STAGES && !g_str_equal(stage_names[stage], name))
+                stage++;
+        return stage;
+}
+
 static void annotation_clear(void *data) {
         HookAnnotation *annotation = data;
 
@@ -161,16 +169,16 @@ static bool read_when(yajl_val value, void *object, GError **error) {
 
 static bool read_stage(yajl_val value, void *object, GError **error) {
         HookFile *file = object;
+        HookStage stage;
         const char *name;
 
         if (!json_get_string(value, &name, error))
                 return false;
-        for (guint i = 0; i < HOOK_N_STAGES; i++)
-                if (g_str_equal(name, stage_names[i])) {
-                        file->stages |= 1U << i;
-                        return true;
-                }
-        return error_set(error, KT_ERROR_FAILED, "'%s' is no stage", name);
+        stage = hook_stage_find(name);
+        if (stage == HOOK_N_STAGES)
+                return error_set(error, KT_ERROR_FAILED, "'%s' is no stage", name);
+        file->stages |= 1U << stage;
+        return true;
 }
 
 static bool read_stages(yajl_val value, void *object, GError **error) {

@@ -17,6 +17,9 @@ typedef enum HookStage {
         HOOK_N_STAGES,
 } HookStage;
 
+/* HOOK_N_STAGES for what is none. */
+HookStage hook_stage_find(const char *name);
+
 typedef enum HookCondition {
         HOOK_NOT_SAID,
         HOOK_FALSE,

@@ -19,7 +19,10 @@ typedef struct SpecInput {
         const ImageConfig *image;
         const UserIdentity *user;
         const HostFacts *host;
-        const char *hostname;      /* the container's */
+        const char *hostname;  /* the container's */
+        const GArray *uid_map; /* of its user namespace (option/id-map.h), or NULL: it has the host's */
+        const GArray *gid_map;
+        const char *userns_path;   /* that namespace's file; NULL: a new one */
         guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
         int stop_signal;           /* spec_find_stop_signal() */
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */

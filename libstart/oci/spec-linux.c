@@ -5,6 +5,7 @@
 #include "libstart/base/error.h"
 #include "libstart/oci/spec-linux.h"
 #include "libstart/oci/spec-mounts.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/sysctl.h"
 
@@ -12,21 +13,46 @@ typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;
 typedef runtime_spec_schema_defs_linux_device Device;
 
-static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type) {
+static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *type, const char *path) {
         Namespace *ns = g_new0(Namespace, 1);
 
         ns->type = g_strdup(type);
+        ns->path = g_strdup(path);
         linux_->namespaces[linux_->namespaces_len++] = ns;
 }
 
 static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_network) {
         static const char *const types[] = { "pid", "ipc", "uts", "mount", "cgroup" };
 
-        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 1);
+        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 2);
         for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                add_namespace(linux_, types[i]);
+                add_namespace(linux_, types[i], NULL);
         if (own_network)
-                add_namespace(linux_, "network");
+                add_namespace(linux_, "network", NULL);
+}
+
+static runtime_spec_schema_defs_id_mapping **make_mappings(const GArray *map, size_t *ret_length) {
+        runtime_spec_schema_defs_id_mapping **mappings = g_new0(typeof(*mappings), map->len + 1);
+
+        for (guint i = 0; i < map->len; i++) {
+                const IdExtent *extent = &g_array_index(map, IdExtent, i);
+
+                mappings[i] = g_new0(typeof(**mappings), 1);
+                mappings[i]->container_id = extent->inside;
+                mappings[i]->host_id = extent->outside;
+                mappings[i]->size = extent->count;
+                mappings[i]->container_id_present = mappings[i]->host_id_present = mappings[i]->size_present = true;
+        }
+        *ret_length = map->len;
+        return mappings;
+}
+
+static void add_user_namespace(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
+        if (!input->uid_map)
+                return;
+        add_namespace(linux_, "user", input->userns_path);
+        linux_->uid_mappings = make_mappings(input->uid_map, &linux_->uid_mappings_len);
+        linux_->gid_mappings = make_mappings(input->gid_map, &linux_->gid_mappings_len);
 }
 
 static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bool own_network, GError **error) {
@@ -169,6 +195,7 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
 
         spec->linux = linux_;
         add_namespaces(linux_, input->request->network == NETWORK_NONE);
+        add_user_namespace(linux_, input);
         add_masked(linux_, input);
         if (!input->request->privileged)
                 add_read_only(linux_, input->request->unmasked);

@@ -7,6 +7,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/security-option.h"
 
@@ -391,8 +392,19 @@ static void add_default(MountList *list, Mount *mount) {
         g_hash_table_insert(list->destinations, mount->destination, mount);
 }
 
+/* Where the group of terminals is none of the container's, they are its root's. */
+static void drop_terminal_group(Mount *mount, const GArray *gid_map) {
+        const char *last = mount->options[mount->options_len - 1];
+        guint32 gid;
+
+        if (g_str_has_prefix(last, "gid=") &&
+            !id_map_outside(gid_map, (guint32) g_ascii_strtoull(last + strlen("gid="), NULL, 10), &gid))
+                g_free(g_steal_pointer(&mount->options[--mount->options_len]));
+}
+
 /* --read-only-tmpfs=false takes away what is writable by default: /dev and /dev/shm too. */
-static void add_defaults(MountList *list, const ContainerRequest *request) {
+static void add_defaults(MountList *list, const SpecInput *input) {
+        const ContainerRequest *request = input->request;
         bool read_only = request->read_only && !request->read_only_tmpfs;
 
         for (size_t i = 0; i < G_N_ELEMENTS(defaults); i++) {
@@ -404,6 +416,8 @@ static void add_defaults(MountList *list, const ContainerRequest *request) {
 
                 Mount *mount = make_mount(destination, defaults[i].type, defaults[i].source, defaults[i].options);
                 add_default(list, mount);
+                if (input->gid_map && g_str_equal(defaults[i].type, "devpts"))
+                        drop_terminal_group(mount, input->gid_map);
                 if (shm)
                         add_shm_size(mount, request->shm_size);
                 if (read_only && (shm || g_str_equal(destination, "/dev")))
@@ -450,7 +464,7 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
         add_writable_places(&list, input);
         add_files(&list, input);
         add_notify_socket(&list, input);
-        add_defaults(&list, input->request);
+        add_defaults(&list, input);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
                           compare_depth, NULL); /* stable */
         spec->mounts_len = list.mounts->len;

@@ -9,6 +9,7 @@
 #include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
 #include "libstart/option/host-entry.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
@@ -195,6 +196,10 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
+        return userns_request_parse(value, &request->userns, error);
+}
+
 static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
         return notify_mode_parse(value, &request->notify, error);
 }
@@ -215,6 +220,25 @@ static bool read_stop_signal(ContainerRequest *request, const char *value, GErro
 
 static bool check_user(const char *value, GError **error) {
         return user_spec_parse(value, NULL, NULL, error);
+}
+
+static bool check_map(IdKind kind, const char *value, GError **error) {
+        g_autoptr(GArray) map = id_map_new();
+
+        return id_map_parse(map, kind, value, error);
+}
+
+static bool check_uidmap(const char *value, GError **error) {
+        return check_map(ID_UID, value, error);
+}
+
+static bool check_gidmap(const char *value, GError **error) {
+        return check_map(ID_GID, value, error);
+}
+
+static bool check_subid_name(const char *value, GError **error) {
+        return (value[0] && !strpbrk(value, ":,\n")) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no name of a user in /etc/subuid or /etc/subgid", value);
 }
 
 /* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
@@ -291,6 +315,15 @@ static const Option options[] = {
         { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
           "domain that names are searched in" },
         { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
+        { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
+        { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
+          "user ids of the namespace" },
+        { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",
+          "group ids of the namespace" },
+        { "--subuidname", 0, STRING(subuidname), CHECK(check_subid_name, userns.subuid), "NAME",
+          "user ids as in /etc/subuid" },
+        { "--subgidname", 0, STRING(subgidname), CHECK(check_subid_name, userns.subgid), "NAME",
+          "group ids as in /etc/subgid" },
         { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
         { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
@@ -512,7 +545,7 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
         return true;
 }
 
-static bool check_together(const LaunchArgs *args, const ContainerRequest *request, GError **error) {
+static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         if (request->keep_groups && args->group_add->len > 1)
@@ -522,7 +555,8 @@ static bool check_together(const LaunchArgs *args, const ContainerRequest *reque
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }
-        return bounding_set_check(request->cap_added, request->cap_dropped, error);
+        return bounding_set_check(request->cap_added, request->cap_dropped, error) &&
+               userns_request_finish(&request->userns, error);
 }
 
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {

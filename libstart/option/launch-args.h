@@ -56,6 +56,11 @@ typedef struct LaunchArgs {
         GPtrArray *dns, *dns_search, *dns_option;
 
         /* what it may do */
+        char *userns;       /* auto[:OPTIONS], keep-id[:OPTIONS], ns:PATH, host */
+        GPtrArray *uidmaps; /* [FLAGS]INSIDE:[@]OUTSIDE[:COUNT] */
+        GPtrArray *gidmaps;
+        char *subuidname; /* a user in /etc/subuid */
+        char *subgidname;
         GPtrArray *cap_add;
         GPtrArray *cap_drop;
         GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH, [un]mask=PATH[:PATH...] */

@@ -18,6 +18,7 @@ void container_request_clear(ContainerRequest *request) {
         free_list(&request->unmasked);
         free_list(&request->sysctls);
         g_clear_pointer(&request->device_rules, g_array_unref);
+        userns_request_clear(&request->userns);
         g_clear_pointer(&request->ulimits, g_array_unref);
         if (request->hosts)
                 g_string_free(request->hosts, TRUE);

@@ -9,6 +9,7 @@
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
 #include "libstart/option/storage-option.h"
+#include "libstart/option/userns-request.h"
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
  * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where a
@@ -45,6 +46,7 @@ typedef struct ContainerRequest {
         GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 
         /* what it may do */
+        UsernsRequest userns;           /* owned */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */
         const char *seccomp_profile;    /* NULL: the default one */
         GPtrArray *masked;              /* owned: absolute paths */

@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/names.h"
 #include "libstart/option/secret-request.h"
 
 #define DIRECTORY "/run/secrets"
@@ -29,6 +30,10 @@ char *secret_request_find_name(const char *value) {
                         name = g_strdup(*field + strlen("source="));
                 }
         return name;
+}
+
+bool secret_name_can_be_credential(const char *name) {
+        return name_is_made_of(name, "_.-@+%");
 }
 
 /* podman's rule for names; and it becomes a part of a path. */

@@ -177,23 +177,33 @@ static bool attach(int mount, int target) {
         return syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
-/* What is written goes into a tmpfs with the limits of the writable layer, and with the container. It is attached where the
- * overlay will lie on it: before Linux 6.15 the kernel takes only directories of mounts that are attached in this
- * namespace. */
+/* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the tmpfs
+ * is attached where the overlay will lie on it; but not by a process that is not in the container's (prepared-mounts.h). */
+static bool attach_below(const BindMountContext *context, int layer, int source, const Mount *wanted,
+                         GError **error) {
+        _cleanup_close_ int target = -1;
+
+        if (context->root_fd < 0)
+                return true;
+        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);
+        return target >= 0 && (attach(layer, target) || fail_mount(wanted, error) >= 0);
+}
+
+/* What is written goes into a tmpfs with the limits of the writable layer, and with the container. */
 static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
-        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source,
-                                                                error);
         _cleanup_close_ int upper = -1, lower = -1, work = -1;
         g_auto(WritableLayer) layer = WRITABLE_LAYER_NULL;
 
-        if (target < 0 || !writable_layer_make(&context->request->storage, &layer, error))
+        if (!writable_layer_make(&context->request->storage, &layer, error) ||
+            !attach_below(context, layer.mount, source, wanted, error))
                 return -1;
-        if (attach(layer.mount, target) && mkdirat(layer.mount, "work", 0700) == 0) {
+        if (mkdirat(layer.mount, "work", 0700) == 0)
                 work = open_below(layer.mount, "work");
+        if (work >= 0)
                 upper = make_upper(layer.mount, source);
+        if (upper >= 0)
                 lower = open_below(source, ".");
-        }
-        if (work < 0 || upper < 0 || lower < 0) {
+        if (lower < 0) {
                 error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->source);
                 return -1;
         }
@@ -215,7 +225,7 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
                           "Mount=type=image takes Linux 6.8 for an image of several layers");
                 return -1;
         }
-        whole = image->layers[1] ? overlay_mount(image->layers, NULL, NULL, &place, error) :
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, NULL, &place, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)
                 return image->layers[1] ? -1 : fail_mount(wanted, error);
@@ -262,21 +272,33 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
 }
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
-bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error), target = -1;
+int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
+        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error);
         Flags flags;
 
         if (fd < 0)
-                return false;
-        if (!find_flags(wanted, &flags))
-                return error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
-        if (!restrict_mount(fd, &flags, context->is_shared))
-                return fail_mount(wanted, error) >= 0;
-        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, fd, error);
+                return -1;
+        if (!find_flags(wanted, &flags)) {
+                error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
+                return -1;
+        }
+        return restrict_mount(fd, &flags, context->is_shared) ? fd_steal(&fd) : fail_mount(wanted, error);
+}
+
+bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int mount, GError **error) {
+        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, mount,
+                                                                error);
+
         if (target < 0)
                 return false;
-        if (!attach(fd, target))
+        if (!attach(mount, target))
                 return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
                                        wanted->destination);
         return true;
+}
+
+bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
+        _cleanup_close_ int mount = bind_mount_clone(context, wanted, error);
+
+        return mount >= 0 && bind_mount_attach(context, wanted, mount, error);
 }

@@ -15,6 +15,7 @@ bool bind_mount_is_private(const runtime_spec_schema_defs_mount *mount);
 typedef struct BindMountContext {
         int root_fd;                     /* the container's root */
         const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */
+        const int *prepared;             /* of each mount: prepared-mounts.h; NULL: there are none */
         bool is_shared;                  /* mounts of this namespace may still be shared with the host's */
 } BindMountContext;
 
@@ -25,5 +26,13 @@ int bind_mount_open_source(const BindMountContext *context, runtime_spec_schema_
 /* Give the mount the options for what its source is under: flags of statvfs(3). */
 void bind_mount_restrict(runtime_spec_schema_defs_mount *mount, unsigned long flags);
 
-/* The destination is looked up below root_fd, where an empty file or directory is made if nothing is there. */
+/* A detached mount of the source, with the mount's flags; -1 on errors. */
+int bind_mount_clone(const BindMountContext *context, runtime_spec_schema_defs_mount *wanted, GError **error);
+
+/* Put that on the destination, which is looked up below root_fd, where an empty file or directory is made if nothing is
+ * there. */
+bool bind_mount_attach(const BindMountContext *context, const runtime_spec_schema_defs_mount *wanted, int mount,
+                       GError **error);
+
+/* Both. The destination is looked up below root_fd, where an empty file or directory is made if nothing is there. */
 bool bind_mount_make(const BindMountContext *context, runtime_spec_schema_defs_mount *wanted, GError **error);

@@ -114,15 +114,29 @@ static void append_nodes(GArray *program, const GPtrArray *nodes) {
 
                 memcpy(rule.access, node->access, sizeof rule.access);
                 append_rule(program, &rule);
+                if (node->is_made) { /* and who makes it is under this rule, too */
+                        memcpy(rule.access, "m", sizeof "m");
+                        append_rule(program, &rule);
+                }
         }
 }
 
-static void append_spec_nodes(GArray *program, const runtime_spec_schema_config_linux *linux_) {
+static bool is_among(const GPtrArray *nodes, const char *path) {
+        for (guint i = 0; i < nodes->len; i++)
+                if (g_str_equal(((const DeviceNode *) nodes->pdata[i])->destination, path))
+                        return true;
+        return false;
+}
+
+/* Those that a hook has added. */
+static void append_spec_nodes(GArray *program, const GPtrArray *known,
+                              const runtime_spec_schema_config_linux *linux_) {
         for (size_t i = 0; i < linux_->devices_len; i++) {
                 const runtime_spec_schema_defs_linux_device *device = linux_->devices[i];
                 char type = device->type[0] == 'b' ? 'b' : 'c';
 
-                if (device->major >= 0 && device->minor >= 0) /* else it would be a rule for all */
+                if (!is_among(known, device->path) && device->major >= 0 &&
+                    device->minor >= 0) /* else it would be a rule for all */
                         append_rule(program, &(DeviceRule) { type, device->major, device->minor, "rwm" });
         }
 }
@@ -153,7 +167,7 @@ static GArray *make_program(const GPtrArray *nodes, const GArray *rules,
         begin(program);
         append_harmless(program);
         append_nodes(program, nodes);
-        append_spec_nodes(program, linux_);
+        append_spec_nodes(program, nodes, linux_);
         append_spec_rules(program, linux_->resources);
         for (guint i = 0; i < rules->len; i++)
                 append_rule(program, &g_array_index(rules, DeviceRule, i));

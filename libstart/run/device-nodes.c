@@ -147,9 +147,11 @@ static bool add_directory(GPtrArray *nodes, const DeviceRequest *device, const c
 }
 
 static bool add_device(GPtrArray *nodes, const DeviceRequest *device, bool guarded, GError **error) {
-        g_autofree char *path = realpath(device->source, NULL);
+        g_autofree char *path = device->kind == DEVICE_CDI ? NULL : realpath(device->source, NULL);
         struct stat st;
 
+        if (device->kind == DEVICE_CDI)
+                return true; /* cdi-devices.h */
         if (!path || stat(path, &st) < 0)
                 return errno == ENOENT ? device->optional || refuse_missing(device->source, error) :
                                          error_set_errno(error, errno, "Cannot find the device '%s'", device->source);

@@ -114,11 +114,11 @@ static bool check_not_asked_for(const char *directory, const EtcFile *files, GEr
         return true;
 }
 
-static bool write_directory(int upper, char *const *layers, const char *directory, const EtcFile *files,
-                            GError **error) {
+static bool write_directory(int upper, char *const *layers, const UserNamespace *userns, const char *directory,
+                            const EtcFile *files, GError **error) {
         _cleanup_close_ int fd = -1;
 
-        if (!upper_layer_add_directory(upper, layers, directory, &fd, error))
+        if (!upper_layer_add_directory(upper, layers, directory, userns, &fd, error))
                 return false;
         if (fd < 0)
                 return check_not_asked_for(directory, files, error);
@@ -131,13 +131,14 @@ static bool write_directory(int upper, char *const *layers, const char *director
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
 
-bool etc_files_write(int upper, char *const *layers, const ContainerRequest *request, const char *hostname,
-                     GError **error) {
+bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
+                     const char *hostname, GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(request, hostname, files, error) && write_directory(upper, layers, "etc", files, error) &&
-             write_directory(upper, layers, "run", files, error);
+        ok = make_files(request, hostname, files, error) &&
+             write_directory(upper, layers, userns, "etc", files, error) &&
+             write_directory(upper, layers, userns, "run", files, error);
         free_files(files);
         return ok;
 }

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 
 #include "libstart/option/request.h"
+#include "libstart/run/user-namespace.h"
 
 /* The files that Podman generates for a container: /etc/hosts, /etc/resolv.conf, /etc/hostname, /etc/mtab and
  * /run/.containerenv; /etc/localtime with a time zone. `hostname` is the container's. */
 
 /* Into the uppermost layer (upper-layer.h), which is not mounted yet. */
-bool etc_files_write(int upper, char *const *layers, const ContainerRequest *request, const char *hostname,
-                     GError **error);
+bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
+                     const char *hostname, GError **error);
 
 /* For a root directory that is not ours to write into: into the directory `layer`, which in the container's process is
  * `place`, to be mounted one by one on the files of the root `root_fd` (MountRequest, transfer full). A file that is

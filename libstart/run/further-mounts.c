@@ -15,7 +15,8 @@ static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *
                         const BindMountContext *context, GError **error) {
         int fd;
 
-        if (g_strcmp0(mount->type, "bind") != 0)
+        if (g_strcmp0(mount->type, "bind") != 0 ||
+            (context->prepared && g_str_has_prefix(mount->source, "/proc/self/fd/"))) /* prepared-mounts.c */
                 return true;
         fd = bind_mount_open_source(context, mount, error);
         if (fd < 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -112,7 +114,7 @@ static bool enter_mount_point(int root_fd, const char *destination, GError **err
 
 /* What the runtime spec wants in every /dev, the links that the C library and shells expect, and the mount points of what
  * is mounted next: /dev is open here. The umask is 0. */
-static bool fill_dev(int root_fd, GError **error) {
+static bool fill_dev(int dev, GError **error) {
         static const struct {
                 const char *name;
                 unsigned int major, minor;
@@ -125,10 +127,7 @@ static bool fill_dev(int root_fd, GError **error) {
                 { "stderr", "/proc/self/fd/2" }, { "core", "/proc/kcore" },      { "ptmx", "pts/ptmx" },
         };
         static const char *const directories[] = { "pts", "mqueue", "shm" };
-        _cleanup_close_ int dev = open_directory(root_fd, "dev");
 
-        if (dev < 0)
-                return error_set_errno(error, errno, "Cannot open the container's '/dev'");
         for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++)
                 if (mknodat(dev, nodes[i].name, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)) < 0)
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", nodes[i].name);
@@ -139,6 +138,51 @@ static bool fill_dev(int root_fd, GError **error) {
                 if (mkdirat(dev, directories[i], 0755) < 0)
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", directories[i]);
         return true;
+}
+
+static bool open_and_fill_dev(int root_fd, GError **error) {
+        _cleanup_close_ int dev = open_directory(root_fd, "dev");
+
+        return dev < 0 ? error_set_errno(error, errno, "Cannot open the container's '/dev'") : fill_dev(dev, error);
+}
+
+static bool set_option(int context, const char *option) {
+        g_auto(GStrv) parts = g_strsplit(option, "=", 2);
+
+        return syscall(SYS_fsconfig, context, parts[1] ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG, parts[0], parts[1],
+                       0) == 0;
+}
+
+int kernel_mount_make_detached(const Mount *wanted, GError **error) {
+        _cleanup_close_ int context = (int) syscall(SYS_fsopen, find_type(wanted), FSOPEN_CLOEXEC), fd = -1;
+        guint64 attributes = 0;
+        unsigned long flag = 0;
+        bool ok = context >= 0 &&
+                  syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "source", wanted->source, 0) == 0;
+
+        for (size_t i = 0; ok && i < wanted->options_len; i++)
+                if (!find_flag(wanted->options[i], &flag))
+                        ok = set_option(context, wanted->options[i]);
+                else
+                        attributes |= (flag & MS_NOSUID ? MOUNT_ATTR_NOSUID : 0) |
+                                      (flag & MS_NOEXEC ? MOUNT_ATTR_NOEXEC : 0) |
+                                      (flag & MS_NODEV ? MOUNT_ATTR_NODEV : 0) |
+                                      (flag & MS_RDONLY ? MOUNT_ATTR_RDONLY : 0) |
+                                      (flag & MS_STRICTATIME ? MOUNT_ATTR_STRICTATIME : 0);
+        if (ok && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+                fd = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
+        else if (!g_str_equal(wanted->destination, "/dev") || fill_dev(fd, error))
+                return fd_steal(&fd);
+        return -1;
+}
+
+bool kernel_mount_attach(int root_fd, const Mount *wanted, int mount, GError **error) {
+        if (!enter_mount_point(root_fd, wanted->destination, error))
+                return false;
+        return syscall(SYS_move_mount, mount, "", AT_FDCWD, ".", MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
+               error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
 }
 
 bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
@@ -157,7 +201,7 @@ bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
                 return false;
         if (mount(wanted->source, ".", find_type(wanted), all, data->str) < 0)
                 return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
-        return !g_str_equal(wanted->destination, "/dev") || fill_dev(root_fd, error);
+        return !g_str_equal(wanted->destination, "/dev") || open_and_fill_dev(root_fd, error);
 }
 
 dev_t *kernel_mounts_devices(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n) {

@@ -18,5 +18,10 @@ dev_t *kernel_mounts_devices(int root_fd, runtime_spec_schema_defs_mount *const 
 bool kernel_mounts_check(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const dev_t *devices,
                          GError **error);
 
+/* A detached mount of such a file system, /dev with all that is in it; -1 on errors. For a container whose processes may
+ * not do that themselves. */
+int kernel_mount_make_detached(const runtime_spec_schema_defs_mount *wanted, GError **error);
+bool kernel_mount_attach(int root_fd, const runtime_spec_schema_defs_mount *wanted, int mount, GError **error);
+
 /* Changes the working directory. The mounts of the spec must come in its order, parents first. */
 bool kernel_mount_make(int root_fd, const runtime_spec_schema_defs_mount *wanted, GError **error);

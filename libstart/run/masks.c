@@ -145,7 +145,9 @@ static int make_empty_file(void) {
         _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0))
+        /* EPERM: in a user namespace no flag of a mount of the host's can be taken away. */
+        if (mount < 0 || (!set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0) &&
+                          (errno != EPERM || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, 0))))
                 return -1;
         return fd_steal(&mount);
 }

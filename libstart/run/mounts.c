@@ -23,6 +23,15 @@ bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path)
         return path_value_covers(mount->destination, path);
 }
 
+static bool make(const BindMountContext *context, runtime_spec_schema_defs_mount *mount, int prepared, bool bind,
+                 GError **error) {
+        if (bind)
+                return prepared >= 0 ? bind_mount_attach(context, mount, prepared, error) :
+                                       bind_mount_make(context, mount, error);
+        return prepared >= 0 ? kernel_mount_attach(context->root_fd, mount, prepared, error) :
+                               kernel_mount_make(context->root_fd, mount, error);
+}
+
 bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,
                  const char *cwd, GError **error) {
         bool hidden = false;
@@ -30,8 +39,7 @@ bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount
         for (size_t i = 0; i < n; i++) {
                 bool bind = bind_mount_is_private(mounts[i]);
 
-                if (!(bind ? bind_mount_make(context, mounts[i], error) :
-                             kernel_mount_make(context->root_fd, mounts[i], error)))
+                if (!make(context, mounts[i], context->prepared ? context->prepared[i] : -1, bind, error))
                         return false;
                 hidden |= bind && mount_covers(mounts[i], cwd);
         }

@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/cdi/cdi-file.h"
 #include "libstart/config/small-file.h"
 #include "libstart/hook/hook-match.h"
 #include "libstart/json/check.h"
@@ -162,6 +163,38 @@ static void add_hooks(Spec *spec, const GPtrArray *files, char *const *payloads)
         }
 }
 
+static Hook *make_cdi_hook(const CdiHook *wanted, HookStage stage, char *const *payloads) {
+        HookFile file = {
+                .program = wanted->program,
+                .args = wanted->args,
+                .env = wanted->env,
+                .has_env = wanted->has_env,
+                .timeout = wanted->timeout,
+        };
+
+        return make_hook(&file, stage, payloads);
+}
+
+static bool add_cdi_hooks(Spec *spec, const GPtrArray *all, char *const *payloads, GError **error) {
+        for (guint i = 0; all && i < all->len; i++) {
+                const CdiEdits *edits = all->pdata[i];
+
+                for (guint j = 0; j < edits->hooks->len; j++) {
+                        const CdiHook *hook = edits->hooks->pdata[j];
+                        HookStage stage = hook_stage_find(hook->stage);
+
+                        if (stage == HOOK_PRECREATE || stage == HOOK_POSTSTOP || stage == HOOK_N_STAGES)
+                                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                                 "A file of CDI has a hook for '%s', which is not run for a device",
+                                                 hook->stage);
+                        if (!spec->hooks)
+                                spec->hooks = g_new0(SpecHooks, 1);
+                        add_hook(spec->hooks, stage, make_cdi_hook(hook, stage, payloads));
+                }
+        }
+        return true;
+}
+
 /*
  * Precreate: what comes back
  */
@@ -290,17 +323,15 @@ static bool write_bundle(const OciHooks *hooks, const Spec *spec, char **environ
 bool oci_hooks_apply(const OciHooks *hooks, Spec **spec, char ***environment, GError **error) {
         g_autoptr(GPtrArray) files = NULL;
 
-        if (hooks->request->hooks->len == 0)
+        if (hooks->request->hooks->len == 0 && !hooks->cdi)
                 return true;
         files = find_hooks(hooks, *spec, error);
-        if (!files)
+        if (!files || !add_cdi_hooks(*spec, hooks->cdi, *environment, error) ||
+            !run_precreate(hooks, files, spec, environment, error))
                 return false;
-        if (files->len == 0)
-                return true;
-        if (!run_precreate(hooks, files, spec, environment, error))
-                return false;
-        add_hooks(*spec, files, *environment);
-        return write_bundle(hooks, *spec, *environment, error);
+        if (files->len > 0)
+                add_hooks(*spec, files, *environment);
+        return !(*spec)->hooks || write_bundle(hooks, *spec, *environment, error);
 }
 
 /*

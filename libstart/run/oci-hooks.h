@@ -11,7 +11,8 @@
  * files are read again at each start, as only now all is known that decides which of them are for it. */
 typedef struct OciHooks {
         const ContainerRequest *request;
-        const char *bundle; /* the directory that they are told of; its config.json is written here */
+        const GPtrArray *cdi; /* of const CdiEdits*: what else needs hooks; or NULL */
+        const char *bundle;   /* the directory that they are told of; its config.json is written here */
 } OciHooks;
 
 /* Runs the precreate hooks, each of which can replace the spec, and puts those that are run later into it. For a request

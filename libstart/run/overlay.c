@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/run/id-mapped-mount.h"
 #include "libstart/run/mount-tree.h"
 #include "libstart/run/overlay.h"
 
@@ -77,7 +79,9 @@ static unsigned kernel_version(void) {
         return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 ? major * 1000 + minor : 0;
 }
 
-/* Linux 6.8: layers are given one by one. 6.15: also those that are attached nowhere, as descriptors. */
+/* Linux 5.19: layers may be mapped. 6.8: they are given one by one. 6.15: also those that are attached nowhere, as
+ * descriptors. */
+#define LINUX_MAPPED_LAYERS 5019
 #define LINUX_SINGLE_LAYERS 6008
 #define LINUX_DETACHED_LAYERS 6015
 
@@ -161,13 +165,104 @@ int overlay_mount_over(int lower, int upper, int work, GError **error) {
         return fd;
 }
 
-static int mount_in_namespace(char *const *layers, const WritableLayer *layer, const char *target, unsigned version,
-                              OverlayPlace *ret_place, GError **error) {
+/*
+ * Mapped layers
+ */
+
+/* The layers as they are seen through mapped mounts. One mount is enough for all that have the same directory two levels
+ * up (STORE/overlay/ID/diff): each more of them would cost as much as all the rest. */
+typedef struct MappedLayers {
+        GPtrArray *tops; /* of char*: the directories that are mounted */
+        GArray *mounts;  /* of int */
+        char **paths;    /* of the layers in there, uppermost first */
+} MappedLayers;
+
+static void close_mount(void *mount) {
+        fd_closep(mount);
+}
+
+static void mapped_layers_clear(MappedLayers *mapped) {
+        g_clear_pointer(&mapped->tops, g_ptr_array_unref);
+        g_clear_pointer(&mapped->mounts, g_array_unref);
+        g_clear_pointer(&mapped->paths, g_strfreev);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MappedLayers, mapped_layers_clear)
+
+static bool find_top(MappedLayers *mapped, const char *top, int userns_fd, guint *ret, GError **error) {
+        int mount;
+
+        if (g_ptr_array_find_with_equal_func(mapped->tops, top, g_str_equal, ret))
+                return true;
+        mount = id_mapped_mount_clone(top, userns_fd, error);
+        if (mount < 0)
+                return false;
+        *ret = mapped->tops->len;
+        g_ptr_array_add(mapped->tops, g_strdup(top));
+        g_array_append_val(mapped->mounts, mount);
+        return true;
+}
+
+/* On a directory of the writable layer's file system, which is attached to `target`; NULL: nowhere. */
+static char *place_of(const MappedLayers *mapped, guint top, const char *target) {
+        return target ? g_strdup_printf("%s/lower%u", target, top) :
+                        g_strdup_printf("/proc/self/fd/%d", g_array_index(mapped->mounts, int, top));
+}
+
+static bool map_layers(char *const *layers, int userns_fd, const char *target, MappedLayers *ret, GError **error) {
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+
+        ret->tops = g_ptr_array_new_with_free_func(g_free);
+        ret->mounts = g_array_new(FALSE, FALSE, sizeof(int));
+        g_array_set_clear_func(ret->mounts, close_mount);
+        for (size_t i = 0; layers[i]; i++) {
+                g_autofree char *above = g_path_get_dirname(layers[i]), *top = g_path_get_dirname(above);
+                guint number;
+
+                if (!find_top(ret, top, userns_fd, &number, error))
+                        return false;
+                g_autofree char *place = place_of(ret, number, target);
+                g_ptr_array_add(paths, g_strconcat(place, layers[i] + strlen(top), NULL));
+        }
+        g_ptr_array_add(paths, NULL);
+        ret->paths = (char **) g_ptr_array_steal(paths, NULL);
+        return true;
+}
+
+static bool attach_mapped(const MappedLayers *mapped, const char *target, GError **error) {
+        for (guint i = 0; i < mapped->mounts->len; i++) {
+                g_autofree char *place = place_of(mapped, i, target);
+
+                if (mkdir(place, 0700) < 0)
+                        return error_set_errno(error, errno, "Cannot make '%s'", place);
+                if (!mount_tree_attach(g_array_index(mapped->mounts, int, i), place, error))
+                        return false;
+        }
+        return true;
+}
+
+static bool check_can_map(GError **error) {
+        return kernel_version() >= LINUX_MAPPED_LAYERS ||
+               error_set(
+                       error, KT_ERROR_UNSUPPORTED,
+                       "A container with a user namespace needs Linux 5.19 or newer, where the layers of an image can "
+                       "be mapped: use a newer kernel, or remove UserNS=, UIDMap= and GIDMap=");
+}
+
+/*
+ * The mount
+ */
+
+static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int userns_fd, const char *target,
+                              unsigned version, OverlayPlace *ret_place, GError **error) {
+        g_auto(MappedLayers) mapped = { 0 };
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
         g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
 
-        if (!enter_namespace(target, error) || (layer && !mount_tree_attach(layer->mount, target, error)))
+        if (!enter_namespace(target, error) || (layer && !mount_tree_attach(layer->mount, target, error)) ||
+            (userns_fd >= 0 &&
+             (!map_layers(layers, userns_fd, target, &mapped, error) || !attach_mapped(&mapped, target, error))))
                 return -1;
+        layers = mapped.paths ?: layers;
         *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
         return version < LINUX_SINGLE_LAYERS ?
                        mount_attached(layers, upper, work, target, error) :
@@ -178,10 +273,16 @@ bool overlay_is_detached(const WritableLayer *layer) {
         return kernel_version() >= (layer ? LINUX_DETACHED_LAYERS : LINUX_SINGLE_LAYERS);
 }
 
-int overlay_mount(char *const *layers, const WritableLayer *layer, const char *target, OverlayPlace *ret_place,
-                  GError **error) {
+int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const char *target,
+                  OverlayPlace *ret_place, GError **error) {
+        g_auto(MappedLayers) mapped = { 0 };
+
         *ret_place = OVERLAY_DETACHED;
+        if (userns_fd >= 0 && !check_can_map(error))
+                return -1;
         if (!overlay_is_detached(layer))
-                return mount_in_namespace(layers, layer, target, kernel_version(), ret_place, error);
-        return mount_detached(layers, &(Writable) { .layer = layer }, error);
+                return mount_in_namespace(layers, layer, userns_fd, target, kernel_version(), ret_place, error);
+        if (userns_fd >= 0 && !map_layers(layers, userns_fd, NULL, &mapped, error))
+                return -1;
+        return mount_detached(mapped.paths ?: layers, &(Writable) { .layer = layer }, error);
 }

@@ -13,21 +13,22 @@
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-path.h"
+#include "libstart/run/id-mapped-mount.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
 #include "libstart/run/upper-layer.h"
 #include "libstart/store/image.h"
 
-/* DIR or DIR:O. Other suffixes that podman has (idmap) are refused rather than taken for a part of the path. */
+/* DIR, DIR:O or DIR:idmap. Other suffixes that podman has (idmap=) are refused rather than taken for a part of the path. */
 static bool find_directory(const ContainerRequest *request, Root *ret, GError **error) {
         const char *value = request->image;
         const char *colon = strrchr(value, ':');
         g_autofree char *path = colon ? g_strndup(value, (gsize) (colon - value)) : g_strdup(value);
 
-        if (colon && !g_str_equal(colon, ":O"))
+        if (colon && !g_str_equal(colon, ":O") && !g_str_equal(colon, ":idmap"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "Root file system '%s': only ':O' may follow the directory", value);
+                                 "Root file system '%s': only ':O' or ':idmap' may follow the directory", value);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
         ret->source = host_path_open(path, O_PATH | O_DIRECTORY, request->untrusted_list, error);
@@ -38,7 +39,8 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         ret->config = image_config_new_empty();
         ret->layers = g_new0(char *, 2);
         ret->layers[0] = g_strdup(path);
-        if (!colon)
+        ret->is_mapped = colon && g_str_equal(colon, ":idmap");
+        if (!colon || ret->is_mapped)
                 ret->directory = g_steal_pointer(&path);
         return true;
 }
@@ -55,6 +57,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 return false;
         }
         ret->layers = g_steal_pointer(&image->layers);
+        ret->is_mapped = true;
         return true;
 }
 
@@ -70,12 +73,13 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
 
 /* A root directory is mounted by the descriptor with which it was found: its path may name something else by now. (Not
  * before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
-static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error) {
+static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
         char *only[] = { found, NULL };
         bool by_descriptor = root->source >= 0 && overlay_is_detached(layer);
 
-        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, root->mount_point, &root->place, error);
+        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, userns_fd, root->mount_point,
+                                 &root->place, error);
         if (root->place != OVERLAY_ATTACHED)
                 root->mount = root->fd;
         return root->fd >= 0;
@@ -83,7 +87,7 @@ static bool mount_overlay(Root *root, const WritableLayer *layer, GError **error
 
 /* A root directory that is used as it is gets a mount of its own, so that it can be treated like an overlay. What is
  * mounted below comes along, and is nodev as well. */
-static bool clone_directory(Root *root, const char *path, GError **error) {
+static bool clone_directory(Root *root, const char *path, int userns_fd, GError **error) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE };
         bool found = root->source >=
                      0; /* not a layer of an image's: that very directory, whatever is at its path now */
@@ -91,38 +95,64 @@ static bool clone_directory(Root *root, const char *path, GError **error) {
         root->fd = (int) syscall(SYS_open_tree, found ? root->source : AT_FDCWD, found ? "" : path,
                                  (found ? AT_EMPTY_PATH : 0) | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         root->mount = root->fd;
+        if (userns_fd >= 0 && root->fd >= 0 && !id_mapped_mount_set(root->fd, userns_fd, path, error))
+                return false;
         return (root->fd >= 0 && syscall(SYS_mount_setattr, root->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
                                          sizeof attributes) == 0) ||
                error_set_errno(error, errno, "Cannot mount '%s'", path);
 }
 
-static bool make_overlay(Root *root, const ContainerRequest *request, const char *hostname, GError **error) {
-        bool ok = upper_layer_create(&root->layer, root->layers, error) &&
-                  etc_files_write(root->layer.upper, root->layers, request, hostname, error) &&
-                  mount_overlay(root, &root->layer, error);
+/* Of the container's root, whoever that is on the host. */
+static bool fill_layer(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *hostname,
+                       GError **error) {
+        const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
+        bool ok = user_namespace_make_files_for_root(userns, error) &&
+                  upper_layer_create(&root->layer, root->layers, shifted, error) &&
+                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, error);
+
+        user_namespace_make_own_files(userns);
+        return ok;
+}
+
+static int mapping_of(const Root *root, const UserNamespace *userns) {
+        return root->is_mapped ? userns->fd : -1;
+}
+
+static bool make_overlay(Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                         const char *hostname, GError **error) {
+        bool ok = fill_layer(root, request, userns, hostname, error) &&
+                  mount_overlay(root, &root->layer, mapping_of(root, userns), error);
 
         writable_layer_close_directories(&root->layer);
         return ok;
 }
 
-static bool mount_root(Root *root, const ContainerRequest *request, const char *directory, const char *hostname,
-                       GError **error) {
+/* The mount points are passed by the container's root, in its own namespace. */
+static bool make_mount_point(const char *path, const UserNamespace *userns, GError **error) {
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+                return error_set_errno(error, errno, "Cannot make '%s'", path);
+        return !userns->uids || lchown(path, user_namespace_uid(userns, 0), user_namespace_gid(userns, 0)) == 0 ||
+               error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
+}
+
+static bool mount_root(Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                       const char *directory, const char *hostname, GError **error) {
         root->mount_point = g_build_filename(directory, "root", NULL);
         root->layer_place = root->directory ? g_build_filename(directory, "files", NULL) :
                                               g_strdup(root->mount_point);
-        if (mkdir(root->mount_point, 0700) < 0 && errno != EEXIST)
-                return error_set_errno(error, errno, "Cannot make '%s'", root->mount_point);
-        if (root->directory && mkdir(root->layer_place, 0700) < 0 && errno != EEXIST)
-                return error_set_errno(error, errno, "Cannot make '%s'", root->layer_place);
+        if ((userns->uids && !make_mount_point(directory, userns, error)) ||
+            !make_mount_point(root->mount_point, userns, error) ||
+            (root->directory && !make_mount_point(root->layer_place, userns, error)))
+                return false;
         if (!writable_layer_make(&request->storage, &root->layer, error))
                 return false;
-        return root->directory ? clone_directory(root, root->directory, error) :
-                                 make_overlay(root, request, hostname, error);
+        return root->directory ? clone_directory(root, root->directory, mapping_of(root, userns), error) :
+                                 make_overlay(root, request, userns, hostname, error);
 }
 
-bool root_mount(Root *root, const ContainerRequest *request, const char *directory, const char *hostname,
-                GError **error) {
-        bool mounted = mount_root(root, request, directory, hostname, error);
+bool root_mount(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *directory,
+                const char *hostname, GError **error) {
+        bool mounted = mount_root(root, request, userns, directory, hostname, error);
 
         /* No descriptor of the host's files is open when there is a container: its working directory could be one. */
         if (root->source >= 0)
@@ -131,20 +161,22 @@ bool root_mount(Root *root, const ContainerRequest *request, const char *directo
 }
 
 /* The image's working directory and volumes are made if they are missing. One that the user names must exist. */
-static bool make_directories(const Root *root, const ContainerRequest *request, const UserIdentity *user,
-                             GError **error) {
+static bool make_directories(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                             const UserIdentity *user, GError **error) {
         const char *workdir = request->workdir ? NULL : root->config->working_dir;
 
-        if (workdir && !root_file_make_directory(root->fd, workdir, user->uid, user->gid, error))
+        if (workdir && !root_file_make_directory(root->fd, workdir, user_namespace_uid(userns, user->uid),
+                                                 user_namespace_gid(userns, user->gid), error))
                 return false;
         for (char **volume = root->config->volumes; volume && *volume; volume++)
-                if (!root_file_make_directory(root->fd, *volume, 0, 0, error))
+                if (!root_file_make_directory(root->fd, *volume, user_namespace_uid(userns, 0),
+                                              user_namespace_gid(userns, 0), error))
                         return false;
         return true;
 }
 
-bool root_complete(const Root *root, const ContainerRequest *request, const char *hostname, const Identity *identity,
-                   GPtrArray **ret_file_mounts, GError **error) {
+static bool complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                     const char *hostname, const Identity *identity, GPtrArray **ret_file_mounts, GError **error) {
         const char *workdir = request->workdir ?: root->config->working_dir ?: "/";
         g_autofree char *passwd = etc_passwd(identity->passwd, &identity->user, workdir);
         g_autofree char *group = etc_group(identity->group, &identity->user);
@@ -156,7 +188,16 @@ bool root_complete(const Root *root, const ContainerRequest *request, const char
         }
         return (!passwd || root_file_write(root->fd, "etc/passwd", passwd, error)) &&
                (!group || root_file_write(root->fd, "etc/group", group, error)) &&
-               make_directories(root, request, &identity->user, error);
+               make_directories(root, request, userns, &identity->user, error);
+}
+
+bool root_complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                   const char *hostname, const Identity *identity, GPtrArray **ret_file_mounts, GError **error) {
+        bool ok = user_namespace_make_files_for_root(userns, error) &&
+                  complete(root, request, userns, hostname, identity, ret_file_mounts, error);
+
+        user_namespace_make_own_files(userns);
+        return ok;
 }
 
 void root_unmount(const Root *root) {
@@ -166,7 +207,8 @@ void root_unmount(const Root *root) {
 
 bool root_peek(Root *root, GError **error) {
         root->mount_point = g_strdup(root->layers[0]);
-        return root->layers[1] ? mount_overlay(root, NULL, error) : clone_directory(root, root->layers[0], error);
+        return root->layers[1] ? mount_overlay(root, NULL, -1, error) :
+                                 clone_directory(root, root->layers[0], -1, error);
 }
 
 void root_clear(Root *root) {

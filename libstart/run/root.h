@@ -8,6 +8,7 @@
 #include "libstart/option/request.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/overlay.h"
+#include "libstart/run/user-namespace.h"
 
 /* What becomes the container's "/". */
 typedef struct Root {
@@ -21,6 +22,7 @@ typedef struct Root {
         WritableLayer layer; /* the overlay's, or for files that are mounted on those of a plain directory */
         char *layer_place;   /* the host's directory to put it on, before the root is put on mount_point */
         OverlayPlace place;
+        bool is_mapped; /* its files are to have the ids of the user namespace */
 } Root;
 
 #define ROOT_NULL { .source = -1, .fd = -1, .mount = -1, .layer = WRITABLE_LAYER_NULL }
@@ -31,14 +33,14 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error);
 /* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root can
  * enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the image, or
  * of the directory, can be opened from the first. */
-bool root_mount(Root *root, const ContainerRequest *request, const char *directory, const char *hostname,
-                GError **error);
+bool root_mount(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *directory,
+                const char *hostname, GError **error);
 
 /* What depends on who the user is, and so could not be written before the root was mounted: an entry in passwd and group,
  * the directories that the image wants. A plain directory gets all generated files as mounts (of MountRequest, transfer
  * full). */
-bool root_complete(const Root *root, const ContainerRequest *request, const char *hostname, const Identity *identity,
-                   GPtrArray **ret_file_mounts, GError **error);
+bool root_complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
+                   const char *hostname, const Identity *identity, GPtrArray **ret_file_mounts, GError **error);
 
 /* Before Linux 6.15 there are mounts in a mount namespace of this process, where their mount point cannot be removed. Undo
  * that, when no process of the container is left; else nothing is to be done. */

@@ -8,6 +8,7 @@
 #include "libstart/option/request.h"
 #include "libstart/run/exec-report.h"
 #include "libstart/run/timing.h"
+#include "libstart/run/user-namespace.h"
 
 /* All that runtime_run() is told of a container. */
 typedef struct RuntimeContainer {
@@ -22,8 +23,9 @@ typedef struct RuntimeContainer {
         int secrets_mount; /* the same as root_mount, to put on secrets_place */
         const char *secrets_place;
         const ContainerRequest *request; /* for the mounts that a user asks for */
-        int preserve_fds;                /* descriptors from 3 on that the payload inherits */
-        ExecReport *report;              /* its writer sits on descriptor 3 + preserve_fds */
+        const UserNamespace *userns;
+        int preserve_fds;   /* descriptors from 3 on that the payload inherits */
+        ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool keep_groups; /* libstart's own, instead of the spec's */
         bool detach;

@@ -57,12 +57,19 @@ static bool has_further_mounts(const RuntimeHooks *hooks) {
         return hooks->container->spec->mounts_len > hooks->n_own;
 }
 
-static BindMountContext bind_mount_context(const RuntimeHooks *hooks) {
+BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
+        const GArray *prepared = hooks->prepared.mounts;
+
         return (BindMountContext) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
+                .prepared = prepared ? (const int *) prepared->data : NULL,
                 .is_shared = has_further_mounts(hooks),
         };
+}
+
+bool runtime_hooks_make_nodes(const RuntimeContainer *container, size_t n_own) {
+        return !container->userns->uids && mounts_have_dev(container->spec->mounts, n_own);
 }
 
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
@@ -79,9 +86,9 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
         hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
                                        error);
-        const BindMountContext context = bind_mount_context(hooks);
+        const BindMountContext context = runtime_hooks_mount_context(hooks);
         return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
-               (!mounts_have_dev(spec->mounts, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
+               (!runtime_hooks_make_nodes(container, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
@@ -122,7 +129,7 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
-        const BindMountContext context = bind_mount_context(hooks);
+        const BindMountContext context = runtime_hooks_mount_context(hooks);
         bool further = has_further_mounts(hooks);
         GError *error = NULL;
         bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own, &context,

@@ -82,7 +82,7 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
-        if (mounts_have_dev(container->spec->mounts, n_own))
+        if (runtime_hooks_make_nodes(container, n_own))
                 ret->linux_.devices_len = 0;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
@@ -143,6 +143,17 @@ static libcrun_container_t make_container(Remainder *remainder, const RuntimeCon
         };
 }
 
+/* In the host's mount namespace everything may be shared with others. */
+static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
+        const RuntimeContainer *container = hooks->container;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
+
+        context.is_shared = true;
+        return prepared_mounts_make(container->spec, hooks->n_own, &context, own, container->userns, &hooks->prepared,
+                                    error);
+}
+
 int runtime_run(const RuntimeContainer *container, GError **error) {
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
         RuntimeHooks hooks = { .container = container, .n_own = count_own_mounts(container), .root = -1 };
@@ -164,7 +175,8 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        if (container->spec->hooks && !runtime_enter_bundle(container, error))
+        if ((container->spec->hooks && !runtime_enter_bundle(container, error)) ||
+            (container->userns->uids && !prepare_mounts(&hooks, error)))
                 return -1;
         take_remainder(container, hooks.n_own, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder, container);
@@ -175,6 +187,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);
         free_string_map(crun.annotations);
+        prepared_mounts_clear(&hooks.prepared);
         if (result < 0 && !err && container->spec->hooks)
                 set_hooks_error(container, error);
         else if (result < 0)

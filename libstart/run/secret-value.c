@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
+#include "libstart/option/secret-request.h"
 #include "libstart/run/secret-value.h"
 #include "libstart/store/podman-secrets.h"
 
@@ -44,6 +45,12 @@ static bool find_credential(const char *name, char **ret_value, gsize *ret_lengt
 }
 
 static bool miss(const char *name, const char *store, GError **error) {
+        if (!secret_name_can_be_credential(name))
+                return error_set(
+                        error, KT_ERROR_NOT_FOUND,
+                        "there is no such secret of Podman's in '%s', and no credential can have this name. Make "
+                        "it: podman secret create '%s' -",
+                        store, name);
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
                 "it is not there: this service has no credential '%s' (from credstore or credstore.encrypted in /etc, "

@@ -117,6 +117,28 @@ bool secrets_find(const ContainerRequest *request, const char *directory, Secret
         return true;
 }
 
+static bool give_file(int directory, const char *name, const UserNamespace *userns) {
+        struct stat st;
+
+        return fstatat(directory, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 &&
+               fchownat(directory, name, user_namespace_uid(userns, st.st_uid), user_namespace_gid(userns, st.st_gid),
+                        AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **error) {
+        bool ok = true;
+
+        if (!userns->uids || secrets->mount < 0)
+                return true;
+        for (guint i = 0; ok && i < secrets->files->len; i++) {
+                g_autofree char *name = g_path_get_basename(((SecretFile *) secrets->files->pdata[i])->source);
+
+                ok = give_file(secrets->mount, name, userns);
+        }
+        return (ok && give_file(secrets->mount, "", userns) && give_file(AT_FDCWD, secrets->place, userns)) ||
+               error_set_errno(error, errno, "Cannot give the secrets to the user namespace");
+}
+
 void secrets_pretend(const ContainerRequest *request, Secrets *ret) {
         const GPtrArray *requests = request->secrets;
 

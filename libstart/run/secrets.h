@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/request.h"
+#include "libstart/run/user-namespace.h"
 
 /* A container's secrets. The values are in memory only, on no disk and in no swap: those that become variables in this
  * process, the others in files of a file system of their own, without a place in the host's tree. It is mounted in the
@@ -23,6 +24,9 @@ typedef struct Secrets {
 /* Find all secrets of the request. Nothing is done where there are none. directory: for the mount point; it belongs to
  * root alone. Errors name the secret, never a value. */
 bool secrets_find(const ContainerRequest *request, const char *directory, Secrets *ret, GError **error);
+
+/* The ids of their owners are the container's: make them those that the host has for them. */
+bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **error);
 
 /* The same for showing what would be: no secret is looked for, and all values are "(secret)". */
 void secrets_pretend(const ContainerRequest *request, Secrets *ret);

@@ -11,6 +11,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/run/cdi-devices.h"
 #include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
@@ -48,15 +49,18 @@ struct Start {
         char *unit; /* the name of the service: that of its RuntimeDirectory= */
         Host host;
         Root root;
+        UserNamespace userns;
         Secrets secrets;
 
         /* made */
         char *hostname;
         Identity identity;
+        UserIdentity outside;   /* the payload's ids as the host has them, and no more of it */
         GPtrArray *file_mounts; /* of MountRequest, or NULL */
         char *volumes;          /* the directory of named volumes, or NULL */
 
         /* described */
+        CdiDevices cdi;
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
@@ -79,11 +83,13 @@ void start_free(Start *start) {
         g_free(start->unit);
         host_clear(&start->host);
         root_clear(&start->root);
+        user_namespace_clear(&start->userns);
         secrets_clear(&start->secrets);
         g_free(start->hostname);
         identity_clear(&start->identity);
         g_clear_pointer(&start->file_mounts, g_ptr_array_unref);
         g_free(start->volumes);
+        cdi_devices_clear(&start->cdi);
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
         free_runtime_spec_schema_config_schema(start->spec);
@@ -98,12 +104,25 @@ static Start *start_new(void) {
                 .state_dir = { .lock = -1 },
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
+                .userns = USER_NAMESPACE_NULL,
                 .secrets = { .mount = -1 },
                 .log = PAYLOAD_LOG_NULL,
                 .notify = PAYLOAD_NOTIFY_NULL,
         };
 
         return g_memdup2(&empty, sizeof empty);
+}
+
+static bool find_user_namespace(Start *start, const char *unit, GError **error) {
+        const IdAssignment wanted = {
+                .name = start->request.name,
+                .unit = unit,
+                .request = &start->request.userns,
+                .user = start->request.user ?: start->root.config->user,
+                .layers = start->root.layers,
+        };
+
+        return user_namespace_find(&wanted, &start->userns, error);
 }
 
 static bool find(Start *start, GError **error) {
@@ -115,6 +134,8 @@ static bool find(Start *start, GError **error) {
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
+        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error))
+                return false;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
@@ -126,17 +147,26 @@ static bool find_mounts(Start *start, GError **error) {
 }
 
 static bool read_identity(Start *start, GError **error) {
-        return identity_read(start->root.fd, &start->request, start->root.config, &start->identity, error);
+        const UserIdentity *user = &start->identity.user;
+
+        if (!identity_read(start->root.fd, &start->request, start->root.config, &start->identity, error) ||
+            !user_namespace_check(&start->userns, user->uid, user->gid, user->additional_gids, error))
+                return false;
+        start->outside = (UserIdentity) {
+                .uid = user_namespace_uid(&start->userns, user->uid),
+                .gid = user_namespace_gid(&start->userns, user->gid),
+        };
+        return true;
 }
 
 static bool make_root(Start *start, GError **error) {
-        bool made =
-                root_mount(&start->root, &start->request, start->state_dir.private_path, start->hostname, error) &&
-                read_identity(start, error) &&
-                root_complete(&start->root, &start->request, start->hostname, &start->identity, &start->file_mounts,
-                              error) &&
-                find_mounts(start, error) &&
-                requested_mounts_prepare(&start->request, start->volumes, &start->root, &start->identity.user, error);
+        bool made = root_mount(&start->root, &start->request, &start->userns, start->state_dir.private_path,
+                               start->hostname, error) &&
+                    read_identity(start, error) &&
+                    root_complete(&start->root, &start->request, &start->userns, start->hostname, &start->identity,
+                                  &start->file_mounts, error) &&
+                    find_mounts(start, error) &&
+                    requested_mounts_prepare(&start->request, start->volumes, &start->root, &start->outside, error);
 
         timing_mark(start->timing, TIMING_ROOT);
         return made;
@@ -163,6 +193,9 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .root_is_kept = start->root.directory,
                 .notify_socket = notify_socket,
                 .file_mounts = start->file_mounts,
+                .uid_map = start->userns.uids,
+                .gid_map = start->userns.gids,
+                .userns_path = start->userns.path,
                 .secret_files = start->secrets.files,
                 .secret_variables = start->secrets.variables,
         };
@@ -170,7 +203,10 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
             !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
-            !host_find_devices(&start->host, &start->request, error))
+            !host_find_devices(&start->host, &start->request, error) ||
+            !cdi_devices_find(&start->request, &start->cdi, error) ||
+            !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
+                                   start->host.device_nodes, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -178,15 +214,20 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         start->environment = environment_build(&input, start->environment_files.owned, error);
         if (!start->environment)
                 return false;
+        cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
+        if (start->spec)
+                cdi_devices_apply(&start->cdi, start->spec);
         start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
 }
 
 static bool apply_hooks(Start *start, GError **error) {
-        const OciHooks hooks = { .request = &start->request, .bundle = start->state_dir.path };
+        const OciHooks hooks = { .request = &start->request,
+                                 .cdi = start->cdi.edits,
+                                 .bundle = start->state_dir.path };
 
         return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
 }
@@ -224,7 +265,7 @@ static bool connect_payload(Start *start, GError **error) {
         return (!has_notify_socket(start) ||
                 payload_notify_open(&start->notify, start->state_dir.private_path, error)) &&
                payload_input_open(start->request.detach, error) &&
-               payload_log_open(&start->log, &start->request, &start->identity.user, error);
+               payload_log_open(&start->log, &start->request, &start->outside, error);
 }
 
 static bool prepare(Start *start, GError **error) {
@@ -256,7 +297,7 @@ static void report_timing(const Start *start) {
 static bool payload_started(pid_t payload, void *data, GError **error) {
         Start *start = data;
 
-        return payload_log_started(&start->log, &start->request, &start->identity.user, start->unit, payload, error);
+        return payload_log_started(&start->log, &start->request, &start->outside, start->unit, payload, error);
 }
 
 static void payload_ended(pid_t payload, void *data) {
@@ -325,6 +366,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .secrets_mount = start->secrets.mount,
                 .secrets_place = start->secrets.place,
                 .request = &start->request,
+                .userns = &start->userns,
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
@@ -367,7 +409,8 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !root_find(&start->request, &start->root, error) || !root_peek(&start->root, error) ||
+            !root_find(&start->request, &start->root, error) ||
+            !find_user_namespace(start, start->request.name, error) || !root_peek(&start->root, error) ||
             !read_identity(start, error) || !find_mounts(start, error))
                 return NULL;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);

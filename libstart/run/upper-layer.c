@@ -26,7 +26,16 @@ bool upper_layer_image_has(char *const *layers, const char *name) {
         return find_in_layers(layers, name, &st);
 }
 
-static int make_directory(int at, const char *name, const struct stat *st, GError **error) {
+/* What it is made with is the ids that whoever makes files has: root's. */
+static bool give(int fd, const struct stat *st, const UserNamespace *userns) {
+        if (!userns && st->st_uid == 0 && st->st_gid == 0)
+                return true;
+        return fchownat(fd, "", userns ? user_namespace_uid(userns, st->st_uid) : st->st_uid,
+                        userns ? user_namespace_gid(userns, st->st_gid) : st->st_gid, AT_EMPTY_PATH) == 0;
+}
+
+static int make_directory(int at, const char *name, const struct stat *st, const UserNamespace *userns,
+                          GError **error) {
         _cleanup_close_ int fd = -1;
 
         if (mkdirat(at, name, st->st_mode & 07777) == 0)
@@ -34,26 +43,27 @@ static int make_directory(int at, const char *name, const struct stat *st, GErro
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot make '%s' for the container%s", name,
                                 writable_layer_hint(errno));
-        else if ((st->st_uid != 0 || st->st_gid != 0) && fchownat(fd, "", st->st_uid, st->st_gid, AT_EMPTY_PATH) < 0)
+        else if (!give(fd, st, userns))
                 error_set_errno(error, errno, "Cannot change the owner of '%s' for the container", name);
         else
                 return fd_steal(&fd);
         return -1;
 }
 
-bool upper_layer_create(WritableLayer *layer, char *const *layers, GError **error) {
+bool upper_layer_create(WritableLayer *layer, char *const *layers, const UserNamespace *userns, GError **error) {
         static const struct stat work = { .st_mode = S_IFDIR | 0700 };
         struct stat st;
 
         if (lstat(layers[0], &st) < 0)
                 return error_set_errno(error, errno, "Cannot find the layer '%s' of the image", layers[0]);
-        layer->upper = make_directory(layer->mount, "upper", &st, error);
+        layer->upper = make_directory(layer->mount, "upper", &st, userns, error);
         if (layer->upper >= 0)
-                layer->work = make_directory(layer->mount, "work", &work, error);
+                layer->work = make_directory(layer->mount, "work", &work, userns, error);
         return layer->work >= 0;
 }
 
-bool upper_layer_add_directory(int upper, char *const *layers, const char *name, int *ret_fd, GError **error) {
+bool upper_layer_add_directory(int upper, char *const *layers, const char *name, const UserNamespace *userns,
+                               int *ret_fd, GError **error) {
         struct stat st = { 0 };
 
         *ret_fd = -1;
@@ -61,7 +71,7 @@ bool upper_layer_add_directory(int upper, char *const *layers, const char *name,
                 st = (struct stat) { .st_mode = S_IFDIR | 0755 };
         if (!S_ISDIR(st.st_mode))
                 return true;
-        *ret_fd = make_directory(upper, name, &st, error);
+        *ret_fd = make_directory(upper, name, &st, userns, error);
         return *ret_fd >= 0;
 }
 

@@ -60,7 +60,8 @@ static void after_device(const char *value) {
         g_autoptr(DeviceRequest) request = device_request_parse(value, NULL);
 
         require_clean(request->source);
-        require(g_str_has_prefix(request->source, "/dev/"), "the device '%s'", request->source);
+        require(g_str_has_prefix(request->source, "/dev/") || g_str_equal(request->source, "/dev"), "the device '%s'",
+                request->source);
         if (request->destination)
                 require_clean(request->destination);
         require(*request->access && !request->access[strspn(request->access, "rwm")], "access '%s'", request->access);

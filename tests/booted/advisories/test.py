@@ -254,6 +254,7 @@ LOOK_UP = 'i=.; for n in 1 2 3 4 5 6 7 8 9; do i=$i/..; cat $i/srv/host-marker; 
 
 def test_workdir_is_no_descriptor(machine):
     make_root(machine)
+    machine.run('podman secret rm hidden 2>/dev/null; printf hidden-value | podman secret create hidden -')
     places = [f'/proc/self/fd/{n}' for n in range(3, 21)] + ['/proc/self/cwd', '/proc/1/cwd', '/proc/self/fd/8/../../..',
                                                               '/proc/self/root/../..']
     for place in places:
@@ -264,6 +265,9 @@ def test_workdir_is_no_descriptor(machine):
         with image(machine, {'Env': ['PATH=/bin'], 'WorkingDir': place}) as name:
             done = run_image(machine, name, 'sh', '-c', LOOK_UP.replace('cat', 'busybox cat'))
             assert 'host' not in done.out.split(), (place, done)
+            # Nor into the file system of the container's secrets, which it is to read one by one.
+            done = run_image(machine, name, 'sh', '-c', 'busybox cat ./0', options='--secret hidden')
+            assert 'hidden-value' not in done.out, (place, done)
     done = libstart(machine, 'sh', '-c', LOOK_UP, options='--workdir /tmp')
     assert done.out == 'over\n', done  # or it would look for nothing
 

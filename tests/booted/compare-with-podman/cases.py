@@ -291,6 +291,42 @@ CASES = {
         ReadOnly=true
         Secret=compare-two,target=same compare,target=same
     ''',
+    'userns-auto': '''
+        UserNS=auto:size=2000
+        Network=none
+        HostName=me
+        User=driver
+    ''',
+    'userns-maps': '''
+        UIDMap=0:100000:2000 +5:@5
+        GIDMap=0:200000:3000
+        Network=none
+        HostName=me
+        Volume=/srv/compare:/data
+        Tmpfs=/cache
+    ''',
+    'userns-subids': '''
+        SubUIDMap=alice
+        SubGIDMap=alice
+        Network=none
+        HostName=me
+        ReadOnly=true
+        User=driver
+    ''',
+    'userns-remap': '''
+        RemapUsers=manual
+        RemapUid=0:100000:2000
+        RemapGid=0:200000:3000
+        Network=none
+        HostName=me
+    ''',
+    'userns-remap-auto': '''
+        RemapUsers=auto
+        RemapUidSize=3000
+        RemapUid=0:100000:1
+        Network=none
+        HostName=me
+    ''',
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

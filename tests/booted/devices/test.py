@@ -153,3 +153,43 @@ def test_keep_groups(machine):
     said = once(machine, 'id -G', 'GroupAdd=keep-groups', service='SupplementaryGroups=44 29')
     assert said == ['0 29 44'], said
     assert once(machine, 'id -G', service='SupplementaryGroups=44 29') != said
+
+
+CDI = '{"cdiVersion":"0.7.0","kind":"vendor.com/cam","containerEdits":{"env":["ALL=each"]},"devices":[' \
+      '{"name":"a","containerEdits":{"env":["CAM=one","PATH=/bin"],"additionalGids":[0,77],"deviceNodes":[' \
+      '{"path":"/dev/front/log","hostPath":"/dev/cams/a","permissions":"r","fileMode":420,"gid":6}],' \
+      '"mounts":[{"hostPath":"/srv/cdi","containerPath":"/opt/cdi","options":["ro","nosuid","nodev","bind"]}],' \
+      '"hooks":[{"hookName":"createRuntime","path":"/srv/cdi/hook","args":["hook","x"]}]}},' \
+      '{"name":"b","containerEdits":{"deviceNodes":[{"path":"/dev/number","type":"c","major":10,"minor":229}]}}]}'
+
+LOOK = ('find /dev/front /dev/number -type c -exec stat -c %%n.%%a.%%u.%%g.%%t.%%T {} + | sort; echo $$ALL.$$CAM.$$PATH; id -G; '
+        'cat /opt/cdi/file; touch /opt/cdi/x 2>/dev/null || echo ro; head -c1 /dev/front/log >/dev/null && echo reads; '
+        'true 2>/dev/null >/dev/front/log && echo writes')
+
+
+def test_cdi(machine):
+    with nodes(machine):
+        machine.write('/etc/cdi/vendor.json', CDI)
+        machine.write('/srv/cdi/file', 'of the vendor\n')
+        machine.write('/srv/cdi/hook', '#!/bin/sh\ncat >/run/cdi-hook\n', 0o755)
+        said = once(machine, LOOK, 'AddDevice=vendor.com/cam=a vendor.com/cam=b -vendor.com/cam=c')
+        assert said == ['/dev/front/log.644.0.6.1.b', '/dev/number.666.0.0.a.e5', 'each.one./bin', '0 77', 'of the vendor',
+                        'ro', 'reads'], said
+        assert '"bundle":"/run/keyturn/once"' in machine.read('/run/cdi-hook')
+        podman = machine.run(['podman', 'run', '--rm', '--network=host', '--cap-add=SYSLOG', '--device=vendor.com/cam=a',
+                              '--device=vendor.com/cam=b', BUSYBOX, 'sh', '-c',
+                              LOOK.replace('%%', '%').replace('$$', '$')], check=False).out.splitlines()
+        assert said == podman, podman
+        # The stronger directory, a device that is not there, YAML, and what is wrong with a file.
+        machine.write('/run/cdi/x.json', CDI.replace('"CAM=one"', '"CAM=two"'))
+        assert 'each.two./bin' in once(machine, LOOK, 'AddDevice=vendor.com/cam=a')
+        refused(machine, "has the device 'vendor.com/cam=z'", 'AddDevice=vendor.com/cam=z')
+        machine.write('/etc/cdi/nvidia.yaml', 'cdiVersion: 0.6.0')
+        refused(machine, "'/etc/cdi/nvidia.yaml' is YAML, which keyturn does not read", 'AddDevice=nvidia.com/gpu=all')
+        machine.write('/run/cdi/y.json', CDI)
+        refused(machine, "Two files of the same directory have the CDI device", 'AddDevice=vendor.com/cam=a')
+        machine.write('/run/cdi/y.json', '{"cdiVersion":"9.0.0"}')
+        refused(machine, "'/run/cdi/y.json': .cdiVersion: '9.0.0' is no version", 'AddDevice=vendor.com/cam=a')
+        machine.write('/run/cdi/y.json', CDI.replace('/dev/number', '/etc/number').replace('cam"', 'other"'))
+        refused(machine, "is not below /dev", 'AddDevice=vendor.com/other=b')
+        machine.run('rm -rf /etc/cdi /run/cdi /srv/cdi /run/cdi-hook')

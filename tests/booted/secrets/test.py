@@ -96,6 +96,8 @@ def test_refusals_say_what_to_do(machine):
     for part in ("Secret=nowhere (--secret): it is not there", 'credstore', '/var/lib/containers/storage/secrets',
                  'systemd-creds encrypt --name=nowhere', 'podman secret create nowhere -'):
         assert part in said, said
+    said = failure(machine, '"two words"')
+    assert "no credential can have this name. Make it: podman secret create 'two words' -" in said, said
     podman_secret(machine, 'nul', 'a\0b')
     assert 'NUL byte' in failure(machine, 'nul,type=env')
     podman_secret(machine, 'long', 'x' * 140000)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
+#include "libstart/oci/host-facts.h"
+#include "libstart/option/device-request.h"
+#include "libstart/run/cdi-devices.h"
+
+typedef runtime_spec_schema_config_schema Spec;
+typedef runtime_spec_schema_defs_mount Mount;
+
+static bool find_device(CdiDevices *devices, const DeviceRequest *request, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (!devices->search) {
+                devices->search = cdi_search_new("");
+                devices->edits = g_ptr_array_new();
+        }
+        if (cdi_search_find(devices->search, request->source, devices->edits, &problem) ||
+            (request->optional && g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)))
+                return true;
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+}
+
+bool cdi_devices_find(const ContainerRequest *request, CdiDevices *ret, GError **error) {
+        for (guint i = 0; i < request->devices->len; i++) {
+                const DeviceRequest *device = request->devices->pdata[i];
+
+                if (device->kind == DEVICE_CDI && !find_device(ret, device, error))
+                        return false;
+        }
+        return true;
+}
+
+void cdi_devices_clear(CdiDevices *devices) {
+        g_clear_pointer(&devices->search, cdi_search_free);
+        g_clear_pointer(&devices->edits, g_ptr_array_unref);
+}
+
+/*
+ * Nodes
+ */
+
+/* What the file leaves out is as on the host. */
+static bool fill_node(const CdiNode *wanted, DeviceNode *node, GError **error) {
+        const char *path = wanted->host_path ?: wanted->path;
+        struct stat st;
+
+        if (wanted->type && wanted->major != CDI_NOT_SAID) {
+                node->type = wanted->type;
+                node->major = (unsigned) wanted->major;
+                node->minor = wanted->minor == CDI_NOT_SAID ? 0 : (unsigned) wanted->minor;
+                return true;
+        }
+        if (stat(path, &st) < 0)
+                return error_set_errno(error, errno, "Cannot find the device '%s', which a file of CDI names", path);
+        if (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode))
+                return error_set(error, KT_ERROR_FAILED, "'%s', which a file of CDI names, is no device", path);
+        node->type = S_ISCHR(st.st_mode) ? 'c' : 'b';
+        node->major = major(st.st_rdev);
+        node->minor = minor(st.st_rdev);
+        return true;
+}
+
+static bool has_node(const GPtrArray *nodes, const char *path) {
+        for (guint i = 0; i < nodes->len; i++)
+                if (g_str_equal(((const DeviceNode *) nodes->pdata[i])->destination, path))
+                        return true;
+        return false;
+}
+
+static bool add_node(const CdiNode *wanted, guint32 uid, guint32 gid, GPtrArray *nodes, GError **error) {
+        DeviceNode *node;
+
+        if (has_node(nodes, wanted->path))
+                return true;
+        node = g_new0(DeviceNode, 1);
+        g_ptr_array_add(nodes, node);
+        node->destination = g_strdup(wanted->path);
+        node->mode = wanted->mode == CDI_NOT_SAID ? 0666 : (guint32) wanted->mode & ALLPERMS;
+        node->uid = wanted->uid == CDI_NOT_SAID ? uid : (guint32) wanted->uid;
+        node->gid = wanted->gid == CDI_NOT_SAID ? gid : (guint32) wanted->gid;
+        node->is_made = true;
+        memcpy(node->access, wanted->access, sizeof node->access);
+        return fill_node(wanted, node, error);
+}
+
+bool cdi_devices_add_nodes(const CdiDevices *devices, guint32 uid, guint32 gid, GPtrArray *nodes, GError **error) {
+        for (guint i = 0; devices->edits && i < devices->edits->len; i++) {
+                const CdiEdits *edits = devices->edits->pdata[i];
+
+                for (guint j = 0; j < edits->nodes->len; j++)
+                        if (!add_node(edits->nodes->pdata[j], uid, gid, nodes, error))
+                                return false;
+        }
+        return true;
+}
+
+/*
+ * The rest
+ */
+
+static const char *last_option(const CdiMount *mount) {
+        static const char *const binds[] = { "bind", "rbind", NULL };
+
+        for (guint i = 0; i < mount->options->len; i++)
+                if (g_strv_contains(binds, mount->options->pdata[i]))
+                        return NULL;
+        return "rbind";
+}
+
+static Mount *make_mount(const CdiMount *wanted) {
+        bool is_bind = !wanted->type || g_str_equal(wanted->type, "bind") || g_str_equal(wanted->type, "none");
+        const char *last = is_bind ? last_option(wanted) : NULL;
+        Mount *mount = g_new0(Mount, 1);
+
+        mount->source = g_strdup(wanted->host_path);
+        mount->destination = path_value_clean(wanted->path);
+        mount->type = g_strdup(is_bind ? "bind" : wanted->type);
+        mount->options = g_new0(char *, wanted->options->len + 2);
+        for (guint i = 0; i < wanted->options->len; i++)
+                mount->options[mount->options_len++] = g_strdup(wanted->options->pdata[i]);
+        if (last)
+                mount->options[mount->options_len++] = g_strdup(last);
+        return mount;
+}
+
+/* What is mounted there is replaced, as with Podman: it may be of another device, and the same. */
+static void remove_mount(Spec *spec, const char *destination) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (g_str_equal(spec->mounts[i]->destination, destination))
+                        free_runtime_spec_schema_defs_mount(spec->mounts[i]);
+                else
+                        spec->mounts[n++] = spec->mounts[i];
+        spec->mounts_len = n;
+}
+
+static void add_mounts(Spec *spec, const GPtrArray *mounts) {
+        spec->mounts = g_renew(Mount *, spec->mounts, spec->mounts_len + mounts->len + 1);
+        for (guint i = 0; i < mounts->len; i++) {
+                Mount *mount = make_mount(mounts->pdata[i]);
+
+                remove_mount(spec, mount->destination);
+                spec->mounts[spec->mounts_len++] = mount;
+        }
+}
+
+static void add_gids(runtime_spec_schema_config_schema_process_user *user, const GArray *gids) {
+        for (guint i = 0; i < gids->len; i++) {
+                user->additional_gids = g_renew(gid_t, user->additional_gids, user->additional_gids_len + 1);
+                user->additional_gids[user->additional_gids_len++] = g_array_index(gids, guint32, i);
+        }
+}
+
+static void set_variable(GPtrArray *variables, char *variable) {
+        size_t length = strcspn(variable, "=") + 1;
+
+        for (guint i = 0; i < variables->len; i++)
+                if (strncmp(variables->pdata[i], variable, length) == 0) {
+                        variables->pdata[i] = variable;
+                        return;
+                }
+        g_ptr_array_add(variables, variable);
+}
+
+void cdi_devices_add_environment(const CdiDevices *devices, char ***environment) {
+        GPtrArray *variables;
+
+        if (!devices->edits)
+                return;
+        variables = g_ptr_array_new();
+        for (char **variable = *environment; *variable; variable++)
+                g_ptr_array_add(variables, *variable);
+        for (guint i = 0; i < devices->edits->len; i++) {
+                const CdiEdits *edits = devices->edits->pdata[i];
+
+                for (guint j = 0; j < edits->env->len; j++)
+                        set_variable(variables, edits->env->pdata[j]);
+        }
+        g_ptr_array_add(variables, NULL);
+        g_free(*environment);
+        *environment = (char **) g_ptr_array_free(variables, FALSE);
+}
+
+void cdi_devices_apply(const CdiDevices *devices, Spec *spec) {
+        for (guint i = 0; devices->edits && i < devices->edits->len; i++) {
+                const CdiEdits *edits = devices->edits->pdata[i];
+
+                add_mounts(spec, edits->mounts);
+                add_gids(spec->process->user, edits->gids);
+        }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <unistd.h>
+
+#include "libstart/base/fd.h"
+#include "libstart/base/path-value.h"
+#include "libstart/run/kernel-mounts.h"
+#include "libstart/run/prepared-mounts.h"
+
+typedef runtime_spec_schema_config_schema Spec;
+typedef runtime_spec_schema_defs_mount Mount;
+
+static void close_fd(void *fd) {
+        fd_closep(fd);
+}
+
+static bool has_own_network(const Spec *spec) {
+        for (size_t i = 0; i < spec->linux->namespaces_len; i++)
+                if (g_str_equal(spec->linux->namespaces[i]->type, "network"))
+                        return true;
+        return false;
+}
+
+/* Who may mount /sys is who has the network namespace that it shows. */
+static bool is_the_hosts(const Spec *spec, const Mount *mount) {
+        return g_str_equal(mount->destination, "/dev") ||
+               (g_str_equal(mount->destination, "/sys") && !has_own_network(spec));
+}
+
+static int make_kernel_mount(const Mount *mount, const UserNamespace *userns, GError **error) {
+        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, error) : -1;
+
+        user_namespace_make_own_files(userns);
+        return fd;
+}
+
+static bool prepare_own(const Spec *spec, Mount *mount, const BindMountContext *context, const char *own,
+                        const UserNamespace *userns, int *ret, GError **error) {
+        if (bind_mount_is_private(mount) && !path_value_covers(own, mount->source))
+                *ret = bind_mount_clone(context, mount, error);
+        else if (!bind_mount_is_private(mount) && is_the_hosts(spec, mount))
+                *ret = make_kernel_mount(mount, userns, error);
+        else
+                return true;
+        return *ret >= 0;
+}
+
+static bool open_further(Mount *mount, const BindMountContext *context, const char *own, GArray *opened,
+                         GError **error) {
+        int fd;
+
+        if (g_strcmp0(mount->type, "bind") != 0 || path_value_covers(own, mount->source))
+                return true;
+        fd = bind_mount_open_source(context, mount, error);
+        if (fd < 0)
+                return false;
+        g_array_append_val(opened, fd);
+        g_free(mount->source);
+        mount->source = g_strdup_printf("/proc/self/fd/%d", fd);
+        return true;
+}
+
+bool prepared_mounts_make(Spec *spec, size_t n_own, const BindMountContext *context, const char *own,
+                          const UserNamespace *userns, PreparedMounts *ret, GError **error) {
+        ret->mounts = g_array_new(FALSE, FALSE, sizeof(int));
+        ret->opened = g_array_new(FALSE, FALSE, sizeof(int));
+        g_array_set_clear_func(ret->mounts, close_fd);
+        g_array_set_clear_func(ret->opened, close_fd);
+        for (size_t i = 0; i < spec->mounts_len; i++) {
+                int fd = -1;
+
+                if (!(i < n_own ? prepare_own(spec, spec->mounts[i], context, own, userns, &fd, error) :
+                                  open_further(spec->mounts[i], context, own, ret->opened, error)))
+                        return false;
+                g_array_append_val(ret->mounts, fd);
+        }
+        return true;
+}
+
+void prepared_mounts_clear(PreparedMounts *prepared) {
+        g_clear_pointer(&prepared->mounts, g_array_unref);
+        g_clear_pointer(&prepared->opened, g_array_unref);
+}

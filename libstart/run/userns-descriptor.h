@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* User namespaces without a process in them, by their descriptors. */
+
+/* Makes one with these maps (id-map.h). It ends with its descriptor, and the mounts that use it. -1 on errors.
+ * 0.1 ms, whatever the size of the calling process. */
+int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error);
+
+/* The maps of a namespace, as they are seen from ours. Transfer full. */
+bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError **error);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
+#include "libstart/json/walk.h"
+#include "libstart/store/used-ids.h"
+
+#define MAX_DEPTH 16
+#define RUN_ROOT "/run/containers/storage" /* of storage.conf's runroot=, if that says nothing else */
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
+
+static yajl_val find(yajl_val object, const char *key, yajl_type type) {
+        const char *path[] = { key, NULL };
+
+        return yajl_tree_get(object, path, type);
+}
+
+static bool find_number(yajl_val object, const char *key, guint32 *ret) {
+        yajl_val value = find(object, key, yajl_t_number);
+
+        if (!value || !YAJL_IS_INTEGER(value) || YAJL_GET_INTEGER(value) < 0 || YAJL_GET_INTEGER(value) > G_MAXUINT32)
+                return false;
+        *ret = (guint32) YAJL_GET_INTEGER(value);
+        return true;
+}
+
+static bool add_map(yajl_val record, const char *key, GArray *ranges, GError **error) {
+        yajl_val map = find(record, key, yajl_t_array);
+
+        for (size_t i = 0; map && i < map->u.array.len; i++) {
+                yajl_val extent = map->u.array.values[i];
+                IdRange range;
+
+                if (!YAJL_IS_OBJECT(extent) || !find_number(extent, "host_id", &range.first) ||
+                    !find_number(extent, "size", &range.count))
+                        return error_set(error, KT_ERROR_FAILED, "'%s' of a record is not understood", key);
+                if (range.first > 0) /* else it was not given out: every id is itself */
+                        g_array_append_val(ranges, range);
+        }
+        return true;
+}
+
+bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error) {
+        g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
+
+        if (length > 0 && !list)
+                return false;
+        for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
+                yajl_val record = list->u.array.values[i];
+
+                if (YAJL_IS_OBJECT(record) &&
+                    (!add_map(record, "uidmap", uids, error) || !add_map(record, "gidmap", gids, error)))
+                        return false;
+        }
+        return true;
+}
+
+static bool read_list(const char *directory, const char *name, GArray *uids, GArray *gids, GError **error) {
+        g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL;
+        size_t length = 0;
+
+        if (!file_read(path, &text, &length, error))
+                return false;
+        if (text && !used_ids_parse(text, length, uids, gids, error)) {
+                g_prefix_error(error, "'%s': ", path);
+                return false;
+        }
+        return true;
+}
+
+bool used_ids_read(const StoreConf *conf, GArray *uids, GArray *gids, GError **error) {
+        static const char *const names[] = { "overlay-containers/containers.json",
+                                             "overlay-containers/volatile-containers.json",
+                                             "overlay-layers/layers.json", "overlay-layers/volatile-layers.json" };
+        g_autofree char *run_root = g_strconcat(conf->root, RUN_ROOT, NULL);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+                for (unsigned store = 0; store < conf->n_writable; store++)
+                        if (!read_list(conf->stores[store], names[i], uids, gids, error))
+                                return false;
+                if (!read_list(run_root, names[i], uids, gids, error))
+                        return false;
+        }
+        return true;
+}
+
+static guint32 behind_largest(yajl_val record, const char *key, guint32 so_far) {
+        yajl_val ids = find(record, key, yajl_t_array);
+
+        for (size_t i = 0; ids && i < ids->u.array.len; i++) {
+                yajl_val id = ids->u.array.values[i];
+
+                if (YAJL_IS_INTEGER(id) && YAJL_GET_INTEGER(id) >= so_far && YAJL_GET_INTEGER(id) < G_MAXUINT32)
+                        so_far = (guint32) YAJL_GET_INTEGER(id) + 1;
+        }
+        return so_far;
+}
+
+/* The lists are read once for each store. Layers are STORE/overlay/ID/diff. */
+static guint32 ids_of_store(const char *store, char *const *layers) {
+        g_autofree char *path = g_build_filename(store, "overlay-layers/layers.json", NULL), *text = NULL;
+        size_t length = 0;
+        guint32 behind = 0;
+
+        if (!file_read(path, &text, &length, NULL) || !text)
+                return 0;
+        g_auto(yajl_val) list = json_parse(text, length, MAX_DEPTH, NULL);
+        for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
+                yajl_val record = list->u.array.values[i],
+                         id = YAJL_IS_OBJECT(record) ? find(record, "id", yajl_t_string) : NULL;
+                g_autofree char *diff = id ? g_build_filename(store, "overlay", YAJL_GET_STRING(id), "diff", NULL) :
+                                             NULL;
+
+                if (diff && g_strv_contains((const char *const *) layers, diff))
+                        behind = behind_largest(record, "gidset", behind_largest(record, "uidset", behind));
+        }
+        return behind;
+}
+
+guint32 used_ids_of_layers(char *const *layers) {
+        g_autoptr(GHashTable) stores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        guint32 behind = 0;
+
+        for (size_t i = 0; layers[i]; i++) {
+                const char *overlay = g_strrstr(layers[i], "/overlay/");
+                char *store = overlay ? g_strndup(layers[i], (gsize) (overlay - layers[i])) : NULL;
+
+                if (store && !g_hash_table_contains(stores, store))
+                        behind = MAX(behind, ids_of_store(store, layers));
+                if (store)
+                        g_hash_table_add(stores, store);
+        }
+        return behind;
+}

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""User namespaces: who a container's ids are, what is whose in it, and a payload that is root there and hostile."""
+
+BUSYBOX = 'localhost/test/busybox'
+DEBIAN = 'localhost/test/debian'
+SUBIDS = 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n'
+
+
+def prepare(machine):
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, SUBIDS)
+    machine.run('rm -rf /srv/data /srv/secret; mkdir -m 0777 /srv/data; mkdir -m 0700 /srv/secret; echo x >/srv/secret/x')
+
+
+def start(machine, name, keys, command='sleep 1000', image=BUSYBOX, check=True):
+    prepare(machine)
+    what = '' if 'Rootfs=' in keys else f'Image={image}'
+    machine.container(name, f'''
+        [Container]
+        {what}
+        Exec={command}
+        Volume=/srv/data:/data
+        {keys}
+        [Service]
+        KillSignal=SIGKILL
+    ''')
+    return machine.run(f'systemctl start {name}', check=check)
+
+
+def inside(machine, name, command, check=True, options=''):
+    result = machine.run(f"keyturnctl exec {options} {name} sh -c '{command}'", check=check)
+    return result.out.rstrip('\n')
+
+
+def maps(machine, name):
+    text = inside(machine, name, 'cat /proc/1/uid_map /proc/1/gid_map')
+    return [tuple(map(int, line.split())) for line in text.split('\n')]
+
+
+def extents(machine, name):
+    pid = machine.show(name, 'MainPID')
+    return [tuple(map(int, line.split())) for line in
+            machine.run(f'cat /proc/{pid}/uid_map /proc/{pid}/gid_map').out.strip().split('\n')]
+
+
+# ---- which ids
+
+def test_two_containers_never_share_an_id(machine):
+    start(machine, 'one', 'UserNS=auto')
+    start(machine, 'two', 'UserNS=auto:size=5000')
+    one, two = extents(machine, 'one'), extents(machine, 'two')
+    assert [size for _, _, size in one] == [1024, 1024] and [size for _, _, size in two] == [5000, 5000], (one, two)
+    for (_, a, n), (_, b, m) in zip(one, two):
+        assert a + n <= b or b + m <= a, (one, two)
+        assert 2147483647 <= min(a, b) and max(a + n, b + m) <= 4294967295
+
+
+def test_ids_stay_over_restarts(machine):
+    start(machine, 'one', 'UserNS=auto')
+    before = extents(machine, 'one')
+    start(machine, 'two', 'UserNS=auto')
+    machine.run('systemctl stop one two && systemctl start two one')
+    assert extents(machine, 'one') == before
+    # A file that is cut off, as by a power cut without the care that is taken, is found anew.
+    machine.run('systemctl stop one && echo 12 >/var/lib/keyturn/ids/systemd-one && systemctl start one')
+    (_, one, _), _ = extents(machine, 'one')
+    (_, two, _), _ = extents(machine, 'two')
+    assert one != two
+
+
+def test_podmans_ids_are_left_to_it(machine):
+    prepare(machine)
+    machine.write('/etc/subuid', 'containers:100000:4096\n')
+    machine.write('/etc/subgid', 'containers:100000:4096\n')
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    machine.run(f'podman create --name theirs --network=none --userns=auto:size=3000 {BUSYBOX} true')
+    try:
+        machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=1096\n')
+        machine.container('two', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=10\n')
+        machine.run('systemctl start one')
+        assert extents(machine, 'one') == [(0, 103000, 1096)] * 2
+        assert machine.run('systemctl start two', check=False).status != 0
+        assert 'No 10 ids in a row are left' in machine.journal('two')
+        # Those of a container without a service are taken when there are no others.
+        machine.run('systemctl stop one; rm /etc/containers/systemd/one.container; systemctl daemon-reload')
+        machine.run('systemctl start two')
+        assert extents(machine, 'two') == [(0, 104086, 10)] * 2
+    finally:
+        machine.run('podman rm -f theirs; rm -rf /var/lib/keyturn/ids')
+
+
+def test_without_subids_it_says_what_to_add(machine):
+    start(machine, 'one', 'UserNS=auto', check=False)
+    machine.run('systemctl stop one; rm -rf /var/lib/keyturn/ids; echo alice:1:1 >/etc/subuid')
+    assert machine.run('systemctl start one', check=False).status != 0
+    assert "add a line 'containers:FIRST:COUNT'" in machine.journal('one')
+
+
+def test_maps_and_names(machine):
+    start(machine, 'one', 'UIDMap=0:100000:1000 +5:@5\nGIDMap=0:200000:500')
+    assert extents(machine, 'one') == [(0, 100000, 5), (5, 5, 1), (6, 100006, 994), (0, 200000, 500)]
+    start(machine, 'two', 'SubUIDMap=alice\nSubGIDMap=bob')
+    assert extents(machine, 'two') == [(0, 500000, 65536), (0, 600000, 65536)]
+    start(machine, 'three', 'UserNS=keep-id')
+    assert extents(machine, 'three') == [(0, 0, 4294967295)] * 2
+    assert machine.run('readlink /proc/self/ns/user').out != machine.run(
+        f'readlink /proc/{machine.show("three", "MainPID")}/ns/user').out
+
+
+def test_a_namespace_with_a_file(machine):
+    machine.run('''
+        touch /run/pinned && unshare --user sleep 100 & sleep 0.3; pid=$!
+        echo "0 300000 2000" >/proc/$pid/uid_map && echo "0 400000 3000" >/proc/$pid/gid_map
+        mount --bind /proc/$pid/ns/user /run/pinned && kill $pid
+    ''')
+    try:
+        start(machine, 'one', 'UserNS=ns:/run/pinned')
+        assert extents(machine, 'one') == [(0, 300000, 2000), (0, 400000, 3000)]
+        assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox /data') == '0:0\n65534:65534'
+        machine.run('systemctl stop one')
+    finally:
+        machine.run('umount /run/pinned')
+
+
+def test_a_user_without_an_id_is_refused(machine):
+    assert start(machine, 'one', 'UserNS=auto:size=10\nUser=33', check=False).status != 0
+    assert "The payload's user 33 is none of its user namespace's" in machine.journal('one')
+
+
+# ---- what is whose
+
+def test_owners(machine):
+    start(machine, 'one', '''UserNS=auto
+        Tmpfs=/cache
+        AddHost=hub:10.0.0.1
+        Secret=token
+        WorkingDir=/tmp''', image=DEBIAN, check=False)
+    machine.write('/etc/credstore/token', 'value', mode=0o600)
+    machine.run('systemctl restart one')
+    owners = inside(machine, 'one', '''stat -c "%n %u:%g" / /etc /etc/hosts /etc/resolv.conf /etc/shadow /etc/passwd /run
+        /run/.containerenv /dev /dev/null /dev/pts /dev/shm /cache /data /run/secrets/token /proc/1 /tmp'''.replace('\n', ' '))
+    others = {'/etc/shadow': '0:42', '/data': '65534:65534'}
+    for line in owners.split('\n'):
+        name, owner = line.split()
+        assert owner == others.get(name, '0:0'), line
+    assert inside(machine, 'one', 'cat /run/secrets/token && echo x >/dev/null && echo y >/etc/hosts && id -u') == 'value0'
+    # On the host nothing has changed hands.
+    top = machine.run('stat -c %u:%g /var/lib/containers/storage/overlay/*/diff').out
+    assert set(top.split()) == {'0:0'}, top
+
+
+def test_log(machine):
+    start(machine, 'two', 'UserNS=auto\nUser=33:33', image=DEBIAN,
+          command='bash -c "echo one; echo two >/dev/stdout; echo three >/dev/stderr; sleep 1000"')
+    machine.wait_for(lambda: 'three' in machine.journal('two'))
+    said = [line for line in machine.journal('two').split('\n') if line in ('one', 'two', 'three')]
+    assert said == ['one', 'two', 'three'], said
+
+
+def test_rootfs(machine):
+    machine.run(f'''
+        rm -rf /run/root; mounted=$(podman image mount {BUSYBOX}); cp -a $mounted /run/root
+        podman image unmount {BUSYBOX}
+    ''')
+    for suffix, owner in ((':idmap', '0:0'), (':O', '65534:65534'), ('', '65534:65534')):
+        start(machine, 'one', f'Rootfs=/run/root{suffix}\nUserNS=auto')
+        assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox') == owner, suffix
+        assert inside(machine, 'one', 'stat -c %u:%g /etc/hosts') == '0:0' or not suffix, suffix
+        machine.run('systemctl stop one')
+    machine.run('rm -rf /run/root')
+
+
+def test_read_only_and_devices(machine):
+    start(machine, 'one', 'UserNS=auto\nReadOnly=true\nAddDevice=/dev/zero:/dev/second\nNetwork=host')
+    assert inside(machine, 'one', 'touch /x 2>/dev/null || echo ro; touch /tmp/x && echo rw; head -c 3 /dev/second | wc -c; '
+                  'ls /sys/class/net | head -1') == 'ro\nrw\n3\nlo'
+
+
+# ---- attacks
+
+def test_root_in_the_namespace_is_nobody_outside(machine):
+    start(machine, 'one', 'UserNS=auto\nVolume=/srv/secret:/secret\nAddCapability=all\nSeccompProfile=unconfined\nUnmask=ALL')
+    for attempt in ('cat /secret/x', 'ls /secret', 'chown 0:0 /secret', 'chmod 777 /secret', 'mknod /tmp/sda b 8 0',
+                    'mount -t ext4 /dev/sda /mnt', 'echo b >/proc/sysrq-trigger', 'echo 1 >/proc/sys/vm/drop_caches',
+                    'echo x >/proc/sys/kernel/core_pattern', 'hostname -F /secret/x',
+                    'chroot /proc/1/root/../../.. cat /srv/secret/x', 'dmesg -c', 'insmod /x.ko',
+                    'ip link set lo down', 'echo +pids >/sys/fs/cgroup/cgroup.subtree_control',
+                    'chown 2000:2000 /tmp', 'echo 0 4294960000 100 >/proc/self/uid_map'):
+        result = machine.run(['keyturnctl', 'exec', 'one', 'sh', '-c', attempt], check=False)
+        assert result.status != 0, (attempt, result)
+    assert machine.read('/srv/secret/x') == 'x\n'
+    # A setuid program that it leaves on a volume is its own, not root's.
+    inside(machine, 'one', 'cp /bin/busybox /data/id && chmod 4755 /data/id')
+    uid = machine.run('stat -c %u /srv/data/id').out.strip()
+    assert int(uid) >= 2147483647, uid
+
+
+def test_layers_are_not_written_through(machine):
+    before = machine.run('find /var/lib/containers/storage/overlay -path "*/diff/*" -printf "%p %s %U %G %m %T@\\n" | md5sum').out
+    start(machine, 'one', 'UserNS=auto\nAddCapability=CAP_SYS_ADMIN\nSeccompProfile=unconfined', image=DEBIAN)
+    inside(machine, 'one', 'echo x >>/etc/passwd; chown 33:33 /etc/shadow; chmod 4777 /bin/true; rm -rf /usr/share/doc; '
+           'mount -o remount,rw /proc/sys; mkdir /tmp/l; for fd in /proc/*/fd/*; do echo >$fd/x; done; true', check=False)
+    after = machine.run('find /var/lib/containers/storage/overlay -path "*/diff/*" -printf "%p %s %U %G %m %T@\\n" | md5sum').out
+    assert before == after
+
+
+def test_containers_do_not_reach_each_other(machine):
+    start(machine, 'one', 'UserNS=auto', command='sh -c "echo mine >/data/one; chmod 600 /data/one; sleep 1000"')
+    machine.container('two', f'''
+        [Container]
+        Image={BUSYBOX}
+        UserNS=auto
+        AddCapability=all
+        Volume=/srv/data:/data
+        Exec=sleep 1000
+    ''')
+    machine.run('systemctl start two')
+    for attempt in ('cat /data/one', 'chown 0:0 /data/one', 'chmod 644 /data/one', 'echo x >/data/one'):
+        assert machine.run(['keyturnctl', 'exec', 'two', 'sh', '-c', attempt], check=False).status != 0, attempt
+    assert inside(machine, 'two', 'stat -c %u /data/one') == '65534'
+
+
+def test_nested_namespaces_gain_nothing(machine):
+    start(machine, 'one', 'UserNS=auto\nAddCapability=CAP_SYS_ADMIN\nSeccompProfile=unconfined\nVolume=/srv/secret:/secret', image=DEBIAN)
+    script = ('unshare -Urm --mount-proc=/proc -pf sh -c "cat /secret/x" || unshare -Urm sh -c '
+              '"mount -t proc proc /mnt && cat /mnt/kcore >/dev/null && umount /proc/keys && echo out"')
+    result = machine.run(['keyturnctl', 'exec', 'one', 'sh', '-c', script], check=False)
+    assert 'x' != result.out.strip() and 'out' not in result.out, result
+
+
+def test_exec_has_no_more_than_the_payload(machine):
+    start(machine, 'one', 'UserNS=auto\nUser=33:33', image=DEBIAN)
+    pid = machine.show('one', 'MainPID')
+    status = ('grep', '-E', 'Cap|NoNewPrivs|Seccomp:|Uid|Gid|Groups')
+    assert machine.run(['keyturnctl', 'exec', 'one', *status, '/proc/self/status']).out == machine.run(
+        ['keyturnctl', 'exec', 'one', *status, '/proc/1/status']).out
+    for kind in ('user', 'mnt', 'pid', 'ipc', 'uts', 'cgroup', 'net'):
+        inner = machine.run(['keyturnctl', 'exec', 'one', 'readlink', f'/proc/self/ns/{kind}']).out
+        assert inner == machine.run(f'readlink /proc/{pid}/ns/{kind}').out, kind
+    # Whoever is root in the namespace watches what comes in, and finds nothing of the host's to hold on to.
+    start(machine, 'two', 'UserNS=auto\nAddCapability=CAP_SYS_PTRACE', command='''sh -c "while :; do for p in /proc/[0-9]*; do \
+[ $$$${p#/proc/} = 1 ] || for f in $$p/fd/* $$p/root $$p/cwd $$p/exe; do cat $$f/srv/secret/x $$f/../srv/secret/x; done; \
+done >>/data/found 2>/dev/null; done"''')
+    for _ in range(10):
+        machine.run('keyturnctl exec two true')
+    assert machine.run('cat /srv/data/found', check=False).out.strip() == ''
+
+
+def test_a_hostile_passwd(machine):
+    machine.run(f'''
+        rm -rf /run/root; mounted=$(podman image mount {BUSYBOX}); cp -a $mounted /run/root; podman image unmount {BUSYBOX}
+        mkdir -p /run/root/etc
+    ''')
+    for entry in ('app:x:4294967295:0::/:/bin/sh', 'app:x:-1:0::/:', 'app:x:5000:5000::/:/bin/sh'):
+        machine.write('/run/root/etc/passwd', f'root:x:0:0::/:/bin/sh\n{entry}\n')
+        result = start(machine, 'one', 'Rootfs=/run/root:O\nUserNS=auto:size=2000\nUser=app', check=False)
+        assert result.status != 0, entry
+    machine.run('rm -rf /run/root')
