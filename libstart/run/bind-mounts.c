@@ -188,23 +188,39 @@ static int make_upper(int directory, int source) {
         return fd;
 }
 
-/* What is written goes into the writable layer, and with the container. */
+static bool attach(int mount, int target) {
+        return syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
+
+/* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the tmpfs
+ * is attached where the overlay will lie on it; but not by a process that is not in the container's (prepared-mounts.h). */
+static bool attach_below(const BindMountContext *context, int layer, int source, const Mount *wanted,
+                         GError **error) {
+        _cleanup_close_ int target = -1;
+
+        if (context->root_fd < 0)
+                return true;
+        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);
+        return target >= 0 && (attach(layer, target) || fail_mount(wanted, error) >= 0);
+}
+
+/* What is written goes into a tmpfs with the limits of the writable layer, and with the container. */
 static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
-        _cleanup_close_ int directory = -1, upper = -1, work = -1, lower = -1;
-        g_autofree char *name = g_strdup_printf("volume:%s", wanted->destination);
+        _cleanup_close_ int upper = -1, lower = -1, work = -1;
+        g_auto(WritableLayer) layer = WRITABLE_LAYER_NULL;
         const MountLabel label = { "context", context->label.text };
 
-        g_strdelimit(name, "/", ':');
-        if (mkdirat(context->layer, name, 0700) == 0)
-                directory = open_below(context->layer, name);
-        if (directory >= 0 && mkdirat(directory, "work", 0700) == 0)
-                work = open_below(directory, "work");
+        if (!writable_layer_make(&context->request->storage, &label, &layer, error) ||
+            !attach_below(context, layer.mount, source, wanted, error))
+                return -1;
+        if (mkdirat(layer.mount, "work", 0700) == 0)
+                work = open_below(layer.mount, "work");
         if (work >= 0)
-                upper = make_upper(directory, source);
-        lower = open_below(source, ".");
-        if (upper < 0 || lower < 0) {
-                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)%s", wanted->source,
-                                writable_layer_hint(errno));
+                upper = make_upper(layer.mount, source);
+        if (upper >= 0)
+                lower = open_below(source, ".");
+        if (lower < 0) {
+                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->source);
                 return -1;
         }
         return overlay_mount_over(lower, upper, work, &label, error);
@@ -324,7 +340,7 @@ bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int
 
         if (target < 0)
                 return false;
-        if (syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+        if (!attach(mount, target))
                 return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
                                        wanted->destination);
         return true;

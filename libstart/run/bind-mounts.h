@@ -21,7 +21,6 @@ bool bind_mount_is_special(const ContainerRequest *container, const runtime_spec
 typedef struct BindMountContext {
         int root_fd;                     /* the container's root */
         const ContainerRequest *request; /* the mounts that a user asks for, and where their sources may be */
-        int layer;                       /* writable layer, for overlays of sources */
         const UserNamespace *userns;     /* the container's */
         const int *prepared;             /* of each mount: prepared-mounts.h; NULL: there are none */
         MountLabel label;                /* of new file systems */

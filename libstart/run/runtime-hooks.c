@@ -66,7 +66,6 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
         return (BindMountContext) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
-                .layer = hooks->container->layer,
                 .userns = hooks->container->userns,
                 .prepared = prepared ? (const int *) prepared->data : NULL,
                 .label = hooks->container->label,

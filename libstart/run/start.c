@@ -387,7 +387,6 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
-                .layer = start->root.layer.mount,
                 .secrets_mount = start->secrets.mount,
                 .secrets_place = start->secrets.place,
                 .request = &start->request,

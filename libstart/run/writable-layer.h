@@ -27,3 +27,4 @@ const char *writable_layer_hint(int errnum);
 void writable_layer_close_directories(WritableLayer *layer);
 
 void writable_layer_close(WritableLayer *layer);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(WritableLayer, writable_layer_close)

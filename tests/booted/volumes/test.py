@@ -157,6 +157,15 @@ def test_anonymous_volumes_go_with_the_container(machine):
     assert inside(machine, 'one', 'ls /some/where') == ''
 
 
+def test_a_volume_that_is_removed_is_made_anew(machine):
+    remove_volumes(machine)
+    start(machine, 'one', 'Volume=gone:/bin')
+    machine.run('podman volume rm -f gone')
+    assert machine.show('one', 'ActiveState') == 'active'
+    machine.run('systemctl restart one')
+    assert machine.run(f'test -x {VOLUMES}/gone/_data/busybox && ls -A {VOLUMES}/gone').out == '.keyturn-used\n_data\n'
+
+
 # ---- options and types
 
 
