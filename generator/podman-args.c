@@ -72,11 +72,11 @@ typedef struct PodmanOption {
         const char *advice; /* else it is refused, and this is to be done instead */
 } PodmanOption;
 
-#define KEY(name) .key = name
-#define SETTING(name, function) .setting = name, .convert = function
-#define FINE(values) .fine = values
-#define ADVICE(text) .advice = text
-#define FINE_OR(values, text) .fine = values, .advice = text
+#define KEY(name) .key = (name)
+#define SETTING(name, function) .setting = (name), .convert = (function)
+#define FINE(values) .fine = (values)
+#define ADVICE(text) .advice = (text)
+#define FINE_OR(values, text) .fine = (values), .advice = (text)
 #define GLOBAL .is_global = true
 
 #define IN_SERVICE(name) ADVICE("write " name " in [Service]")

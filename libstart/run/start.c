@@ -245,6 +245,15 @@ static bool apply_hooks(Start *start, GError **error) {
         return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
 }
 
+/* Nobody can open a device by a node that was made in a user namespace. Nodes of AddDevice= are mounts. */
+static bool check_nodes(const Start *start, GError **error) {
+        return !start->userns.uids || start->spec->linux->devices_len == 0 ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "The node '%s' cannot be made in a user namespace: with one, --privileged, names of CDI and "
+                         "hooks give no devices; name the nodes in AddDevice=",
+                         start->spec->linux->devices[0]->path);
+}
+
 /* The last step before devices are used. */
 static bool guard_devices(const Start *start, GError **error) {
         return !start->request.guard_devices ||
@@ -286,7 +295,7 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !apply_hooks(start, error) ||
+            !apply_hooks(start, error) || !check_nodes(start, error) ||
             !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
             !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error))
                 return false;

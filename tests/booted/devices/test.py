@@ -149,6 +149,16 @@ def test_privileged(machine):
         assert said == ['/dev/cams'], said
 
 
+def test_in_a_user_namespace(machine):
+    """Nodes are the host's own there, as nobody can open one that was made inside."""
+    with nodes(machine):
+        said = once(machine, 'head -c1 /dev/cams/deep/b 2>&1; stat -c %%t.%%T /dev/cams/deep/b; mknod /tmp/n c 10 235 || echo no',
+                    'AddDevice=/dev/cams/', 'UIDMap=0:100000:65536', 'GIDMap=0:100000:65536')
+        assert 'a.e5' in said and 'no' in said, said
+        refused(machine, 'cannot be made in a user namespace', 'PodmanArgs=--privileged', 'UIDMap=0:100000:65536',
+                'GIDMap=0:100000:65536')
+
+
 def test_keep_groups(machine):
     said = once(machine, 'id -G', 'GroupAdd=keep-groups', service='SupplementaryGroups=44 29')
     assert said == ['0 29 44'], said
