@@ -43,7 +43,15 @@ bool mount_tree_attach(int mount, const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot mount on '%s'", path);
 }
 
-int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mounts, size_t n, GError **error) {
+/* What was attached in the namespace before this one had a user namespace of its own is locked there: the kernel refuses to
+ * make it the root. A mount of it is not. */
+static bool unlock(const char *path, GError **error) {
+        return mount(path, path, NULL, MS_BIND | MS_REC, NULL) == 0 ||
+               error_set_errno(error, errno, "Cannot mount '%s' on itself", path);
+}
+
+int mount_tree_begin(const char *path, bool is_locked, bool share_rest, const DetachedMount *mounts, size_t n,
+                     GError **error) {
         int fd;
 
         if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
@@ -51,6 +59,8 @@ int mount_tree_begin(const char *path, bool share_rest, const DetachedMount *mou
         for (size_t i = 0; i < n; i++)
                 if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
                         return -1;
+        if (is_locked && !unlock(path, error))
+                return -1;
         fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);

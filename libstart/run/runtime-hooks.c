@@ -89,8 +89,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         timing_mark(container->timing, TIMING_NAMESPACE);
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
-        hooks->root = mount_tree_begin(spec->root->path, has_further_mounts(hooks), attached, G_N_ELEMENTS(attached),
-                                       error);
+        hooks->root = mount_tree_begin(spec->root->path, container->userns->uids && container->root_mount < 0,
+                                       has_further_mounts(hooks), attached, G_N_ELEMENTS(attached), error);
         const BindMountContext context = runtime_hooks_mount_context(hooks);
         return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
                (!runtime_hooks_make_nodes(container, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
