@@ -120,12 +120,19 @@ bool secrets_find(const ContainerRequest *request, const char *directory, const 
         return true;
 }
 
-static bool give_file(int directory, const char *name, const UserNamespace *userns) {
+static bool give_file(int directory, const char *name, const UserNamespace *userns, GError **error) {
+        g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(gid_t));
         struct stat st;
 
-        return fstatat(directory, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 &&
-               fchownat(directory, name, user_namespace_uid(userns, st.st_uid), user_namespace_gid(userns, st.st_gid),
-                        AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0;
+        if (fstatat(directory, name, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+                return error_set_errno(error, errno, "Cannot look at the secrets");
+        if (!user_namespace_check(userns, st.st_uid, st.st_gid, none, error)) {
+                g_prefix_error(error, "Secret= with uid=%u,gid=%u: ", st.st_uid, st.st_gid);
+                return false;
+        }
+        return fchownat(directory, name, user_namespace_uid(userns, st.st_uid), user_namespace_gid(userns, st.st_gid),
+                        AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 ||
+               error_set_errno(error, errno, "Cannot give the secrets to the user namespace");
 }
 
 bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **error) {
@@ -136,10 +143,10 @@ bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **
         for (guint i = 0; ok && i < secrets->files->len; i++) {
                 g_autofree char *name = g_path_get_basename(((SecretFile *) secrets->files->pdata[i])->source);
 
-                ok = give_file(secrets->mount, name, userns);
+                ok = give_file(secrets->mount, name, userns, error);
         }
-        return (ok && give_file(secrets->mount, "", userns) && give_file(AT_FDCWD, secrets->place, userns)) ||
-               error_set_errno(error, errno, "Cannot give the secrets to the user namespace");
+        return ok && give_file(secrets->mount, "", userns, error) &&
+               give_file(AT_FDCWD, secrets->place, userns, error);
 }
 
 void secrets_pretend(const ContainerRequest *request, Secrets *ret) {

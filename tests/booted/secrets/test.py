@@ -263,3 +263,13 @@ def test_owners_in_a_user_namespace(machine):
     pid = machine.show('vault', 'MainPID')
     assert machine.run(f'stat -c %u /proc/{pid}/root/run/secrets/five').out == '100005\n'
     assert readable_files(machine, 100005) == ''
+
+
+def test_owners_of_a_user_namespace(machine):
+    """They are the namespace's ids; one that it does not have would be nobody's."""
+    credential(machine, 'plain', PLAIN)
+    maps = 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nUser=5\n'
+    machine.container('mapped', f'[Container]\n{PAYLOAD}{maps}Secret=plain,uid=5,gid=6,mode=0400\n')
+    machine.run('systemctl start mapped')
+    assert inside(machine, 'mapped', 'cat /run/secrets/plain; stat -c %u:%g /run/secrets/plain') == PLAIN + '5:6\n'
+    assert 'user 70000 is none of its user namespace' in failure(machine, 'plain,uid=70000,mode=0400', maps)
