@@ -9,6 +9,7 @@ NOT_COMPARED = {
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
     'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
