@@ -33,6 +33,16 @@ void filters_needed_free(FiltersNeeded *filters) {
         g_free(filters);
 }
 
+/* An option that changes no filter, whatever systemd makes of its value. */
+static bool is_another(const char *text) {
+        static const char *const others[] = { "mask=", "unmask=", "label=", "apparmor=" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                if (g_str_has_prefix(text, others[i]))
+                        return true;
+        return false;
+}
+
 SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known) {
         SecurityOption last = { .enabled = args->privileged != FLAG_TRUE };
         bool is_known = true;
@@ -41,7 +51,7 @@ SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known)
                 const char *text = args->security_opt->pdata[i];
                 SecurityOption option;
 
-                if (g_str_has_prefix(text, "mask=") || g_str_has_prefix(text, "unmask="))
+                if (is_another(text))
                         continue;
                 is_known = is_known && !strpbrk(text, "%$");
                 if (security_option_parse(text, &option, NULL) && option.kind == SECURITY_SECCOMP)

@@ -99,6 +99,32 @@ bool handle_seccomp_profile(Container *container, const Key *key, const Value *v
         return !value->text[0] || key_set_option(container, "security-opt", option, error);
 }
 
+static bool set_label(Container *container, const char *part, const char *value, GError **error) {
+        g_autofree char *option = g_strconcat("label=", part, value, NULL);
+
+        return key_set_option(container, "security-opt", option, error);
+}
+
+/* SecurityLabelDisable= and SecurityLabelNested=; key->text is the option's word. */
+bool handle_label_flag(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "false") || set_label(container, key->text, "", error);
+}
+
+/* The other SecurityLabel...= keys; key->text is the part of a label. */
+bool handle_label_part(Container *container, const Key *key, const Value *value, GError **error) {
+        return !value->text[0] || set_label(container, key->text, value->text, error);
+}
+
+/* The profile is loaded by then: it matters to services that come before basic.target. */
+bool handle_apparmor(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat("apparmor=", value->text, NULL);
+
+        if (!value->text[0])
+                return true;
+        service_unit(container->service, "After", "apparmor.service");
+        return key_set_option(container, "security-opt", option, error);
+}
+
 bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error) {
         gint64 seconds;
 

@@ -409,7 +409,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
 #define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
 #define NO_PULL "keyturn never pulls an image; "
 #define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
-#define NO_SELINUX NOT_YET "SELinux labels of containers are not set"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -417,7 +416,7 @@ static const Key container_keys[] = {
         { "AddDevice", READ_WORDS, handle_add_device, NULL },
         { "AddHost", READ_LINES, handle_option, "add-host" },
         { "Annotation", READ_PAIRS, handle_option, "annotation" },
-        { "AppArmor", READ_LAST, NULL, NOT_YET "containers run without a profile of their own" },
+        { "AppArmor", READ_LAST, handle_apparmor, NULL },
         { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman",
           .fine = "none disabled" },
         { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
@@ -487,11 +486,11 @@ static const Key container_keys[] = {
         { "RunInit", READ_BOOLEAN, handle_option, "init" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
         { "Secret", READ_ARGS, handle_option, "secret" },
-        { "SecurityLabelDisable", READ_BOOLEAN, NULL, NO_SELINUX },
-        { "SecurityLabelFileType", READ_LAST, NULL, NO_SELINUX },
-        { "SecurityLabelLevel", READ_LAST, NULL, NO_SELINUX },
-        { "SecurityLabelNested", READ_BOOLEAN, NULL, NO_SELINUX },
-        { "SecurityLabelType", READ_LAST, NULL, NO_SELINUX },
+        { "SecurityLabelDisable", READ_BOOLEAN, handle_label_flag, "disable" },
+        { "SecurityLabelFileType", READ_LAST, handle_label_part, "filetype:" },
+        { "SecurityLabelLevel", READ_LAST, handle_label_part, "level:" },
+        { "SecurityLabelNested", READ_BOOLEAN, handle_label_flag, "nested" },
+        { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
         { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },

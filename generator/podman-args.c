@@ -72,11 +72,11 @@ typedef struct PodmanOption {
         const char *advice; /* else it is refused, and this is to be done instead */
 } PodmanOption;
 
-#define KEY(name) .key = name
-#define SETTING(name, function) .setting = name, .convert = function
-#define FINE(values) .fine = values
-#define ADVICE(text) .advice = text
-#define FINE_OR(values, text) .fine = values, .advice = text
+#define KEY(name) .key = (name)
+#define SETTING(name, function) .setting = (name), .convert = (function)
+#define FINE(values) .fine = (values)
+#define ADVICE(text) .advice = (text)
+#define FINE_OR(values, text) .fine = (values), .advice = (text)
 #define GLOBAL .is_global = true
 
 #define IN_SERVICE(name) ADVICE("write " name " in [Service]")
@@ -181,8 +181,8 @@ static const PodmanOption options[] = {
         { "passwd-entry", 0, VALUE, ADVICE("put the line into the image's /etc/passwd") },
         { "personality", 0, VALUE, ADVICE("let the program call personality(2)") },
         { "pid", 0, VALUE,
-          FINE_OR("private", "containers have a process namespace of their own; a program that is to "
-                             "see the host's processes is better a service of its own") },
+          FINE_OR("private", "containers have a process namespace of their own; "
+                             "Volume=/proc:/host/proc:ro shows the host's processes") },
         { "pidfile", 0, VALUE, ADVICE("systemctl show -P MainPID tells the payload's number") },
         { "pids-limit", 0, VALUE, KEY("PidsLimit") },
         { "platform", 0, VALUE, AS_IMAGE },

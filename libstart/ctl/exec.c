@@ -213,8 +213,8 @@ static void run_inside(const char *root, const ContainerUnit *container, Process
         int status = EXIT_KEYTURN;
 
         (void) setlocale(LC_ALL, "C");
-        if (streams_enter(streams, &error) && keyring_join_new(&error) && copy_oom_score(container, &error) &&
-            enter_cgroup(container, &error))
+        if (streams_enter(streams, &error) && keyring_join_new(process->selinux_label, &error) &&
+            copy_oom_score(container, &error) && enter_cgroup(container, &error))
                 status = run(root, container, process, console_socket, &error);
         if (error)
                 log_error("%s", error->message);

@@ -6,6 +6,7 @@
 #include "libstart/oci/host-facts.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/payload-plan.h"
+#include "libstart/oci/selinux-label.h"
 #include "libstart/oci/user.h"
 #include "libstart/option/request.h"
 
@@ -40,4 +41,5 @@ typedef struct SpecInput {
                                          * nothing else is mounted on the same path; or NULL */
         const GPtrArray *secret_files;     /* of SecretFile, or NULL */
         const GPtrArray *secret_variables; /* of char*, NAME=VALUE, or NULL */
+        const SelinuxLabels *labels;       /* NULL: none */
 } SpecInput;

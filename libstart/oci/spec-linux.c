@@ -101,13 +101,15 @@ static const char *find_propagation(const Spec *spec) {
 /* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what it
  * masks itself. */
 
+#define SELINUX_DIRECTORY "/sys/fs/selinux"
+
 static const char *const masked_paths[] = {
         "/proc/acpi",          "/proc/interrupts",
         "/proc/kcore",         "/proc/keys",
         "/proc/latency_stats", "/proc/sched_debug",
         "/proc/scsi",          "/proc/timer_list",
         "/proc/timer_stats",   "/sys/devices/virtual/powercap",
-        "/sys/firmware",       "/sys/fs/selinux",
+        "/sys/firmware",       SELINUX_DIRECTORY,
 };
 
 static const char *const readonly_paths[] = {
@@ -137,10 +139,12 @@ static char **take_list(GPtrArray *paths, size_t *ret_length) {
 static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
         const GPtrArray *own = input->request->masked, *unmasked = input->request->unmasked;
         char *const *throttle = input->host->thermal_throttle;
+        bool is_nested = input->request->label.nested;
         GPtrArray *paths = g_ptr_array_new();
 
         for (size_t i = 0; i < G_N_ELEMENTS(masked_paths) && !input->request->privileged; i++)
-                add_path(paths, masked_paths[i], unmasked);
+                if (!is_nested || !g_str_equal(masked_paths[i], SELINUX_DIRECTORY))
+                        add_path(paths, masked_paths[i], unmasked);
         for (; throttle && *throttle && !input->request->privileged; throttle++)
                 add_path(paths, *throttle, unmasked);
         for (guint i = 0; i < own->len; i++)
@@ -200,6 +204,7 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
         if (!input->request->privileged)
                 add_read_only(linux_, input->request->unmasked);
         add_devices(linux_, input->host->device_nodes);
+        linux_->mount_label = input->labels ? g_strdup(input->labels->file) : NULL;
         linux_->rootfs_propagation = g_strdup(find_propagation(spec));
         return check_masks(spec, input->request->masked, error) && add_sysctls(linux_, input->request, error);
 }

@@ -207,12 +207,6 @@ static bool is_anonymous(const MountRequest *request) {
 static bool add_request(MountList *list, const MountRequest *request, const SpecInput *input, GError **error) {
         if (is_anonymous(request))
                 return true;
-        if (request->relabel && input->host->selinux)
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "The mount on '%s': SELinux is enabled, and relabelling (z, Z) is not supported: label "
-                        "the files yourself, with semanage-fcontext(8) and restorecon(8)",
-                        request->destination);
         return add_unique(list, make_requested(request, input->volumes), error);
 }
 
@@ -447,6 +441,15 @@ static void add_init_program(MountList *list, const SpecInput *input) {
                 add_mount(list, make_mount(INIT_INSIDE, "bind", input->init_program, options));
 }
 
+/* For a payload that labels files itself: the policy's file system, which is masked in other containers. */
+static void add_selinux(MountList *list, const SpecInput *input) {
+        static const char *const options[] = { "bind", "rprivate", "nosuid", "noexec", NULL };
+
+        if (input->labels && input->labels->file && input->request->label.nested &&
+            !has_mount(list, "/sys/fs/selinux"))
+                add_mount(list, make_mount("/sys/fs/selinux", "bind", "/sys/fs/selinux", options));
+}
+
 /* Read-only: nobody changes the host's inode through it, and everybody may still write to the socket. */
 static void add_notify_socket(MountList *list, const SpecInput *input) {
         static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "noexec", "rprivate", NULL };
@@ -484,6 +487,7 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
         add_files(&list, input);
         add_notify_socket(&list, input);
         add_init_program(&list, input);
+        add_selinux(&list, input);
         add_defaults(&list, input);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
                           compare_depth, NULL); /* stable */

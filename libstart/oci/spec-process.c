@@ -150,6 +150,8 @@ void spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *
         process->args_len = g_strv_length(process->args);
         process->no_new_privileges = input->request->no_new_privileges;
         process->no_new_privileges_present = process->no_new_privileges;
+        process->selinux_label = input->labels ? g_strdup(input->labels->process) : NULL;
+        process->apparmor_profile = g_strdup(input->request->apparmor);
         add_capabilities(process, input);
         add_limits(process, input);
 }

@@ -168,9 +168,8 @@ static bool is_twice(const GArray *map, guint i) {
         return false;
 }
 
-bool id_map_finish(GArray *map, IdKind kind, GError **error) {
+bool id_map_check(GArray *map, IdKind kind, GError **error) {
         const char *what = kind == ID_UID ? "user" : "group";
-        guint32 root;
 
         g_array_sort(map, compare);
         join_neighbours(map);
@@ -185,9 +184,76 @@ bool id_map_finish(GArray *map, IdKind kind, GError **error) {
                                          what, extent_at(map, i)->inside, extent_at(map, i)->outside,
                                          extent_at(map, i)->count, extent_at(map, i)->inside,
                                          extent_at(map, i)->outside, extent_at(map, i)->count);
-        return id_map_outside(map, 0, &root) ||
-               error_set(error, KT_ERROR_USAGE, "the map of %s ids has none for the container's 0, which it needs",
-                         what);
+        return true;
+}
+
+bool id_map_finish(GArray *map, IdKind kind, GError **error) {
+        guint32 root;
+
+        return id_map_check(map, kind, error) &&
+               (id_map_outside(map, 0, &root) ||
+                error_set(error, KT_ERROR_USAGE, "the map of %s ids has none for the container's 0, which it needs",
+                          kind == ID_UID ? "user" : "group"));
+}
+
+/* FILE-ID-HOST-ID-COUNT, with a @ before it for the container's ids: those that are there must be all in one extent. */
+static bool parse_mount_extent(const char *text, const GArray *within, IdExtent *ret) {
+        bool relative = text[0] == '@';
+        g_auto(GStrv) fields = g_strsplit(text + relative, "-", -1);
+        guint32 last;
+
+        if (g_strv_length(fields) != 3 || !parse_number(fields[0], N_IDS - 1, &ret->inside) ||
+            !parse_number(fields[1], N_IDS - 1, &ret->outside) || !parse_number(fields[2], N_IDS, &ret->count) ||
+            ret->count == 0 || ret->count > N_IDS - MAX(ret->inside, ret->outside))
+                return false;
+        if (!relative || !within)
+                return true;
+        if (!id_map_outside(within, ret->outside + ret->count - 1, &last) ||
+            !id_map_outside(within, ret->outside, &ret->outside))
+                return false;
+        return last - ret->outside == ret->count - 1;
+}
+
+static GArray *parse_mount_map(const char *text, const GArray *within, IdKind kind, GError **error) {
+        g_autoptr(GArray) map = id_map_new();
+        g_auto(GStrv) parts = g_strsplit(text, "#", -1);
+
+        for (char **part = parts; *part; part++) {
+                IdExtent extent;
+
+                if (!parse_mount_extent(*part, within, &extent)) {
+                        error_set(
+                                error, KT_ERROR_USAGE,
+                                "'%s' is not FILE-ID-HOST-ID-COUNT, or with a @ has ids that the user namespace has not",
+                                *part);
+                        return NULL;
+                }
+                g_array_append_val(map, extent);
+        }
+        return id_map_check(map, kind, error) ? g_steal_pointer(&map) : NULL;
+}
+
+bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gids, GArray **ret_uids,
+                        GArray **ret_gids, GError **error) {
+        g_auto(GStrv) parts = g_strsplit(value, ";", -1);
+        bool is_both = g_strv_length(parts) == 2 && g_str_has_prefix(parts[0], "uids=") &&
+                       g_str_has_prefix(parts[1], "gids=");
+        g_autoptr(GArray) found = NULL;
+
+        if (!is_both)
+                return error_set(error, KT_ERROR_USAGE, "'idmap=%s': write idmap=uids=MAP;gids=MAP, or idmap alone",
+                                 value);
+        found = parse_mount_map(parts[0] + strlen("uids="), uids, ID_UID, error);
+        if (found)
+                *ret_gids = parse_mount_map(parts[1] + strlen("gids="), gids, ID_GID, error);
+        if (!found || !*ret_gids)
+                return false;
+        *ret_uids = g_steal_pointer(&found);
+        return true;
+}
+
+bool id_map_mount_is_relative(const char *value) {
+        return !*value || strchr(value, '@');
 }
 
 bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret) {

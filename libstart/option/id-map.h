@@ -33,6 +33,18 @@ bool id_map_parse_plain(GArray *map, const char *value, GError **error);
  * container needs an id 0. */
 bool id_map_finish(GArray *map, IdKind kind, GError **error);
 
+/* The same for a namespace that has no process, and so may have no 0. */
+bool id_map_check(GArray *map, IdKind kind, GError **error);
+
+/* What podman's mount option idmap= says: uids=MAP;gids=MAP, each FILE-ID-HOST-ID-COUNT with a # between several; with a @
+ * before it, HOST-ID is one of the container's, which `uids` and `gids` map. These are NULL where that is not known yet, or
+ * there is no user namespace. *ret_uids and *ret_gids have been checked. Transfer full. */
+bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gids, GArray **ret_uids,
+                        GArray **ret_gids, GError **error);
+
+/* Does that need a user namespace of the container's? */
+bool id_map_mount_is_relative(const char *value);
+
 /* False where the id has none outside. */
 bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret);
 

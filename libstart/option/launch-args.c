@@ -123,6 +123,11 @@ static bool read_security(ContainerRequest *request, const char *value, GError *
                 return keep_words(&request->masked, g_strsplit(option.paths, ":", -1));
         case SECURITY_UNMASK:
                 return keep_words(&request->unmasked, g_strsplit(option.paths, ":", -1));
+        case SECURITY_LABEL:
+                return label_option_parse(option.text, &request->label, error);
+        case SECURITY_APPARMOR:
+                request->apparmor = option.text;
+                break;
         }
         return true;
 }
@@ -335,7 +340,7 @@ static const Option options[] = {
         { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
         { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
         { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
-          "no-new-privileges, seccomp=, mask=, unmask=" },
+          "no-new-privileges, seccomp=, [un]mask=, label=, apparmor=" },
         { "--ulimit", 0, LIST(ulimits), READ(read_ulimit), "NAME=SOFT[:HARD]", "resource limit" },
         { "--sysctl", 0, LIST(sysctls), READ(read_sysctl), "NAME=VALUE", "namespaced kernel parameter" },
         { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },

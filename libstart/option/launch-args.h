@@ -66,7 +66,7 @@ typedef struct LaunchArgs {
         char *subgidname;
         GPtrArray *cap_add;
         GPtrArray *cap_drop;
-        GPtrArray *security_opt; /* no-new-privileges[=BOOL], seccomp=unconfined|PATH, [un]mask=PATH[:PATH...] */
+        GPtrArray *security_opt; /* as in security-option.h */
         GPtrArray *ulimits;      /* NAME=SOFT[:HARD] or host */
         GPtrArray *sysctls;      /* NAME=VALUE */
 

@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
 
@@ -19,8 +20,9 @@ enum {
 };
 
 static const char *const type_names[] = {
-        [MOUNT_BIND] = "bind mount", [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume", [MOUNT_IMAGE] = "image",
-        [MOUNT_GLOB] = "glob",       [MOUNT_RAMFS] = "ramfs", [MOUNT_DEVPTS] = "devpts",
+        [MOUNT_BIND] = "bind mount",     [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume",
+        [MOUNT_IMAGE] = "mounted image", [MOUNT_GLOB] = "glob",   [MOUNT_RAMFS] = "ramfs",
+        [MOUNT_DEVPTS] = "devpts",
 };
 
 /* Of one subject, one option can be given. */
@@ -41,6 +43,7 @@ typedef enum Subject {
         SUBJECT_CACHE,
         SUBJECT_OVERLAY,
         SUBJECT_OWNER,
+        SUBJECT_ID_MAP,
         SUBJECT_SUBPATH,
         SUBJECT_UID,
         SUBJECT_GID,
@@ -53,6 +56,7 @@ typedef struct MountOption {
         Subject subject;
         bool silent; /* shapes the request, or means nothing on Linux; not for the OCI runtime */
         bool (*check)(const char *value, GError **error);
+        bool optional; /* it may have no value, though it has a check */
 } MountOption;
 
 static bool check_tmpfs_size(const char *value, GError **error) {
@@ -81,6 +85,12 @@ static bool check_subpath(const char *value, GError **error) {
         return *value || error_set(error, KT_ERROR_USAGE, "the path in the volume is empty");
 }
 
+static bool check_id_map(const char *value, GError **error) {
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+
+        return id_map_parse_mount(value, NULL, NULL, &uids, &gids, error);
+}
+
 static const MountOption mount_options[] = {
         { "ro", ON_MOST | ON_IMAGE, SUBJECT_WRITE },
         { "rw", ON_MOST, SUBJECT_WRITE },
@@ -104,6 +114,7 @@ static const MountOption mount_options[] = {
         { "Z", ON_FILES, SUBJECT_LABEL, .silent = true },
         { "O", ON_BIND | ON_VOLUME, SUBJECT_OVERLAY, .silent = true },
         { "U", ON_FILES, SUBJECT_OWNER, .silent = true },
+        { "idmap", ON_BIND | ON_VOLUME, SUBJECT_ID_MAP, .silent = true, .optional = true, .check = check_id_map },
         { "copy", ON_VOLUME, SUBJECT_COPY, .silent = true },             /* the default */
         { "nocopy", ON_BIND | ON_VOLUME, SUBJECT_COPY, .silent = true }, /* of no meaning for a host directory */
         { "cached", ON_FILES, SUBJECT_CACHE, .silent = true },    /* Docker on macOS; podman accepts and drops it */
@@ -125,7 +136,6 @@ static const struct {
         const char *name, *advice;
 } refused[] = {
         { "copy-symlink", "mount the directory that the link points to" },
-        { "idmap", "mapped mounts are not supported; give the files the owner that they need" },
         { "no-dereference", "mount the file that the link points to" },
         { "upperdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
         { "workdir", "overlay volumes are not supported; mount it with a .mount unit, and name that directory" },
@@ -137,6 +147,7 @@ void mount_request_free(MountRequest *request) {
         g_free(request->source);
         g_free(request->destination);
         g_free(request->subpath);
+        g_free(request->id_map);
         g_ptr_array_unref(request->options);
         g_free(request);
 }
@@ -223,10 +234,10 @@ bool mount_request_add_option(MountRequest *request, const char *text, GError **
         if (!(option->where & 1 << request->type))
                 return error_set(error, KT_ERROR_USAGE, "mount option '%s' is not for a %s", option->name,
                                  type_names[request->type]);
-        if (!option->check != !value)
+        if (!option->check != !value && (value || !option->optional))
                 return error_set(error, KT_ERROR_USAGE, "mount option '%s' %s", option->name,
                                  value ? "takes no value" : "needs a value");
-        if (option->check && !option->check(value, error))
+        if (value && !option->check(value, error))
                 return false;
 
         const MountOption *earlier = find_subject(request, option->subject);
@@ -255,7 +266,9 @@ static void add_default(MountRequest *request, Subject subject, const char *opti
 
 /* What the request itself says is not for the OCI runtime. */
 static void take_silent(MountRequest *request) {
-        request->relabel = find_subject(request, SUBJECT_LABEL);
+        request->relabel = mount_request_has_option(request, "z") ? RELABEL_SHARED :
+                           mount_request_has_option(request, "Z") ? RELABEL_PRIVATE :
+                                                                    RELABEL_NO;
         request->overlay = find_subject(request, SUBJECT_OVERLAY);
         request->chown = find_subject(request, SUBJECT_OWNER);
         request->no_copy = mount_request_has_option(request, "nocopy");
@@ -263,11 +276,18 @@ static void take_silent(MountRequest *request) {
                 const char *given = request->options->pdata[i];
                 const MountOption *option = find_option(given, strcspn(given, "="));
 
+                if (option->subject == SUBJECT_ID_MAP)
+                        request->id_map = g_strdup(strchr(given, '=') ? strchr(given, '=') + 1 : "");
                 if (option->subject == SUBJECT_SUBPATH)
                         request->subpath = g_strdup(strchr(given, '=') + 1);
                 if (option->silent)
                         g_ptr_array_remove_index(request->options, i);
         }
+}
+
+/* A mount that the host's mounts can come into later cannot be mapped with them. */
+static bool takes_later_mounts(const MountRequest *request) {
+        return !mount_request_has_option(request, "private") && !mount_request_has_option(request, "rprivate");
 }
 
 /* It is a directory of the container's root, or a tmpfs. */
@@ -310,6 +330,14 @@ bool mount_request_complete(MountRequest *request, GError **error) {
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option 'O' goes with neither 'U' nor 'ro': what is written to it goes with "
                                  "the container, and 'ro' alone keeps the files as they are");
+        if (request->id_map && (request->overlay || request->chown || takes_later_mounts(request)))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount option 'idmap' goes with none of 'O', 'U', and shared or slave propagation");
+        if ((request->overlay || request->subpath) && has_files && !mount_request_has_option(request, "rprivate") &&
+            !mount_request_has_option(request, "private"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "mount option '%s' goes with no propagation but rprivate, the default",
+                                 request->overlay ? "O" : "subpath");
         return true;
 }
 

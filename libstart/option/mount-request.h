@@ -14,6 +14,13 @@ typedef enum MountType {
         MOUNT_DEVPTS,
 } MountType;
 
+/* With SELinux, the source becomes a container's own files: z, Z or relabel=. */
+typedef enum Relabel {
+        RELABEL_NO,
+        RELABEL_SHARED,  /* those of all containers */
+        RELABEL_PRIVATE, /* of this one alone */
+} Relabel;
+
 /* A mount that a user asks for, by --volume, --mount or --tmpfs of podman-run(1), which are three spellings of
  * the same. */
 typedef struct MountRequest {
@@ -23,10 +30,11 @@ typedef struct MountRequest {
         char *destination;  /* likewise, and never "/" */
         GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
         char *subpath;      /* of a volume or an image: what is mounted of it, links followed within; or NULL */
-        bool overlay;       /* O: what is written goes with the container */
-        bool chown;         /* U: everything belongs to the payload's user */
-        bool no_copy;       /* nocopy: a new volume gets nothing of what the image has there */
-        bool relabel;       /* z or Z was given: there must be no SELinux, where this means nothing */
+        char *id_map; /* idmap: owners are mapped, as in id-map.h; "" for those of the user namespace; or NULL */
+        bool overlay; /* O: what is written goes with the container */
+        bool chown;   /* U: everything belongs to the payload's user */
+        bool no_copy; /* nocopy: a new volume gets nothing of what the image has there */
+        Relabel relabel;
 } MountRequest;
 
 void mount_request_free(MountRequest *request);

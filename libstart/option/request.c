@@ -19,6 +19,7 @@ void container_request_clear(ContainerRequest *request) {
         free_list(&request->sysctls);
         g_clear_pointer(&request->device_rules, g_array_unref);
         userns_request_clear(&request->userns);
+        label_request_clear(&request->label);
         g_clear_pointer(&request->ulimits, g_array_unref);
         if (request->hosts)
                 g_string_free(request->hosts, TRUE);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/dns-request.h"
+#include "libstart/option/label-option.h"
 #include "libstart/option/log-option.h"
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
@@ -53,6 +54,8 @@ typedef struct ContainerRequest {
         UsernsRequest userns;           /* owned */
         guint64 cap_added, cap_dropped; /* masks as in capability.h; only "all" may be in both */
         const char *seccomp_profile;    /* NULL: the default one */
+        LabelRequest label;             /* owned */
+        const char *apparmor;           /* a profile's name, or "unconfined"; NULL: libstart's own */
         GPtrArray *masked;              /* owned: absolute paths */
         GPtrArray *unmasked;            /* owned: patterns, or SECURITY_UNMASK_ALL */
         GArray *ulimits;                /* owned, of Ulimit */

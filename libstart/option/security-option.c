@@ -4,6 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/option/flag-word.h"
+#include "libstart/option/label-option.h"
 #include "libstart/option/security-option.h"
 
 static bool parse_no_new_privileges(const char *value, SecurityOption *option, GError **error) {
@@ -67,6 +68,25 @@ static bool parse_paths(const char *value, SecurityOptionKind kind, SecurityOpti
         return true;
 }
 
+static bool parse_label(const char *value, SecurityOption *option, GError **error) {
+        LabelRequest scratch = { 0 };
+        bool ok = label_option_parse(value ?: "", &scratch, error);
+
+        label_request_clear(&scratch);
+        option->kind = SECURITY_LABEL;
+        option->text = value;
+        return ok;
+}
+
+static bool parse_apparmor(const char *value, SecurityOption *option, GError **error) {
+        if (!value || !*value || strpbrk(value, "\n\t"))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "apparmor needs the name of a profile that the system has loaded, or unconfined");
+        option->kind = SECURITY_APPARMOR;
+        option->text = value;
+        return true;
+}
+
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error) {
         size_t length = strcspn(value, strchr(value, '=') ? "=" : ":");
         const char *argument = value[length] ? value + length + 1 : NULL;
@@ -82,11 +102,15 @@ bool security_option_parse(const char *value, SecurityOption *ret, GError **erro
                 ok = parse_paths(argument, SECURITY_MASK, &option, error);
         else if (g_str_equal(name, "unmask"))
                 ok = parse_paths(argument, SECURITY_UNMASK, &option, error);
+        else if (g_str_equal(name, "label"))
+                ok = parse_label(argument, &option, error);
+        else if (g_str_equal(name, "apparmor"))
+                ok = parse_apparmor(argument, &option, error);
         else
-                ok = error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "security option '%s' is not supported: there are no-new-privileges, seccomp, mask and unmask",
-                        name);
+                ok = error_set(error, KT_ERROR_UNSUPPORTED,
+                               "security option '%s' is not supported: there are no-new-privileges, seccomp, mask, "
+                               "unmask, label and apparmor",
+                               name);
         if (ok)
                 *ret = option;
         return ok;

@@ -9,18 +9,22 @@ typedef enum SecurityOptionKind {
         SECURITY_SECCOMP,
         SECURITY_MASK,
         SECURITY_UNMASK,
+        SECURITY_LABEL,
+        SECURITY_APPARMOR,
 } SecurityOptionKind;
 
 typedef struct SecurityOption {
         SecurityOptionKind kind;
-        bool enabled;        /* of no-new-privileges; of seccomp: false means unconfined */
-        const char *profile; /* of seccomp: absolute path, inside the value that was parsed; else NULL */
-        const char *paths; /* of mask and unmask: with colons between, inside the value that was parsed; else NULL */
+        bool enabled; /* of no-new-privileges; of seccomp: false means unconfined */
+        /* Inside the value that was parsed; else NULL. */
+        const char *profile; /* of seccomp: absolute path */
+        const char *paths;   /* of mask and unmask: with colons between */
+        const char *text;    /* of label: what label_option_parse() takes; of apparmor: a name, or unconfined */
 } SecurityOption;
 
 #define SECURITY_UNMASK_ALL "ALL" /* of unmask, in place of a path */
 
 /* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it. mask=PATH[:PATH...]
  * and unmask=PATTERN[:PATTERN...]: paths are absolute, where podman leaves out those that are not; patterns are glob(7)'s,
- * with ^ alone for a negation and without classes, or ALL. */
+ * with ^ alone for a negation and without classes, or ALL. label=OPTION (label-option.h). apparmor=PROFILE. */
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error);

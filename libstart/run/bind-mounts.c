@@ -11,11 +11,14 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/option/id-map.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/bind-mounts.h"
 #include "libstart/run/host-path.h"
+#include "libstart/run/id-mapped-mount.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root-file.h"
+#include "libstart/run/userns-descriptor.h"
 #include "libstart/store/image.h"
 
 typedef runtime_spec_schema_defs_mount Mount;
@@ -109,14 +112,26 @@ void bind_mount_restrict(Mount *mount, unsigned long flags) {
 }
 
 /* What the user asks for there, or NULL where it is keyturn's own mount. */
-static const MountRequest *find_request(const BindMountContext *context, const Mount *mount) {
-        for (guint i = 0; i < context->request->mounts->len; i++) {
-                const MountRequest *request = context->request->mounts->pdata[i];
+static const MountRequest *find_request(const ContainerRequest *container, const Mount *mount) {
+        for (guint i = 0; i < container->mounts->len; i++) {
+                const MountRequest *request = container->mounts->pdata[i];
 
                 if (g_str_equal(request->destination, mount->destination))
                         return request;
         }
         return NULL;
+}
+
+const char *bind_mount_find_id_map(const BindMountContext *context, const Mount *mount) {
+        const MountRequest *request = find_request(context->request, mount);
+
+        return request ? request->id_map : NULL;
+}
+
+bool bind_mount_is_special(const ContainerRequest *container, const Mount *mount) {
+        const MountRequest *request = find_request(container, mount);
+
+        return request && (request->type == MOUNT_IMAGE || request->overlay || request->subpath);
 }
 
 static bool fail_source(const Mount *mount, GError *problem, GError **error) {
@@ -140,7 +155,7 @@ int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (find_request(context, mount) && fstatvfs(fd, &st) == 0)
+        else if (find_request(context->request, mount) && fstatvfs(fd, &st) == 0)
                 bind_mount_restrict(mount, st.f_flag);
         return fd;
 }
@@ -177,6 +192,7 @@ static int make_upper(int directory, int source) {
 static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
         _cleanup_close_ int directory = -1, upper = -1, work = -1, lower = -1;
         g_autofree char *name = g_strdup_printf("volume:%s", wanted->destination);
+        const MountLabel label = { "context", context->label.text };
 
         g_strdelimit(name, "/", ':');
         if (mkdirat(context->layer, name, 0700) == 0)
@@ -191,13 +207,14 @@ static int make_overlay(const BindMountContext *context, int source, const Mount
                                 writable_layer_hint(errno));
                 return -1;
         }
-        return overlay_mount_over(lower, upper, work, error);
+        return overlay_mount_over(lower, upper, work, &label, error);
 }
 
 /* An image in the store is only read: its layers are mounted without one that can be written. */
 static int mount_image(const BindMountContext *context, const Mount *wanted, const MountRequest *request,
                        GError **error) {
         g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
+        const MountLabel label = { "context", context->label.text };
         _cleanup_close_ int whole = -1, part = -1;
         OverlayPlace place;
         int fd;
@@ -209,7 +226,7 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
                           "Mount=type=image takes Linux 6.8 for an image of several layers");
                 return -1;
         }
-        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, NULL, &place, error) :
+        whole = image->layers[1] ? overlay_mount(image->layers, NULL, -1, &label, NULL, &place, error) :
                                    open(image->layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (whole < 0)
                 return image->layers[1] ? -1 : fail_mount(wanted, error);
@@ -255,9 +272,37 @@ static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
                 syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
 }
 
+static bool map_as_container(int mount, const Mount *wanted, const UserNamespace *userns, GError **error) {
+        if (!userns->uids)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
+                        "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
+                        wanted->source);
+        return userns->fd < 0 || id_mapped_mount_set(mount, userns->fd, wanted->source, error);
+}
+
+static bool map_owners(int mount, const Mount *wanted, const char *map, const UserNamespace *userns, GError **error) {
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+        _cleanup_close_ int fd = -1;
+
+        if (!*map)
+                return map_as_container(mount, wanted, userns, error);
+        if (id_map_mount_is_relative(map) && !userns->uids)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and "
+                        "it has none",
+                        wanted->source, map);
+        if (id_map_parse_mount(map, userns->uids, userns->gids, &uids, &gids, error))
+                fd = userns_descriptor_make(uids, gids, error);
+        return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->source, error);
+}
+
 /* The mount gets its flags before it is attached: nobody sees it without them. */
 int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int fd = make_detached(context, wanted, find_request(context, wanted), error);
+        const MountRequest *request = find_request(context->request, wanted);
+        _cleanup_close_ int fd = make_detached(context, wanted, request, error);
         Flags flags;
 
         if (fd < 0)
@@ -266,7 +311,11 @@ int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **er
                 error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
                 return -1;
         }
-        return restrict_mount(fd, &flags, context->is_shared) ? fd_steal(&fd) : fail_mount(wanted, error);
+        if (!restrict_mount(fd, &flags, context->is_shared))
+                return fail_mount(wanted, error);
+        if (request && request->id_map && !map_owners(fd, wanted, request->id_map, context->userns, error))
+                return -1;
+        return fd_steal(&fd);
 }
 
 bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int mount, GError **error) {

@@ -28,10 +28,10 @@ static bool open_source(FurtherMounts *further, runtime_spec_schema_defs_mount *
 }
 
 bool further_mounts_prepare(FurtherMounts *further, runtime_spec_schema_config_schema *spec, size_t first,
-                            const BindMountContext *context, GError **error) {
+                            size_t last, const BindMountContext *context, GError **error) {
         further->devices = kernel_mounts_devices(context->root_fd, spec->mounts, first);
         further->sources = g_array_new(FALSE, FALSE, sizeof(int));
-        for (size_t i = first; i < spec->mounts_len; i++)
+        for (size_t i = first; i < spec->mounts_len - last; i++)
                 if (!check_destination(spec->mounts[i], context->root_fd, error) ||
                     !open_source(further, spec->mounts[i], context, error))
                         return false;

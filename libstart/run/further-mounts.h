@@ -18,10 +18,10 @@ typedef struct FurtherMounts {
         dev_t *devices;  /* of each of the first mounts, what is to be seen there */
 } FurtherMounts;
 
-/* Before libcrun makes the mounts of the spec from `first` on; those before are made. Replaces their sources in the spec
+/* Before libcrun makes the mounts of the spec from `first` on, without the `last` ones; those before are made. Replaces their sources in the spec
  * by names of descriptors, so: in the container's process, which has a copy of its own. */
 bool further_mounts_prepare(FurtherMounts *further, runtime_spec_schema_config_schema *spec, size_t first,
-                            const BindMountContext *context, GError **error);
+                            size_t last, const BindMountContext *context, GError **error);
 
 /* After it: nothing of theirs lies on the mounts before `first`. Closes the sources. */
 bool further_mounts_check(FurtherMounts *further, const runtime_spec_schema_config_schema *spec, size_t first,

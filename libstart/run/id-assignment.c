@@ -242,7 +242,7 @@ static void used_clear(Used *used) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Used, used_clear)
 
-static bool add_others(const char *name, bool is_needed, Used *used, GError **error) {
+static bool add_others(const char *name, const char *unit, bool is_needed, Used *used, GError **error) {
         g_autoptr(GDir) dir = g_dir_open(PATH_IDS, 0, error);
         const char *other;
 
@@ -252,7 +252,9 @@ static bool add_others(const char *name, bool is_needed, Used *used, GError **er
 
                 if (g_str_equal(other, name) || strchr(other, '.') == other || !read_record(other, &record))
                         continue;
-                if (is_needed && is_left_over(other, &record) && unlink(path) == 0)
+                /* What is our own service's is of a name it had, or of a file that was being written when we were killed. */
+                if ((g_str_equal(record.unit, unit) || (is_needed && is_left_over(other, &record))) &&
+                    unlink(path) == 0)
                         continue;
                 g_array_append_val(used->uids, record.uids);
                 g_array_append_val(used->gids, record.gids);
@@ -278,7 +280,7 @@ static bool find_used(const IdAssignment *wanted, bool is_needed, Used *used, GE
         add_own(wanted->request->uids, used->uids);
         add_own(wanted->request->gids, used->gids);
         return conf && used_ids_read(conf, used->uids, used->gids, error) &&
-               add_others(wanted->name, is_needed, used, error);
+               add_others(wanted->name, wanted->unit, is_needed, used, error);
 }
 
 /* The old ones, if they are still free, and enough: files on volumes have them. */

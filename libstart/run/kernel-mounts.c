@@ -16,17 +16,25 @@
 
 typedef runtime_spec_schema_defs_mount Mount;
 
+/* How SELinux's label gets onto what is a container's own. */
+typedef enum Labelled {
+        NOT_LABELLED,
+        AS_MOUNT,
+        AS_FILE,
+} Labelled;
+
 /* Parents come first: below one of these mounts everything is the kernel's, and no link of the image's in the way. */
 static const struct {
         const char *destination, *type;
         const char *fs_type; /* what mount(2) calls it */
+        Labelled labelled;
 } known[] = {
         { "/proc", "proc", "proc" },
-        { "/dev", "tmpfs", "tmpfs" },
+        { "/dev", "tmpfs", "tmpfs", AS_MOUNT },
         { "/sys", "sysfs", "sysfs" },
-        { "/dev/pts", "devpts", "devpts" },
-        { "/dev/mqueue", "mqueue", "mqueue" },
-        { "/dev/shm", "tmpfs", "tmpfs" },
+        { "/dev/pts", "devpts", "devpts", AS_MOUNT },
+        { "/dev/mqueue", "mqueue", "mqueue", AS_FILE },
+        { "/dev/shm", "tmpfs", "tmpfs", AS_MOUNT },
         { "/sys/fs/cgroup", "cgroup", "cgroup2" },
 };
 
@@ -80,6 +88,13 @@ static const char *find_type(const Mount *mount) {
                     g_str_equal(mount->type, known[i].type))
                         return known[i].fs_type;
         return NULL;
+}
+
+static Labelled find_labelled(const Mount *mount) {
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+                if (g_str_equal(mount->destination, known[i].destination))
+                        return known[i].labelled;
+        return NOT_LABELLED;
 }
 
 bool kernel_mount_is_known(const Mount *mount, bool cgroup2) {
@@ -140,6 +155,14 @@ static bool fill_dev(int dev, GError **error) {
         return true;
 }
 
+static void label_root(int root_fd, const Mount *mount, const MountLabel *label) {
+        _cleanup_close_ int fd = resolve_open(root_fd, mount->destination + 1, O_RDONLY | O_DIRECTORY, 0,
+                                              RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+        if (fd >= 0)
+                mount_label_set(label, fd);
+}
+
 static bool open_and_fill_dev(int root_fd, GError **error) {
         _cleanup_close_ int dev = open_directory(root_fd, "dev");
 
@@ -153,7 +176,7 @@ static bool set_option(int context, const char *option) {
                        0) == 0;
 }
 
-int kernel_mount_make_detached(const Mount *wanted, GError **error) {
+int kernel_mount_make_detached(const Mount *wanted, const MountLabel *label, GError **error) {
         _cleanup_close_ int context = (int) syscall(SYS_fsopen, find_type(wanted), FSOPEN_CLOEXEC), fd = -1;
         guint64 attributes = 0;
         unsigned long flag = 0;
@@ -169,6 +192,8 @@ int kernel_mount_make_detached(const Mount *wanted, GError **error) {
                                       (flag & MS_NODEV ? MOUNT_ATTR_NODEV : 0) |
                                       (flag & MS_RDONLY ? MOUNT_ATTR_RDONLY : 0) |
                                       (flag & MS_STRICTATIME ? MOUNT_ATTR_STRICTATIME : 0);
+        if (ok && find_labelled(wanted) == AS_MOUNT)
+                ok = mount_label_configure(label, context);
         if (ok && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 fd = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
         if (fd < 0)
@@ -185,7 +210,7 @@ bool kernel_mount_attach(int root_fd, const Mount *wanted, int mount, GError **e
                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
 }
 
-bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
+bool kernel_mount_make(int root_fd, const Mount *wanted, const MountLabel *label, GError **error) {
         g_autoptr(GString) data = g_string_new(NULL);
         unsigned long all = 0, flag = 0;
 
@@ -197,10 +222,14 @@ bool kernel_mount_make(int root_fd, const Mount *wanted, GError **error) {
                 else
                         g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", option);
         }
+        if (find_labelled(wanted) == AS_MOUNT)
+                mount_label_append(label, data);
         if (!enter_mount_point(root_fd, wanted->destination, error))
                 return false;
         if (mount(wanted->source, ".", find_type(wanted), all, data->str) < 0)
                 return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
+        if (label->text && find_labelled(wanted) == AS_FILE)
+                label_root(root_fd, wanted, label);
         return !g_str_equal(wanted->destination, "/dev") || open_and_fill_dev(root_fd, error);
 }
 

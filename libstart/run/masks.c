@@ -29,6 +29,7 @@
 typedef struct Covers {
         int file;
         int directory;
+        const MountLabel *label;
 } Covers;
 
 static void covers_close(Covers *covers) {
@@ -130,18 +131,18 @@ static bool attach(int mount, int target) {
                syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
-static int make_empty_directory(void) {
+static int make_empty_directory(const MountLabel *label) {
         _cleanup_close_ int fs = (int) syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
 
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "size", "0k", 0) < 0 ||
-            syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+            !mount_label_configure(label, fs) || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return -1;
         return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
 }
 
 /* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
  * of an error. Read-only, so that nobody changes the mode of the host's device. */
-static int make_empty_file(void) {
+static int make_empty_file(const MountLabel *label) {
         _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
@@ -152,9 +153,9 @@ static int make_empty_file(void) {
         return fd_steal(&mount);
 }
 
-static bool cover(int *first, int (*make)(void), int target) {
+static bool cover(int *first, int (*make)(const MountLabel *label), const MountLabel *label, int target) {
         if (*first < 0) {
-                *first = make();
+                *first = make(label);
                 return attach(*first, target);
         }
 
@@ -168,6 +169,7 @@ static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
 }
 
 static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
+        const MountLabel *label = covers->label;
         const char *rest = path;
         int place = find_place(places, &rest, error);
         _cleanup_close_ int target = place < 0 ? -1 : open_path(place, rest, resolve);
@@ -184,8 +186,8 @@ static bool mask(Places *places, const char *path, guint64 resolve, Covers *cove
                         "mount is shared with the host; name the path without links",
                         path);
         if (target < 0 || fstat(target, &st) < 0 ||
-            !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, target) :
-                                    cover(&covers->file, make_empty_file, target)))
+            !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, label, target) :
+                                    cover(&covers->file, make_empty_file, label, target)))
                 return error_set_errno(error, errno, "Cannot mask the container's '%s'", path);
         return true;
 }
@@ -206,9 +208,9 @@ static bool make_read_only(Places *places, const char *path, GError **error) {
         return true;
 }
 
-bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, GError **error) {
+bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, const MountLabel *label, GError **error) {
         const runtime_spec_schema_config_linux *linux_ = spec->linux;
-        g_auto(Covers) covers = { -1, -1 };
+        g_auto(Covers) covers = { -1, -1, label };
         g_auto(Places) places = find_places(root_fd, spec);
         guint64 resolve = find_resolve(linux_);
 

@@ -16,6 +16,11 @@
  * cgroup2: the host has the unified hierarchy and nothing else. */
 size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length, bool cgroup2);
 
+/* Move those behind the first n that libcrun must not make (bind-mounts.h), and what lies on them, to the end: they are made
+ * when libcrun's are. Sets *ret_last to their number. Fails where libcrun would have to mount something on one of them. */
+bool mounts_put_last(const ContainerRequest *request, runtime_spec_schema_defs_mount **mounts, size_t length,
+                     size_t n, size_t *ret_last, GError **error);
+
 /* Make the first n mounts. Changes the working directory.
  *
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */

@@ -92,19 +92,21 @@ static bool enter_namespace(const char *target, GError **error) {
 }
 
 /* One string of at most a page. */
-static int mount_attached(char *const *layers, const char *upper, const char *work, const char *target,
-                          GError **error) {
-        g_autofree char *options = overlay_options(layers, upper, work);
+static int mount_attached(char *const *layers, const char *upper, const char *work, const MountLabel *label,
+                          const char *target, GError **error) {
+        g_autofree char *plain = overlay_options(layers, upper, work);
+        g_autoptr(GString) options = g_string_new(plain);
         int fd;
 
-        if (strlen(options) >= (size_t) sysconf(_SC_PAGESIZE)) {
+        mount_label_append(label, options);
+        if (options->len >= (size_t) sysconf(_SC_PAGESIZE)) {
                 error_set(error, KT_ERROR_FAILED,
                           "The image has too many layers for this kernel: the options of its overlay are %zu bytes, "
                           "and one page is the limit before Linux 6.8; squash the image",
-                          strlen(options));
+                          options->len);
                 return -1;
         }
-        if (mount("overlay", target, "overlay", MS_NODEV, options) < 0)
+        if (mount("overlay", target, "overlay", MS_NODEV, options->str) < 0)
                 return fail_mount(-1, errno, NULL, error);
         fd = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
@@ -127,7 +129,7 @@ static bool set_writable(int context, const Writable *writable) {
                 sys_fsconfig(context, FSCONFIG_SET_FD, "workdir", NULL, writable->layer->work) == 0);
 }
 
-static int mount_detached(char *const *layers, const Writable *writable, GError **error) {
+static int mount_detached(char *const *layers, const Writable *writable, const MountLabel *label, GError **error) {
         _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
         int fd;
 
@@ -136,7 +138,8 @@ static int mount_detached(char *const *layers, const Writable *writable, GError 
         for (size_t i = 0; layers[i]; i++)
                 if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
                         return fail_mount(context, errno, layers[i], error);
-        if (!set_writable(context, writable) || sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        if (!set_writable(context, writable) || !mount_label_configure(label, context) ||
+            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return fail_mount(context, errno, NULL, error);
         fd = sys_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
         return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
@@ -148,12 +151,13 @@ static bool set_directory(int context, const char *key, int fd) {
         return sys_fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
 }
 
-int overlay_mount_over(int lower, int upper, int work, GError **error) {
+int overlay_mount_over(int lower, int upper, int work, const MountLabel *label, GError **error) {
         _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
         int fd = -1;
 
         if (context >= 0 && set_directory(context, "lowerdir", lower) && set_directory(context, "upperdir", upper) &&
-            set_directory(context, "workdir", work) && sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+            set_directory(context, "workdir", work) && mount_label_configure(label, context) &&
+            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 fd = sys_fsmount(context, FSMOUNT_CLOEXEC, 0);
         if (fd < 0) {
                 int errnum = errno;
@@ -252,8 +256,8 @@ static bool check_can_map(GError **error) {
  * The mount
  */
 
-static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int userns_fd, const char *target,
-                              unsigned version, OverlayPlace *ret_place, GError **error) {
+static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
+                              const char *target, unsigned version, OverlayPlace *ret_place, GError **error) {
         g_auto(MappedLayers) mapped = { 0 };
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
         g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
@@ -265,24 +269,25 @@ static int mount_in_namespace(char *const *layers, const WritableLayer *layer, i
         layers = mapped.paths ?: layers;
         *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
         return version < LINUX_SINGLE_LAYERS ?
-                       mount_attached(layers, upper, work, target, error) :
-                       mount_detached(layers, &(Writable) { .upper = upper, .work = work }, error);
+                       mount_attached(layers, upper, work, label, target, error) :
+                       mount_detached(layers, &(Writable) { .upper = upper, .work = work }, label, error);
 }
 
 bool overlay_is_detached(const WritableLayer *layer) {
         return kernel_version() >= (layer ? LINUX_DETACHED_LAYERS : LINUX_SINGLE_LAYERS);
 }
 
-int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const char *target,
-                  OverlayPlace *ret_place, GError **error) {
+int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
+                  const char *target, OverlayPlace *ret_place, GError **error) {
         g_auto(MappedLayers) mapped = { 0 };
 
         *ret_place = OVERLAY_DETACHED;
         if (userns_fd >= 0 && !check_can_map(error))
                 return -1;
         if (!overlay_is_detached(layer))
-                return mount_in_namespace(layers, layer, userns_fd, target, kernel_version(), ret_place, error);
+                return mount_in_namespace(layers, layer, userns_fd, label, target, kernel_version(), ret_place,
+                                          error);
         if (userns_fd >= 0 && !map_layers(layers, userns_fd, NULL, &mapped, error))
                 return -1;
-        return mount_detached(mapped.paths ?: layers, &(Writable) { .layer = layer }, error);
+        return mount_detached(mapped.paths ?: layers, &(Writable) { .layer = layer }, label, error);
 }

@@ -4,10 +4,12 @@
 #include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -28,16 +30,19 @@ char *payload_notify_path(const char *private_directory) {
 
 /* Through the directory's descriptor: its path, with the name of the service in it, may be longer than the name of a
  * socket. The umask is 0 while a container is prepared. */
-static bool bind_in(int socket, const char *directory, GError **error) {
+static bool bind_in(int socket, const char *directory, const char *label, GError **error) {
         _cleanup_close_ int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
         struct sockaddr_un name = { .sun_family = AF_UNIX };
 
         snprintf(name.sun_path, sizeof name.sun_path, "/proc/self/fd/%d/" NAME, fd);
-        return (fd >= 0 && bind(socket, (struct sockaddr *) &name, sizeof name) == 0) ||
-               error_set_errno(error, errno, "Cannot make the payload's notification socket in '%s'", directory);
+        if (fd < 0 || bind(socket, (struct sockaddr *) &name, sizeof name) < 0)
+                return error_set_errno(error, errno, "Cannot make the payload's notification socket in '%s'",
+                                       directory);
+        return !label || setxattr(name.sun_path, "security.selinux", label, strlen(label), 0) == 0 ||
+               error_set_errno(error, errno, "Cannot label the payload's notification socket as '%s'", label);
 }
 
-bool payload_notify_open(PayloadNotify *notify, const char *private_directory, GError **error) {
+bool payload_notify_open(PayloadNotify *notify, const char *private_directory, const char *label, GError **error) {
         notify->relay = relay_connect(PATH_RELAY, error);
         if (notify->relay < 0) {
                 g_prefix_error(error, "The payload cannot notify systemd: ");
@@ -46,7 +51,7 @@ bool payload_notify_open(PayloadNotify *notify, const char *private_directory, G
         notify->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (notify->socket < 0)
                 return error_set_errno(error, errno, "Cannot make the payload's notification socket");
-        return bind_in(notify->socket, private_directory, error);
+        return bind_in(notify->socket, private_directory, label, error);
 }
 
 static bool is_registered(const PayloadNotify *notify) {

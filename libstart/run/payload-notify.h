@@ -21,8 +21,8 @@ typedef struct PayloadNotify {
 char *payload_notify_path(const char *private_directory);
 
 /* Bind it, open to every user who reaches it: on the host only root, through the private directory. Fails without the
- * relay, for nobody else would read it. */
-bool payload_notify_open(PayloadNotify *notify, const char *private_directory, GError **error);
+ * relay, for nobody else would read it. label: SELinux's, with which the payload may write to it; NULL: none. */
+bool payload_notify_open(PayloadNotify *notify, const char *private_directory, const char *label, GError **error);
 
 /* Hand it to the relay, which serves it until `main_process` ends. systemd must have been told MAINPID= before, or it
  * would not know in whose name the relay speaks. Waits, a tenth of a second at most, for the relay to have taken it. A

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <unistd.h>
 
+#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/path-value.h"
+#include "libstart/option/mount-request.h"
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/prepared-mounts.h"
 
@@ -26,11 +28,21 @@ static bool is_the_hosts(const Spec *spec, const Mount *mount) {
                (g_str_equal(mount->destination, "/sys") && !has_own_network(spec));
 }
 
-static int make_kernel_mount(const Mount *mount, const UserNamespace *userns, GError **error) {
-        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, error) : -1;
+static int make_kernel_mount(const Mount *mount, const MountLabel *label, const UserNamespace *userns,
+                             GError **error) {
+        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, label, error) :
+                                                                     -1;
 
         user_namespace_make_own_files(userns);
         return fd;
+}
+
+bool prepared_mounts_are_needed(const ContainerRequest *request, const UserNamespace *userns) {
+        bool needed = userns->uids;
+
+        for (guint i = 0; !needed && i < request->mounts->len; i++)
+                needed = ((const MountRequest *) request->mounts->pdata[i])->id_map;
+        return needed;
 }
 
 static bool prepare_own(const Spec *spec, Mount *mount, const BindMountContext *context, const char *own,
@@ -38,16 +50,22 @@ static bool prepare_own(const Spec *spec, Mount *mount, const BindMountContext *
         if (bind_mount_is_private(mount) && !path_value_covers(own, mount->source))
                 *ret = bind_mount_clone(context, mount, error);
         else if (!bind_mount_is_private(mount) && is_the_hosts(spec, mount))
-                *ret = make_kernel_mount(mount, userns, error);
+                *ret = make_kernel_mount(mount, &context->label, userns, error);
         else
                 return true;
         return *ret >= 0;
 }
 
-static bool open_further(Mount *mount, const BindMountContext *context, const char *own, GArray *opened,
-                         GError **error) {
+static bool open_further(Mount *mount, const BindMountContext *context, const char *own, const char *id_map,
+                         GArray *opened, GError **error) {
         int fd;
 
+        if (id_map)
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "Cannot mount '%s' on the container's '%s' with 'idmap': a tmpfs, or a mount that is "
+                        "shared with the host, has a shorter path, and such come first; mount it at a shorter path",
+                        mount->source, mount->destination);
         if (g_strcmp0(mount->type, "bind") != 0 || path_value_covers(own, mount->source))
                 return true;
         fd = bind_mount_open_source(context, mount, error);
@@ -59,17 +77,20 @@ static bool open_further(Mount *mount, const BindMountContext *context, const ch
         return true;
 }
 
-bool prepared_mounts_make(Spec *spec, size_t n_own, const BindMountContext *context, const char *own,
+bool prepared_mounts_make(Spec *spec, size_t n_own, size_t n_last, const BindMountContext *context, const char *own,
                           const UserNamespace *userns, PreparedMounts *ret, GError **error) {
         ret->mounts = g_array_new(FALSE, FALSE, sizeof(int));
         ret->opened = g_array_new(FALSE, FALSE, sizeof(int));
         g_array_set_clear_func(ret->mounts, close_fd);
         g_array_set_clear_func(ret->opened, close_fd);
         for (size_t i = 0; i < spec->mounts_len; i++) {
+                const char *id_map = bind_mount_find_id_map(context, spec->mounts[i]);
                 int fd = -1;
 
-                if (!(i < n_own ? prepare_own(spec, spec->mounts[i], context, own, userns, &fd, error) :
-                                  open_further(spec->mounts[i], context, own, ret->opened, error)))
+                if ((userns->uids || id_map) &&
+                    !(i < n_own || i >= spec->mounts_len - n_last ?
+                              prepare_own(spec, spec->mounts[i], context, own, userns, &fd, error) :
+                              open_further(spec->mounts[i], context, own, id_map, ret->opened, error)))
                         return false;
                 g_array_append_val(ret->mounts, fd);
         }

@@ -7,6 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/oci/selinux-label.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/host-path.h"
 #include "libstart/run/requested-mounts.h"
@@ -80,11 +81,13 @@ bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError *
 static bool prepare_volume(const MountRequest *mount, const char *volumes, const Root *root, const UserIdentity *user,
                            GError **error) {
         _cleanup_close_ int volume = volume_open(volumes, mount->source, error), data = -1;
+        g_autofree char *shared = root->label ? selinux_label_share(root->label) : NULL;
         const VolumeUse use = {
                 .root_fd = root->fd,
                 .destination = mount->destination,
                 .no_copy = mount->no_copy || mount->subpath,
                 .user = user,
+                .label = shared,
         };
 
         if (volume < 0 || !volume_use(volume, mount->source, &use, error))
@@ -101,10 +104,9 @@ static bool prepare_bind(const MountRequest *mount, const char *untrusted_list, 
 
         if (!mount->chown)
                 return true;
-        if (!tree_check_owner_change(mount->source, error))
-                return false;
         fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
-        return fd >= 0 && tree_change_owner(fd, mount->source, user->uid, user->gid, error);
+        return fd >= 0 && tree_check_owner_change(fd, mount->source, error) &&
+               tree_change_owner(fd, mount->source, user->uid, user->gid, error);
 }
 
 /* In a root that keeps what is written no place is made: a file system in memory is mounted there. */

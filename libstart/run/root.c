@@ -77,8 +77,9 @@ static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd,
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
         char *only[] = { found, NULL };
         bool by_descriptor = root->source >= 0 && overlay_is_detached(layer);
+        const MountLabel label = { "context", root->label };
 
-        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, userns_fd, root->mount_point,
+        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, userns_fd, &label, root->mount_point,
                                  &root->place, error);
         if (root->place != OVERLAY_ATTACHED)
                 root->mount = root->fd;
@@ -144,7 +145,7 @@ static bool mount_root(Root *root, const ContainerRequest *request, const UserNa
             !make_mount_point(root->mount_point, userns, error) ||
             (root->directory && !make_mount_point(root->layer_place, userns, error)))
                 return false;
-        if (!writable_layer_make(&request->storage, &root->layer, error))
+        if (!writable_layer_make(&request->storage, &(MountLabel) { "context", root->label }, &root->layer, error))
                 return false;
         return root->directory ? clone_directory(root, root->directory, mapping_of(root, userns), error) :
                                  make_overlay(root, request, userns, hostname, error);

@@ -22,7 +22,8 @@ typedef struct Root {
         WritableLayer layer; /* the overlay's, or for files that are mounted on those of a plain directory */
         char *layer_place;   /* the host's directory to put it on, before the root is put on mount_point */
         OverlayPlace place;
-        bool is_mapped; /* its files are to have the ids of the user namespace */
+        bool is_mapped;    /* its files are to have the ids of the user namespace */
+        const char *label; /* SELinux's, of all files of an image, and of those that are made; NULL: none */
 } Root;
 
 #define ROOT_NULL { .source = -1, .fd = -1, .mount = -1, .layer = WRITABLE_LAYER_NULL }

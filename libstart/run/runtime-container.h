@@ -7,6 +7,7 @@
 
 #include "libstart/option/request.h"
 #include "libstart/run/exec-report.h"
+#include "libstart/run/mount-label.h"
 #include "libstart/run/timing.h"
 #include "libstart/run/user-namespace.h"
 
@@ -19,6 +20,7 @@ typedef struct RuntimeContainer {
         GBytes *filter;     /* seccomp, raw BPF; NULL is unconfined */
         int layer_mount;    /* detached mount to put on layer_place, first; or -1 */
         const char *layer_place;
+        MountLabel label;  /* of the file systems that are mounted for it */
         int layer;         /* that mount, also where it is attached already: overlays of volumes use it */
         int root_mount;    /* the same, to put on the spec's root.path */
         int secrets_mount; /* the same as root_mount, to put on secrets_place */

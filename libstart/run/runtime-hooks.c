@@ -13,6 +13,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/keyring.h"
+#include "libstart/run/exec-label.h"
 #include "libstart/run/made-nodes.h"
 #include "libstart/run/masks.h"
 #include "libstart/run/mount-tree.h"
@@ -32,8 +33,10 @@
  *                                          container's mount namespace and nowhere else; what mounts.h can mount
  *      host name, limits
  *      the mounts that are left, if any    set_mounts: looks at them before libcrun makes them;
- *                                          configure(AFTER_MOUNTS): and afterwards. Then masks, read-only
- *      enters the root, if it made mounts  pivot_root: in fewer steps, where nothing is shared with the host
+ *                                          configure(AFTER_MOUNTS): and afterwards. Then mounts that libcrun cannot
+ *                                          make and that lie behind its own, masks, read-only
+ *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then in
+ *                                          fewer steps, where nothing is shared with the host
  *      user, capabilities, descriptors
  *                                          apply_seccomp: from memory
  *                                          execute: with an environment made beforehand
@@ -64,7 +67,9 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
                 .layer = hooks->container->layer,
+                .userns = hooks->container->userns,
                 .prepared = prepared ? (const int *) prepared->data : NULL,
+                .label = hooks->container->label,
                 .is_shared = has_further_mounts(hooks),
         };
 }
@@ -95,8 +100,9 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         const runtime_spec_schema_config_schema *spec = hooks->container->spec;
 
-        if (!masks_make(hooks->root, spec, error) || ((spec->root->readonly || has_further_mounts(hooks)) &&
-                                                      !mount_tree_end(hooks->root, spec->root->readonly, error)))
+        if (!masks_make(hooks->root, spec, &hooks->container->label, error) ||
+            ((spec->root->readonly || has_further_mounts(hooks)) &&
+             !mount_tree_end(hooks->root, spec->root->readonly, error)))
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
@@ -111,8 +117,17 @@ static bool reopen_root(RuntimeHooks *hooks, const char *rootfs, GError **error)
 }
 
 static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error) {
-        return reopen_root(hooks, rootfs, error) &&
-               further_mounts_check(&hooks->further, hooks->container->spec, hooks->n_own, hooks->root, error);
+        const runtime_spec_schema_config_schema *spec = hooks->container->spec;
+
+        if (!reopen_root(hooks, rootfs, error) ||
+            !further_mounts_check(&hooks->further, spec, hooks->n_own, hooks->root, error))
+                return false;
+        size_t first = spec->mounts_len - hooks->n_last;
+        BindMountContext context = runtime_hooks_mount_context(hooks);
+
+        if (context.prepared)
+                context.prepared += first;
+        return mounts_make(&context, spec->mounts + first, hooks->n_last, spec->process->cwd, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
@@ -122,7 +137,8 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
         bool done = true;
 
         if (phase == HANDLER_CONFIGURE_NAMESPACES)
-                done = keyring_join_new(&error) && prepare_mounts(hooks, &error);
+                done = keyring_join_new(hooks->container->spec->process->selinux_label, &error) &&
+                       prepare_mounts(hooks, &error);
         else if (phase == HANDLER_CONFIGURE_AFTER_MOUNTS)
                 done = check_mounts(hooks, rootfs, &error) && finish_mounts(hooks, &error);
         return done ? 0 : fail(error, err);
@@ -133,8 +149,8 @@ static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootf
         const BindMountContext context = runtime_hooks_mount_context(hooks);
         bool further = has_further_mounts(hooks);
         GError *error = NULL;
-        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own, &context,
-                                                     &error) :
+        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own,
+                                                     hooks->n_last, &context, &error) :
                               finish_mounts(hooks, &error);
 
         return !done ? fail(error, err) : further ? 0 : 1;
@@ -144,6 +160,9 @@ static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootf
         RuntimeHooks *hooks = cookie;
         GError *error = NULL;
 
+        if (!exec_label_set(hooks->container->spec->process, &error))
+                return fail(error, err);
+        hooks->confined = true;
         if (has_further_mounts(hooks))
                 return 0;
         return mount_tree_enter(hooks->root, &error) ? 1 : fail(error, err);
@@ -176,8 +195,9 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         int errnum = ENOENT;
 
         timing_mark(container->timing, TIMING_EXEC);
-        if (!hooks->mounted || (container->filter && !hooks->filtered)) {
-                errnum = EPERM; /* never without masks and filter, should libcrun ever not have asked for them */
+        if (!hooks->mounted || !hooks->confined || (container->filter && !hooks->filtered)) {
+                errnum =
+                        EPERM; /* never without masks, labels and filter, should libcrun ever not have asked for them */
         } else if (strchr(path, '/')) {
                 execve(path, argv, container->environment);
                 errnum = errno;

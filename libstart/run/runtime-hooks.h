@@ -16,12 +16,14 @@ struct custom_handler_s; /* libcrun's */
 typedef struct RuntimeHooks {
         const RuntimeContainer *container;
         size_t n_own;            /* how many of the spec's first mounts are not libcrun's to make (mounts.h) */
+        size_t n_last;           /* and how many of the last, when it has made the others */
         PreparedMounts prepared; /* with a user namespace */
         pid_t payload;           /* 0 if libcrun did not get that far */
         /* In the container's process only: */
         int root; /* descriptor of its root */
         FurtherMounts further;
         bool mounted;  /* all mounts and masks are made */
+        bool confined; /* the label and the profile are set, where there are any */
         bool filtered; /* the filter is in force */
 } RuntimeHooks;
 

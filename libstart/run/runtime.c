@@ -68,7 +68,8 @@ typedef struct Remainder {
         runtime_spec_schema_config_schema_process process;
 } Remainder;
 
-static void take_remainder(const RuntimeContainer *container, size_t n_own, char **environment, Remainder *ret) {
+static void take_remainder(const RuntimeContainer *container, const RuntimeHooks *hooks, char **environment,
+                           Remainder *ret) {
         *ret = (Remainder) {
                 .spec = *container->spec,
                 .linux_ = *container->spec->linux,
@@ -76,14 +77,17 @@ static void take_remainder(const RuntimeContainer *container, size_t n_own, char
         };
         ret->spec.linux = &ret->linux_;
         ret->spec.process = &ret->process;
-        ret->spec.mounts += n_own;
-        ret->spec.mounts_len -= n_own;
+        ret->spec.mounts += hooks->n_own;
+        ret->spec.mounts_len -= hooks->n_own + hooks->n_last;
         if (has_hosts_name(container->spec))
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
-        if (runtime_hooks_make_nodes(container, n_own))
+        if (runtime_hooks_make_nodes(container, hooks->n_own))
                 ret->linux_.devices_len = 0;
+        ret->process.selinux_label = ret->process.apparmor_profile = NULL;
+        if (ret->spec.mounts_len == 0)
+                ret->linux_.mount_label = NULL;
         ret->process.env = environment;
         ret->process.env_len = g_strv_length(environment);
 }
@@ -136,6 +140,8 @@ static libcrun_container_t make_container(Remainder *remainder, const RuntimeCon
 
         append_json_map_string_string(annotations, "run.oci.keep_original_groups",
                                       container->keep_groups ? "1" : "0");
+        if (container->label.text)
+                append_json_map_string_string(annotations, "run.oci.mount_context_type", container->label.option);
         return (libcrun_container_t) {
                 .container_def = &remainder->spec,
                 .annotations = make_annotations(annotations, container),
@@ -150,8 +156,8 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         g_autofree char *own = g_path_get_dirname(container->spec->root->path);
 
         context.is_shared = true;
-        return prepared_mounts_make(container->spec, hooks->n_own, &context, own, container->userns, &hooks->prepared,
-                                    error);
+        return prepared_mounts_make(container->spec, hooks->n_own, hooks->n_last, &context, own, container->userns,
+                                    &hooks->prepared, error);
 }
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
@@ -175,10 +181,12 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        if ((container->spec->hooks && !runtime_enter_bundle(container, error)) ||
-            (container->userns->uids && !prepare_mounts(&hooks, error)))
+        if (!mounts_put_last(container->request, container->spec->mounts, container->spec->mounts_len, hooks.n_own,
+                             &hooks.n_last, error) ||
+            (container->spec->hooks && !runtime_enter_bundle(container, error)) ||
+            (prepared_mounts_are_needed(container->request, container->userns) && !prepare_mounts(&hooks, error)))
                 return -1;
-        take_remainder(container, hooks.n_own, short_environment, &remainder);
+        take_remainder(container, &hooks, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder, container);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);

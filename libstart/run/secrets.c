@@ -49,6 +49,7 @@ static bool make_mount(Secrets *secrets, GError **error) {
                 return error_set_errno(error, errno, "Cannot make '%s'", secrets->place);
         context = (int) syscall(SYS_fsopen, "ramfs", FSOPEN_CLOEXEC);
         if (context >= 0 && syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "mode", "0700", 0) == 0 &&
+            mount_label_configure(&secrets->label, context) &&
             syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 secrets->mount = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
                                                MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
@@ -106,11 +107,13 @@ static bool find_one(Secrets *secrets, const SecretRequest *request, GError **er
         return ok;
 }
 
-bool secrets_find(const ContainerRequest *request, const char *directory, Secrets *ret, GError **error) {
+bool secrets_find(const ContainerRequest *request, const char *directory, const char *label, Secrets *ret,
+                  GError **error) {
         const GPtrArray *requests = request->secrets;
 
         if (requests->len > 0)
                 begin(directory, ret);
+        ret->label = (MountLabel) { "context", label };
         for (guint i = 0; i < requests->len; i++)
                 if (!find_one(ret, requests->pdata[i], error))
                         return false;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/request.h"
+#include "libstart/run/mount-label.h"
 #include "libstart/run/user-namespace.h"
 
 /* A container's secrets. The values are in memory only, on no disk and in no swap: those that become variables in this
@@ -17,13 +18,15 @@ typedef struct Secrets {
         GPtrArray *files;     /* of SecretFile */
         int mount;            /* detached; -1: there are no files */
         char *place;          /* where to mount it: an empty directory that others cannot enter */
+        MountLabel label;     /* SELinux's */
 } Secrets;
 
 #define SECRETS_NULL ((Secrets) { .mount = -1 })
 
 /* Find all secrets of the request. Nothing is done where there are none. directory: for the mount point; it belongs to
- * root alone. Errors name the secret, never a value. */
-bool secrets_find(const ContainerRequest *request, const char *directory, Secrets *ret, GError **error);
+ * root alone. label: SELinux's, of the files, or NULL; it must stay. Errors name the secret, never a value. */
+bool secrets_find(const ContainerRequest *request, const char *directory, const char *label, Secrets *ret,
+                  GError **error);
 
 /* The ids of their owners are the container's: make them those that the host has for them. */
 bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **error);

@@ -19,12 +19,14 @@
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/init-program.h"
+#include "libstart/run/labels.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/own-cgroup.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
+#include "libstart/run/relabel.h"
 #include "libstart/run/requested-mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
@@ -50,6 +52,7 @@ struct Start {
         StateDir state_dir;
         char *unit; /* the name of the service: that of its RuntimeDirectory= */
         Host host;
+        SelinuxLabels labels;
         Root root;
         UserNamespace userns;
         Secrets secrets;
@@ -86,6 +89,7 @@ void start_free(Start *start) {
         state_dir_clear(&start->state_dir);
         g_free(start->unit);
         host_clear(&start->host);
+        selinux_labels_clear(&start->labels);
         root_clear(&start->root);
         user_namespace_clear(&start->userns);
         secrets_clear(&start->secrets);
@@ -120,6 +124,13 @@ static Start *start_new(void) {
         return g_memdup2(&empty, sizeof empty);
 }
 
+static bool find_labels(Start *start, const StateDir *state_dir, GError **error) {
+        if (!labels_find(&start->request, start->host.facts.selinux, state_dir, &start->labels, error))
+                return false;
+        start->root.label = start->labels.file;
+        return true;
+}
+
 static bool find_user_namespace(Start *start, const char *unit, GError **error) {
         const IdAssignment wanted = {
                 .name = start->request.name,
@@ -137,7 +148,8 @@ static bool find(Start *start, GError **error) {
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
             !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
-            !secrets_find(&start->request, start->state_dir.private_path, &start->secrets, error))
+            !find_labels(start, &start->state_dir, error) ||
+            !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
@@ -230,6 +242,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .userns_path = start->userns.path,
                 .secret_files = start->secrets.files,
                 .secret_variables = start->secrets.variables,
+                .labels = &start->labels,
         };
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
@@ -260,6 +273,15 @@ static bool apply_hooks(Start *start, GError **error) {
                                  .bundle = start->state_dir.path };
 
         return oci_hooks_apply(&hooks, &start->spec, &start->environment, error);
+}
+
+/* Nobody can open a device by a node that was made in a user namespace. Nodes of AddDevice= are mounts. */
+static bool check_nodes(const Start *start, GError **error) {
+        return !start->userns.uids || start->spec->linux->devices_len == 0 ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "The node '%s' cannot be made in a user namespace: with one, --privileged, names of CDI and "
+                         "hooks give no devices; name the nodes in AddDevice=",
+                         start->spec->linux->devices[0]->path);
 }
 
 /* The last step before devices are used. */
@@ -293,7 +315,7 @@ static bool require_etc_files(const Start *start, GError **error) {
 /* The last step that opens what systemd and the journal gave. */
 static bool connect_payload(Start *start, GError **error) {
         return (!has_notify_socket(start) ||
-                payload_notify_open(&start->notify, start->state_dir.private_path, error)) &&
+                payload_notify_open(&start->notify, start->state_dir.private_path, start->labels.file, error)) &&
                payload_input_open(start->request.detach, error) &&
                payload_log_open(&start->log, &start->request, &start->outside, error);
 }
@@ -308,8 +330,10 @@ static bool prepare(Start *start, GError **error) {
 
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
-            !apply_hooks(start, error) || !require_workdir(start, error) || !require_etc_files(start, error) ||
-            !guard_devices(start, error) || !enter_own_cgroup(start, error))
+            !apply_hooks(start, error) || !check_nodes(start, error) ||
+            !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
+            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error) ||
+            !enter_own_cgroup(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -396,6 +420,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .spec = start->spec,
                 .environment = start->environment,
                 .filter = start->filter,
+                .label = { start->request.label.nested ? "rootcontext" : "context", start->labels.file },
                 .root_mount = start->root.mount,
                 .layer_mount = start->root.place == OVERLAY_DETACHED ? start->root.layer.mount : -1,
                 .layer_place = start->root.layer_place,
@@ -447,8 +472,8 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
             !root_find(&start->request, &start->root, error) ||
-            !find_user_namespace(start, start->request.name, error) || !root_peek(&start->root, error) ||
-            !read_identity(start, error) || !find_mounts(start, error))
+            !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
+            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error))
                 return NULL;
         start->hostname = container_request_hostname(&start->request, start->host.hostname);
         secrets_pretend(&start->request, &start->secrets);

@@ -12,9 +12,10 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/run/tree-copy.h"
 
-#define DEPTH_MAX 500 /* each level takes three descriptors and some of the stack */
+#define DEPTH_MAX 300 /* each level takes three descriptors and some of the stack */
 
 typedef struct Copy {
         int top;           /* of what is written */
@@ -138,6 +139,15 @@ static bool make_fifo(int to, const char *name, const struct stat *st) {
                fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* What has been copied is looked up anew, and whoever has the volume too may have put a link on the way: it leads to no file
+ * of the host's, which would get a name in the volume. */
+static bool link_copied(const Copy *copy, const char *path, int to, const char *name) {
+        _cleanup_close_ int fd = resolve_open(copy->top, path, O_PATH | O_NOFOLLOW, 0,
+                                              RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+
+        return fd >= 0 && linkat(fd, "", to, name, AT_EMPTY_PATH) == 0;
+}
+
 /* Is it another name of a file that has been copied? Then that is linked. */
 static bool link_again(Copy *copy, int to, const char *name, const struct stat *st, bool *ret_done) {
         char *key = g_strdup_printf("%ju:%ju", (uintmax_t) st->st_dev, (uintmax_t) st->st_ino);
@@ -149,7 +159,7 @@ static bool link_again(Copy *copy, int to, const char *name, const struct stat *
                 return true;
         }
         g_free(key);
-        return linkat(copy->top, first, to, name, 0) == 0;
+        return link_copied(copy, first, to, name);
 }
 
 static bool copy_entries(Copy *copy, int from, int to);
@@ -200,7 +210,8 @@ static bool copy_entries(Copy *copy, int from, int to) {
         }
         while (ok && (name = next_name(entries)))
                 ok = copy_entry(copy, from, to, name);
-        copy->depth--;
+        if (ok)
+                copy->depth--;
         return ok;
 }
 
@@ -209,8 +220,14 @@ bool tree_copy(int from, int to, GError **error) {
         g_autoptr(GHashTable) links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         Copy copy = { .top = to, .path = path, .links = links };
 
-        return copy_entries(&copy, from, to) ||
-               error_set_errno(error, errno, "Cannot copy the files below '%s'", path->str);
+        if (copy_entries(&copy, from, to))
+                return true;
+        if (errno == ELOOP && copy.depth > DEPTH_MAX)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "There are over %d directories in each other in what is to be "
+                                 "copied: leave out copying (nocopy)",
+                                 DEPTH_MAX);
+        return error_set_errno(error, errno, "Cannot copy the files below '%s'", path->str);
 }
 
 static bool remove_entries(int directory, unsigned depth) {

@@ -80,20 +80,28 @@ bool tree_change_owner(int fd, const char *path, uid_t uid, gid_t gid, GError **
                 return error_set_errno(error, errno, "Cannot look at '%s'", path);
         change.mount = st.stx_mnt_id;
         if (!change_one(&change, fd))
-                return error_set_errno(error, errno, "Cannot change the owner of what is in '%s' (U)", path);
+                return errno == ELOOP ?
+                               error_set(
+                                       error, KT_ERROR_FAILED,
+                                       "Cannot change the owner of what is in '%s' (U): there are over %d directories "
+                                       "in each other; remove them, or U",
+                                       path, DEPTH_MAX) :
+                               error_set_errno(error, errno, "Cannot change the owner of what is in '%s' (U)", path);
         if (change.n_left > 0)
                 log_notice("%u files in '%s' have several names (hard links) and keep their owner", change.n_left,
                            path);
         return true;
 }
 
-bool tree_check_owner_change(const char *path, GError **error) {
+bool tree_check_owner_change(int fd, const char *path, GError **error) {
         static const char *const systems[] = {
                 "/",     "/bin",  "/boot", "/dev",  "/etc", "/home", "/lib", "/lib64", "/media", "/mnt",     "/opt",
                 "/proc", "/root", "/run",  "/sbin", "/srv", "/sys",  "/tmp", "/usr",   "/var",   "/var/lib", NULL,
         };
 
-        return !g_strv_contains(systems, path) ||
+        g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd), *real = g_file_read_link(link, NULL);
+
+        return (!g_strv_contains(systems, path) && real && !g_strv_contains(systems, real)) ||
                error_set(error, KT_ERROR_USAGE,
                          "mount option 'U' would give all of '%s' to the payload's user: name a directory below it",
                          path);

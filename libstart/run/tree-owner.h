@@ -10,5 +10,5 @@
  * said how many there are. `path` is for messages. */
 bool tree_change_owner(int fd, const char *path, uid_t uid, gid_t gid, GError **error);
 
-/* Refuses directories of the system, as Podman does. */
-bool tree_check_owner_change(const char *path, GError **error);
+/* Refuses directories of the system, as Podman does, also where a link leads to one. */
+bool tree_check_owner_change(int fd, const char *path, GError **error);

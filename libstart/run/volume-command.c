@@ -105,7 +105,9 @@ static bool make_here(const Command *command, const char *directory, GError **er
         data = volume_open_data(volume, command->name, error);
         if (data < 0)
                 return false;
-        return command->device || fchown(data, find_id(command->o, "uid="), find_id(command->o, "gid=")) == 0 ||
+        if (command->device || !volume_is_new(volume, data))
+                return true;
+        return fchown(data, find_id(command->o, "uid="), find_id(command->o, "gid=")) == 0 ||
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", command->name);
 }
 
@@ -114,7 +116,7 @@ static bool make_here(const Command *command, const char *directory, GError **er
 static bool make(const Command *command, const char *directory, const char *path, GError **error) {
         g_autoptr(GError) problem = NULL;
 
-        if (access(path, F_OK) == 0 || (access(PODMAN, X_OK) == 0 && ask_podman(command, &problem)))
+        if (access(path, F_OK) != 0 && access(PODMAN, X_OK) == 0 && ask_podman(command, &problem))
                 return true;
         if (problem)
                 log_warning("Podman does not make the volume '%s', and keyturn does: %s", command->name,

@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
 #include "libstart/run/tree-copy.h"
+#include "libstart/run/tree-label.h"
 #include "libstart/run/volume.h"
 #include "libstart/store/store-conf.h"
 
@@ -117,13 +118,24 @@ static bool fill(int data, int source, const char *name, GError **error) {
         return move_up(data, copying, name, error);
 }
 
+static bool has_first_owner(const struct stat *st) {
+        return st->st_uid == 0 && st->st_gid == 0 && (st->st_mode & 07777) == 0755;
+}
+
+bool volume_is_new(int volume, int data) {
+        struct stat st;
+
+        return fstat(data, &st) == 0 && has_first_owner(&st) && tree_is_empty(data) &&
+               faccessat(volume, USED, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
 /* As long as it is as it was made: who made it with an owner, or gave it one, is asked for no other. */
 static bool give_owner(int data, int source, const UserIdentity *user, const char *name, GError **error) {
         struct stat st, wanted;
 
         if (fstat(data, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at the volume '%s'", name);
-        if (st.st_uid != 0 || st.st_gid != 0 || (st.st_mode & 07777) != 0755)
+        if (!has_first_owner(&st))
                 return true;
         if (source < 0 || fstat(source, &wanted) < 0)
                 wanted = (struct stat) { .st_uid = user->uid, .st_gid = user->gid, .st_mode = st.st_mode };
@@ -142,7 +154,8 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
                 g_prefix_error(error, "The first use of the volume '%s': ", name);
                 return false;
         }
-        if (!give_owner(data, source, use->user, name, error))
+        if (!give_owner(data, source, use->user, name, error) ||
+            (use->label && !tree_change_label(data, name, use->label, NULL, error)))
                 return false;
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         return used >= 0 || error_set_errno(error, errno, "Cannot note that the volume '%s' is used", name);

@@ -22,12 +22,16 @@ int volume_open(const char *directory, const char *name, GError **error);
 /* The files of a volume that volume_open() gave: a descriptor that can be read, or -1. */
 int volume_open_data(int volume, const char *name, GError **error);
 
+/* Whether it has neither an owner yet nor been used: so is one that somebody was stopped half-way of making. */
+bool volume_is_new(int volume, int data);
+
 /* What a container brings to a volume that none has used before. */
 typedef struct VolumeUse {
         int root_fd;             /* its root */
         const char *destination; /* in there */
         bool no_copy;
         const UserIdentity *user; /* owner, where the image has no such directory */
+        const char *label;        /* SELinux's, of what all containers may use; NULL: none */
 } VolumeUse;
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the

@@ -49,7 +49,7 @@ static bool set_limit(int context, const char *key, guint64 value) {
         return syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, text, 0) == 0;
 }
 
-bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError **error) {
+bool writable_layer_make(const StorageLimits *wanted, const MountLabel *label, WritableLayer *ret, GError **error) {
         _cleanup_close_ int context = -1;
         StorageLimits limits = { 0 };
 
@@ -58,7 +58,7 @@ bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError
                 return false;
         context = (int) syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
         if (context >= 0 && set_limit(context, "size", limits.size) &&
-            set_limit(context, "nr_inodes", limits.inodes) &&
+            set_limit(context, "nr_inodes", limits.inodes) && mount_label_configure(label, context) &&
             syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 ret->mount = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
                                            MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);

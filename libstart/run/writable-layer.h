@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/storage-option.h"
+#include "libstart/run/mount-label.h"
 
 /* What a container writes outside of its volumes: a tmpfs of its own, attached nowhere on the host. */
 typedef struct WritableLayer {
@@ -16,7 +17,7 @@ typedef struct WritableLayer {
 #define WRITABLE_LAYER_NULL { .mount = -1, .upper = -1, .work = -1 }
 
 /* An empty one. What `wanted` does not say is the default. */
-bool writable_layer_make(const StorageLimits *wanted, WritableLayer *ret, GError **error);
+bool writable_layer_make(const StorageLimits *wanted, const MountLabel *label, WritableLayer *ret, GError **error);
 
 /* Behind an error about writing: what to do where there is no room (ENOSPC), else "". */
 const char *writable_layer_hint(int errnum);

@@ -25,6 +25,8 @@ static char *spell(const MountRequest *request) {
         }
         if (request->type == MOUNT_TMPFS && !mount_request_has_option(request, "tmpcopyup"))
                 g_ptr_array_add(fields, g_strdup("notmpcopyup"));
+        if (request->id_map)
+                g_ptr_array_add(fields, g_strconcat("idmap", *request->id_map ? "=" : "", request->id_map, NULL));
         if (request->subpath)
                 g_ptr_array_add(fields, g_strconcat("subpath=", request->subpath, NULL));
         if (request->overlay)

@@ -59,6 +59,10 @@ static void after_signal(const char *value) {
 static void after_device(const char *value) {
         g_autoptr(DeviceRequest) request = device_request_parse(value, NULL);
 
+        if (request->kind == DEVICE_CDI) {
+                require(request->source[0] != '/' && !strchr(request->source, ' '), "the name '%s'", request->source);
+                return;
+        }
         require_clean(request->source);
         require(g_str_has_prefix(request->source, "/dev/") || g_str_equal(request->source, "/dev"), "the device '%s'",
                 request->source);
@@ -130,6 +134,7 @@ static const struct {
         { 'S', "--shm-size", after_size },
         { 'T', "--tz", after_timezone },
         { 'U', "--user", after_user },
+        { 'V', "--device-cgroup-rule", NULL },
         { 'X', "--add-host", after_add_host },
         { 'Y', "--sdnotify", NULL },
         { 'Z', "--stop-signal", after_signal },

@@ -146,6 +146,16 @@ CASES = {
         DNSSearch=.
     ''',
     'dns-none': 'DNS=none',
+    'privileged': '''
+        PodmanArgs=--privileged
+        DropCapability=CHOWN
+        Mask=/etc/passwd
+    ''',
+    'privileged-user': '''
+        PodmanArgs=--privileged
+        User=driver
+        AddCapability=NET_RAW
+    ''',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77

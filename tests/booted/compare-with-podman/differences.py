@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
+LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
+
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
+    'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
     'Memory': "is newer than Podman 5.4",
@@ -10,6 +13,11 @@ NOT_COMPARED = {
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
+    'SecurityLabelDisable': LABELS,
+    'SecurityLabelFileType': LABELS,
+    'SecurityLabelLevel': LABELS,
+    'SecurityLabelNested': LABELS,
+    'SecurityLabelType': LABELS,
     'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
@@ -24,6 +32,8 @@ DIFFERENCES = [
      "what stands on the standard streams keeps its owner here; with Podman the payload's user gets it"),
     (r'\+mount /dev/(second|zero) tmpfs bound ro,nosuid private .*', 'devices',
      "a device is a mount of its own, so that nobody inside can change the node's owner or mode"),
+    (r'-content /run/.containerenv\[\d\] (engine|name|id|image|imageid|rootless)=.*', 'privileged.*',
+     'Podman tells a privileged container, and no other, who it is, by an id that nothing here has'),
     (r'[-+]env-order\[\d+\] .*', '', 'the order of variables changes from one start to the next with Podman'),
     (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
      "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "

@@ -252,3 +252,14 @@ def test_a_file_without_secrets_has_nothing_of_this(machine):
     assert 'redential' not in machine.run('systemctl cat none').out
     assert inside(machine, 'none', 'ls /run') == ''
     assert 'ramfs' not in machine.read(f'/proc/{machine.show("none", "MainPID")}/mountinfo')
+
+
+def test_owners_in_a_user_namespace(machine):
+    """They are the container's ids; who is 5 on the host cannot read what the container's 5 can."""
+    make_vault(machine, 'UIDMap=0:100000:65536\n        GIDMap=0:100000:65536\n        Secret=plain,target=five,uid=5,mode=400')
+    machine.run('systemctl start vault')
+    assert inside(machine, 'vault', 'cd /run/secrets; stat -c "%a %u:%g" plain five; cat plain five podman') == \
+        f'444 0:0\n400 5:0\n{PLAIN}{PLAIN}{PODMAN}'
+    pid = machine.show('vault', 'MainPID')
+    assert machine.run(f'stat -c %u /proc/{pid}/root/run/secrets/five').out == '100005\n'
+    assert readable_files(machine, 100005) == ''

@@ -176,6 +176,50 @@ def test_read_only_and_devices(machine):
                   'ls /sys/class/net | head -1') == 'ro\nrw\n3\nlo'
 
 
+def test_mapped_volumes(machine):
+    machine.run('''
+        umount /run/mapped 2>/dev/null; mkdir -p /run/mapped && mount -t tmpfs tmpfs /run/mapped
+        echo a >/run/mapped/a && chown 5:7 /run/mapped/a && chmod 600 /run/mapped/a
+    ''')
+    try:
+        start(machine, 'one', '''UserNS=auto
+            Volume=/run/mapped:/as-container:idmap
+            Tmpfs=/cache
+            Volume=/run/mapped:/custom:idmap=uids=@0-0-1#@5-1-1;gids=@0-0-10''')
+        assert inside(machine, 'one', 'stat -c %u:%g /as-container /as-container/a /custom/a') == '0:0\n5:7\n1:7'
+        inside(machine, 'one', 'echo b >/as-container/b && chown 9:9 /as-container/b && chmod 4755 /as-container/b')
+        assert machine.run('stat -c %u:%g /run/mapped/b').out == '9:9\n'
+        machine.container('two', f'''
+            [Container]
+            Image={BUSYBOX}
+            Exec=sleep 1000
+            Tmpfs=/cache
+            Volume=/run/mapped:/plain:idmap=uids=0-0-1#5-1000-1;gids=0-0-1#7-1001-1
+        ''')
+        machine.run('systemctl start two')
+        assert inside(machine, 'two', 'stat -c %u:%g /plain/a') == '1000:1001'
+        machine.container('three', f'[Container]\nImage={BUSYBOX}\nExec=sleep 9\nVolume=/run/mapped:/plain:idmap\n')
+        assert machine.run('systemctl start three', check=False).status != 0
+        assert 'no user namespace to map it for' in machine.journal('three')
+        machine.container('five', f'[Container]\nImage={BUSYBOX}\nTmpfs=/cache\nVolume=/run/mapped:/a/b:idmap=uids=0-0-1;gids=0-0-1\n')
+        assert machine.run('systemctl start five', check=False).status != 0
+        assert 'mount it at a shorter path' in machine.journal('five')
+        # What cannot be mapped is said with what can: the machine's own root is an overlay.
+        machine.container('four', f'[Container]\nImage={BUSYBOX}\nUserNS=auto\nVolume=/srv/data:/plain:idmap\n')
+        assert machine.run('systemctl start four', check=False).status != 0
+        assert 'its file system cannot do that' in machine.journal('four')
+        machine.run('systemctl stop one two')
+    finally:
+        machine.run('umount /run/mapped')
+
+
+def test_volumes_of_podmans(machine):
+    start(machine, 'one', 'UserNS=auto\nVolume=kept:/kept\nVolume=/srv/data:/own:U', image=DEBIAN)
+    assert inside(machine, 'one', 'touch /kept/x /own/x && stat -c %u:%g /kept /kept/x /own') == '0:0\n0:0\n0:0'
+    _, (_, gid, _) = extents(machine, 'one')
+    assert machine.run('stat -c %g /var/lib/containers/storage/volumes/kept/_data/x').out.strip() == str(gid)
+
+
 # ---- attacks
 
 def test_root_in_the_namespace_is_nobody_outside(machine):

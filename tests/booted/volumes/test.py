@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Volumes: named ones that Podman knows, too, anonymous ones, what comes from the image, and the other types of Mount=."""
 
+import os
+
 VOLUMES = '/var/lib/containers/storage/volumes'
 
 
@@ -64,6 +66,10 @@ def test_without_podman_volumes_are_made_all_the_same(machine):
         inside(machine, 'one', 'echo x >/new/file')
         assert machine.run(f'stat -c "%a %u %g" {VOLUMES} {VOLUMES}/alone {VOLUMES}/alone/_data '
                            f'{VOLUMES}/systemd-data/_data').out == '700 0 0\n700 0 0\n755 0 0\n755 5 6\n'
+        # As it is left by one who was killed when it had been made, and had no owner yet.
+        machine.run(f'systemctl stop one data-volume; cd {VOLUMES}/systemd-data; rm -f .keyturn-used; chown 0:0 _data; '
+                    'systemctl start one')
+        assert machine.run(f'stat -c "%u %g" {VOLUMES}/systemd-data/_data').out == '5 6\n'
     finally:
         machine.run('mv /usr/bin/podman.away /usr/bin/podman; rm /etc/containers/systemd/data.volume')
     # Podman takes it over, with its files.
@@ -237,6 +243,22 @@ def test_a_volume_changed_while_it_is_filled_is_all_that_suffers(machine):
         or machine.run('cat /srv/secret/file; stat -c "%a %u" /srv/secret/file').out == 'secret\n600 0\n'
 
 
+def test_no_file_of_the_hosts_gets_a_name_in_a_volume(machine):
+    """Files with several names are linked to their copies: who has the volume as well puts a link on the way there."""
+    victim = os.path.dirname(VOLUMES) + '/victim'  # of the same file system
+    remove_volumes(machine)
+    machine.run(f'rm -rf /srv/root {victim}; mkdir -p {victim} /srv/root/bin /srv/root/etc /srv/root/tmp /srv/root/d/a '
+                '/srv/root/d/b; cp /bin/busybox /srv/root/bin; ln -s busybox /srv/root/bin/true; cd /srv/root/d; '
+                f'for i in $(seq 300); do echo ours >a/$i; ln a/$i b/$i; echo the-hosts >{victim}/$i; done')
+    start(machine, 'evil', 'Volume=shared:/v:nocopy', exec_="sh -c 'cd /v; while :; do for i in a b; do "
+          f"mv .keyturn-copying/$i .keyturn-copying/x$i && ln -s {victim} .keyturn-copying/$i; done; done 2>/dev/null'")
+    machine.container('two', '[Container]\nRootfs=/srv/root:O\nExec=/bin/true\nVolume=shared:/d\n[Service]\nType=oneshot\n')
+    for _ in range(5):
+        machine.run(f'rm -rf {VOLUMES}/shared/.keyturn-used; find {VOLUMES}/shared/_data -mindepth 1 -delete', check=False)
+        machine.run('systemctl start two', check=False)
+        assert machine.run(f'find {victim} -type f -links +1').out == ''
+
+
 def test_a_new_owner_is_given_to_no_file_of_others(machine):
     """U changes what is in the volume: not what links in it name, nor what has a name elsewhere, nor other mounts."""
     remove_volumes(machine)
@@ -252,6 +274,10 @@ def test_a_new_owner_is_given_to_no_file_of_others(machine):
     machine.run('umount /srv/u/mount')
     machine.run('ln -s /srv/other /srv/u/dir/again')
     refuses(machine, 'two', 'Volume=/var:/u:U\nUser=12', 'name a directory below it')
+    machine.run('ln -sfn /var /srv/to-var')
+    refuses(machine, 'two', 'Volume=/srv/to-var:/u:U\nUser=12', 'name a directory below it')
+    machine.run('d=/srv/u; for i in $(seq 510); do d=$d/d; mkdir $d; done')
+    refuses(machine, 'two', 'Volume=/srv/u:/u:U\nUser=14', 'over 500 directories in each other')
 
 
 def test_a_payload_that_renames_while_owners_change_gains_nothing(machine):

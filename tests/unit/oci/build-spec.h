@@ -17,6 +17,7 @@ typedef struct SpecCase {
         const char *notify_socket;
         GPtrArray *file_mounts;
         GPtrArray *secret_files;
+        const SelinuxLabels *labels;
 } SpecCase;
 
 static inline SpecCase spec_case(void) {
@@ -50,6 +51,7 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
                 .payload = &payload,
                 .file_mounts = c->file_mounts,
                 .secret_files = c->secret_files,
+                .labels = c->labels,
         };
 
         return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) &&

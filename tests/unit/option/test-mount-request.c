@@ -2,7 +2,7 @@
 #include "libstart/option/mount-request.h"
 #include "tests/unit/base/expect-error.h"
 
-/* "TYPE SOURCE DESTINATION OPTIONS[ relabel]", so that a table can hold it. */
+/* "TYPE SOURCE DESTINATION OPTIONS[ shared| private]", so that a table can hold it. */
 static char *describe(const MountRequest *request) {
         static const char *const types[] = { "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts" };
         GString *text = g_string_new(types[request->type]);
@@ -10,7 +10,9 @@ static char *describe(const MountRequest *request) {
         g_string_append_printf(text, " %s %s ", request->source ?: "-", request->destination);
         for (guint i = 0; i < request->options->len; i++)
                 g_string_append_printf(text, "%s%s", i ? "," : "", (char *) request->options->pdata[i]);
-        g_string_append(text, request->relabel ? " relabel" : "");
+        g_string_append(text, request->relabel == RELABEL_SHARED  ? " shared" :
+                              request->relabel == RELABEL_PRIVATE ? " private" :
+                                                                    "");
         g_string_append(text, request->overlay ? " overlay" : "");
         g_string_append(text, request->chown ? " chown" : "");
         g_string_append(text, request->no_copy ? " nocopy" : "");
@@ -29,8 +31,8 @@ static const struct {
         { mount_request_parse_volume, "/src:/dst", "bind /src /dst rw,rprivate,rbind" },
         { mount_request_parse_volume, "/src:/dst:ro", "bind /src /dst ro,rprivate,rbind" },
         { mount_request_parse_volume, "/src:/dst:ro,nocopy,bind", "bind /src /dst ro,bind,private nocopy" },
-        { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind relabel" },
-        { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind relabel" },
+        { mount_request_parse_volume, "/src:/dst:nosuid,z", "bind /src /dst nosuid,rw,rprivate,rbind shared" },
+        { mount_request_parse_volume, "/src:/dst:Z,exec", "bind /src /dst exec,rw,rprivate,rbind private" },
         { mount_request_parse_volume, "/src:/dst:cached", "bind /src /dst rw,rprivate,rbind" },
         { mount_request_parse_volume, "/s:/d:rshared,nodev,noexec,nosuid,rw,rbind",
           "bind /s /d rshared,nodev,noexec,nosuid,rw,rbind" },
@@ -55,7 +57,7 @@ static const struct {
         { mount_request_parse_mount, "type=bind,source=/s,target=/d,readonly=false", "bind /s /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "dst=/d,type=bind", "bind /d /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,src=/s,dst=/d,bind-nonrecursive,relabel=shared",
-          "bind /s /d bind,rw,private relabel" },
+          "bind /s /d bind,rw,private shared" },
         { mount_request_parse_mount, "type=bind,\"src=/a,b\",dst=/d", "bind /a,b /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,\"src=/a\"\"b\",dst=/d", "bind /a\"b /d rw,rprivate,rbind" },
         { mount_request_parse_mount, "type=bind,src=/s=t,dst=/d,U=false,consistency=cached",
@@ -107,6 +109,9 @@ static const struct {
         { mount_request_parse_volume, "a@b:/a", KT_ERROR_USAGE, "no name of a volume" },
         { mount_request_parse_volume, "v:/a:O,U", KT_ERROR_UNSUPPORTED, "neither 'U' nor 'ro'" },
         { mount_request_parse_volume, "/v:/a:ro,O", KT_ERROR_UNSUPPORTED, "neither 'U' nor 'ro'" },
+        { mount_request_parse_volume, "/v:/a:O,rslave", KT_ERROR_UNSUPPORTED, "'O' goes with no propagation" },
+        { mount_request_parse_mount, "type=volume,src=v,dst=/a,subpath=x,bind-propagation=rshared",
+          KT_ERROR_UNSUPPORTED, "'subpath' goes with no propagation" },
         { mount_request_parse_volume, "v:/a:copy,nocopy", KT_ERROR_USAGE, "exclude each other" },
         { mount_request_parse_volume, "./data:/a", KT_ERROR_USAGE, "'./data' is relative" },
         { mount_request_parse_volume, ":/a", KT_ERROR_USAGE, "source" },
@@ -125,7 +130,13 @@ static const struct {
         { mount_request_parse_volume, "/a:/b:size=1k", KT_ERROR_USAGE, "'size' is not for a bind mount" },
         { mount_request_parse_volume, "/a:/b:U,U", KT_ERROR_USAGE, "exclude each other" },
         { mount_request_parse_volume, "/a:/b:subpath=x", KT_ERROR_USAGE, "not for a bind mount" },
-        { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10", KT_ERROR_UNSUPPORTED, "idmap" },
+        { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10", KT_ERROR_USAGE, "idmap=uids=MAP;gids=MAP" },
+        { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10;gids=0-1", KT_ERROR_USAGE, "FILE-ID-HOST-ID-COUNT" },
+        { mount_request_parse_volume, "/a:/b:idmap=uids=0-1-10#5-90-1;gids=0-1-1", KT_ERROR_USAGE, "same ids" },
+        { mount_request_parse_volume, "/a:/b:idmap,U", KT_ERROR_UNSUPPORTED, "none of 'O', 'U'" },
+        { mount_request_parse_volume, "/a:/b:O,idmap", KT_ERROR_UNSUPPORTED, "none of 'O', 'U'" },
+        { mount_request_parse_volume, "/a:/b:idmap,rshared", KT_ERROR_UNSUPPORTED, "shared or slave" },
+        { mount_request_parse_tmpfs, "/b:idmap", KT_ERROR_USAGE, "is not for a tmpfs" },
         { mount_request_parse_volume, "/a:/b:copy", KT_ERROR_USAGE, "not for a bind mount" },
         { mount_request_parse_volume, "/a:/b:upperdir=/x", KT_ERROR_UNSUPPORTED, ".mount unit" },
         { mount_request_parse_tmpfs, "t", KT_ERROR_USAGE, "'t' is not an absolute path" },
@@ -147,7 +158,8 @@ static const struct {
         { mount_request_parse_mount, "type=volume,dst=/b,ro", KT_ERROR_UNSUPPORTED, "'ro' is not for" },
         { mount_request_parse_mount, "type=image,src=i,dst=/b,dev", KT_ERROR_USAGE, "'dev' is not for" },
         { mount_request_parse_mount, "type=image,dst=/b", KT_ERROR_USAGE, "'source=' is missing" },
-        { mount_request_parse_mount, "type=image,src=i,dst=/b,rw=true", KT_ERROR_USAGE, "'rw' is not for a image" },
+        { mount_request_parse_mount, "type=image,src=i,dst=/b,rw=true", KT_ERROR_USAGE,
+          "'rw' is not for a mounted image" },
         { mount_request_parse_mount, "type=glob,src=a*,dst=/b", KT_ERROR_USAGE, "absolute" },
         { mount_request_parse_mount, "type=ramfs,src=a,dst=/b", KT_ERROR_USAGE, "has no 'src'" },
         { mount_request_parse_mount, "type=devpts,dst=/b,gid=tty", KT_ERROR_USAGE, "'tty' is no number" },

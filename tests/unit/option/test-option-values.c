@@ -101,7 +101,6 @@ static const struct {
         { "network", "pasta:-t,80", KT_ERROR_UNSUPPORTED, "use host" },
         { "network", "container:a", KT_ERROR_UNSUPPORTED, "use host" },
         { "cap-add", "x", KT_ERROR_USAGE, "'x'" },
-        { "security-opt", "label=disable", KT_ERROR_UNSUPPORTED, "label" },
         { "ulimit", "x=1", KT_ERROR_USAGE, "'x'" },
         { "sysctl", "vm.x=1", KT_ERROR_UNSUPPORTED, "vm.x" },
         { "log-driver", "k8s-file", KT_ERROR_UNSUPPORTED, "StandardOutput=append:" },

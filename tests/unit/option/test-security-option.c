@@ -16,6 +16,12 @@ static const GoodValue good[] = {
         { "unmask=ALL", "unmask off ALL" },
         { "unmask=/proc/*:all:/", "unmask off /proc/*:all:/" },
         { "seccomp=/etc/a=b:c.json", "seccomp on /etc/a=b:c.json" },
+        { "label=disable", "label off disable" },
+        { "label:disable", "label off disable" },
+        { "label:type:spc_t", "label off type:spc_t" },
+        { "label=level:s0:c1,c2", "label off level:s0:c1,c2" },
+        { "apparmor=unconfined", "apparmor off unconfined" },
+        { "apparmor=a profile//with=all", "apparmor off a profile//with=all" },
 };
 
 static const BadValue bad[] = {
@@ -26,8 +32,12 @@ static const BadValue bad[] = {
         { "seccomp", KT_ERROR_USAGE, "absolute path" },
         { "seccomp=", KT_ERROR_USAGE, "absolute path" },
         { "seccomp=profile.json", KT_ERROR_USAGE, "absolute path" },
-        { "label=disable", KT_ERROR_UNSUPPORTED, "'label'" },
-        { "apparmor=unconfined", KT_ERROR_UNSUPPORTED, "'apparmor'" },
+        { "label", KT_ERROR_USAGE, "'label=' is no label option" },
+        { "label=disabled", KT_ERROR_USAGE, "'label=disabled' is no label option" },
+        { "label=type:", KT_ERROR_USAGE, "'' is no SELinux type" },
+        { "apparmor", KT_ERROR_USAGE, "the name of a profile" },
+        { "apparmor=", KT_ERROR_USAGE, "the name of a profile" },
+        { "apparmor=a\nb", KT_ERROR_USAGE, "the name of a profile" },
         { "mask", KT_ERROR_USAGE, "the path is empty" },
         { "mask=", KT_ERROR_USAGE, "the path is empty" },
         { "mask=/a::/b", KT_ERROR_USAGE, "the path is empty" },
@@ -51,13 +61,18 @@ static char *parse(const char *value, GError **error) {
                 [SECURITY_SECCOMP] = "seccomp",
                 [SECURITY_MASK] = "mask",
                 [SECURITY_UNMASK] = "unmask",
+                [SECURITY_LABEL] = "label",
+                [SECURITY_APPARMOR] = "apparmor",
         };
         SecurityOption option;
 
         if (!security_option_parse(value, &option, error))
                 return NULL;
-        ck_assert(!option.profile || !option.paths);
-        return g_strjoin(" ", kinds[option.kind], option.enabled ? "on" : "off", option.profile ?: option.paths,
+        ck_assert_int_le(!!option.profile + !!option.paths + !!option.text, 1);
+        return g_strjoin(" ", kinds[option.kind], option.enabled ? "on" : "off",
+                         option.profile       ?:
+                                 option.paths ?:
+                                                option.text,
                          NULL);
 }
 

@@ -17,7 +17,8 @@ START_TEST(test_refusal_names_the_layer) {
         g_autoptr(GError) error = NULL;
         OverlayPlace place;
 
-        ck_assert_int_eq(overlay_mount(layers, NULL, -1, "/nonexistent", &place, &error), -1);
+        ck_assert_int_eq(
+                overlay_mount(layers, NULL, -1, &(MountLabel) MOUNT_LABEL_NULL, "/nonexistent", &place, &error), -1);
         ck_assert_ptr_nonnull(g_strrstr(error->message, "/nonexistent-layer"));
 }
 END_TEST

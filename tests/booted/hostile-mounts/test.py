@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Mounts that say how much protection they want, beside others that libcrun has to make: none may lose it."""
+
+VOLUMES = '/var/lib/containers/storage/volumes'
+
+
+def start(machine, name, keys, exec_='sleep 1000', check=True):
+    machine.container(name, f'[Container]\nImage=localhost/test/busybox\nExec={exec_}\nStopSignal=SIGKILL\n{keys}\n')
+    return machine.run(f'systemctl restart {name}', timeout=30, check=check)
+
+
+def inside(machine, name, command, check=True):
+    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command], check=check).out
+
+
+def test_an_overlay_beside_a_tmpfs(machine):
+    """libcrun makes the tmpfs, and what comes after it: the overlay is one all the same."""
+    machine.run('rm -rf /srv/lower; mkdir -p /srv/lower; echo old >/srv/lower/file')
+    start(machine, 'one', 'Tmpfs=/t\nVolume=/srv/lower:/a/b/c:O\n')
+    inside(machine, 'one', 'echo new >/a/b/c/file')
+    assert machine.read('/srv/lower/file') == 'old\n'
+
+
+def test_a_subpath_beside_a_tmpfs(machine):
+    machine.run(f'rm -rf {VOLUMES}/parts; mkdir -p {VOLUMES}/parts/_data/sub; chmod 700 {VOLUMES}/parts; '
+                f'echo all >{VOLUMES}/parts/_data/hidden; echo part >{VOLUMES}/parts/_data/sub/file')
+    start(machine, 'one', 'Tmpfs=/t\nMount=type=volume,source=parts,destination=/a/b/c,subpath=sub\n')
+    assert inside(machine, 'one', 'ls /a/b/c') == 'file\n'
+
+
+def test_an_image_beside_a_tmpfs(machine):
+    start(machine, 'one', 'Tmpfs=/t\nMount=type=image,source=localhost/test/busybox,destination=/a/b/c\n')
+    assert 'busybox' in inside(machine, 'one', 'ls /a/b/c/bin').split()
+    inside(machine, 'one', '! touch /a/b/c/x 2>/dev/null')
+
+
+def test_devices_in_an_image_that_is_mounted(machine):
+    """Whoever makes images does not give devices: as in the root."""
+    top = machine.run("podman image inspect --format '{{.GraphDriver.Data.UpperDir}}' localhost/test/busybox").out.strip()
+    machine.run(f'mknod {top}/zero c 1 5; chmod 666 {top}/zero; cp {top}/bin/busybox {top}/suid; chmod 4755 {top}/suid')
+    try:
+        start(machine, 'one', 'Mount=type=image,source=localhost/test/busybox,destination=/image\n'
+                              'Mount=type=image,source=localhost/test/busybox,destination=/part,subpath=/\n')
+        for place in ('/image', '/part', ''):
+            assert 'Permission denied' in inside(machine, 'one', f'head -c 1 {place}/zero 2>&1', check=False), place
+        options = inside(machine, 'one', 'grep -e " /image " -e " /part " /proc/self/mounts')
+        assert options.count('nodev') == 2, options
+    finally:
+        machine.run(f'rm {top}/zero {top}/suid')
+
+
+def test_mounts_that_come_last_and_what_lies_on_them(machine):
+    """In any order, with a link on the way, and with a secret."""
+    machine.run('rm -rf /srv/lower /srv/plain; mkdir -p /srv/lower/d /srv/plain; echo old >/srv/lower/file; '
+                'echo plain >/srv/plain/file; mkdir -p -m 700 /etc/credstore; echo secret >/etc/credstore/key')
+    start(machine, 'one', 'Tmpfs=/t\nVolume=/srv/plain:/o/d/x\nVolume=/srv/lower:/o:O\nVolume=/srv/lower:/t/o:O\n'
+                          'Secret=key,target=/o/d/key\nTmpfs=/o2\nReadOnly=true\nVolume=/srv/plain:/slave:rslave\n')
+    assert inside(machine, 'one', 'cat /o/d/x/file /o/d/key; for i in /o/file /t/o/file; do cat $i; echo new >$i; cat $i; '
+                                  'done') == 'plain\nsecret\nold\nnew\nold\nnew\n'
+    inside(machine, 'one', '! touch /x 2>/dev/null')
+    assert machine.run('cat /srv/lower/file; ls /srv/lower/d').out == 'old\n'
+    assert machine.run('grep -c -e /srv/lower -e overlay /proc/self/mountinfo', check=False).out == \
+        machine.run('systemctl stop one; grep -c -e /srv/lower -e overlay /proc/self/mountinfo', check=False).out
+    machine.container('two', '[Container]\nImage=localhost/test/busybox\nExec=true\nTmpfs=/t\nVolume=/srv/lower:/t/o:O\n'
+                             'Tmpfs=/t/o/t\n')
+    assert machine.run('systemctl start two', check=False).status != 0
+    assert "'/t/o/t': above it is an overlay" in machine.journal('two')
+
+
+def test_a_user_namespace_changes_none_of_this(machine):
+    machine.run('rm -rf /srv/lower; mkdir -p /srv/lower/d; echo old >/srv/lower/file; chmod -R go+rwX /srv/lower')
+    start(machine, 'one', 'UIDMap=0:100000:65536\nGIDMap=0:100000:65536\nTmpfs=/t\nVolume=/srv/lower:/t/o:O\n'
+                          'Mount=type=image,source=localhost/test/busybox,destination=/t/i\n')
+    assert inside(machine, 'one', 'cat /t/o/file; echo new >/t/o/file; cat /t/o/file; ls /t/i/bin/busybox') == \
+        'old\nnew\n/t/i/bin/busybox\n'
+    assert machine.read('/srv/lower/file') == 'old\n'
