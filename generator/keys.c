@@ -483,7 +483,7 @@ static const Key container_keys[] = {
         { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
         { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
-        { "RunInit", READ_BOOLEAN, NULL, NOT_YET "use an image or an Exec= with an init of its own" },
+        { "RunInit", READ_BOOLEAN, handle_option, "init" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
         { "Secret", READ_ARGS, handle_option, "secret" },
         { "SecurityLabelDisable", READ_BOOLEAN, handle_label_flag, "disable" },

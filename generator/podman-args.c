@@ -153,8 +153,6 @@ static const PodmanOption options[] = {
         { "identity", 0, VALUE, GLOBAL, NO_COMMAND },
         { "image-volume", 0, VALUE, ADVICE("write Volume= or Tmpfs= for the directories that are meant") },
         { "imagestore", 0, VALUE, GLOBAL, ADVICE("name the directory in imagestore of storage.conf(5)") },
-        { "init", 0, FLAG, KEY("RunInit") },
-        { "init-path", 0, VALUE, ADVICE("mount the program with Volume=, and name it in Entrypoint=") },
         { "interactive", 'i', FLAG, NO_TERMINAL },
         { "ip", 0, VALUE, KEY("IP") },
         { "ip6", 0, VALUE, KEY("IP6") },
@@ -224,9 +222,6 @@ static const PodmanOption options[] = {
         { "storage-driver", 0, VALUE, GLOBAL,
           FINE_OR("overlay", "keyturn can only mount images of the overlay driver") },
         { "syslog", 0, FLAG, GLOBAL, FINE("*") },
-        { "systemd", 0, VALUE,
-          FINE_OR("false", "write Tmpfs=/run, Tmpfs=/tmp, Unmask=/sys/fs/cgroup and "
-                           "StopSignal=RTMIN+3 for an init, and Delegate=yes in [Service]") },
         { "timeout", 0, VALUE, IN_SERVICE("RuntimeMaxSec=") },
         { "tls-verify", 0, FLAG, NO_PULL },
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },

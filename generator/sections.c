@@ -11,6 +11,7 @@
 #include "generator/sections.h"
 #include "generator/source-path.h"
 #include "libstart/option/signal-name.h"
+#include "libstart/option/systemd-mode.h"
 
 /*
  * [Unit]
@@ -235,6 +236,24 @@ static void set_watchdog_signal(Container *container) {
                 service_set(service, "WatchdogSignal", "SIGKILL");
 }
 
+/* As far as the file says it: the image's command is not known here. */
+static bool is_init(const LaunchArgs *args) {
+        const char *words[] = { args->entrypoint, NULL, NULL, NULL };
+        SystemdMode mode = SYSTEMD_AUTO;
+
+        if (args->systemd && !systemd_mode_parse(args->systemd, &mode, NULL))
+                return false;
+        for (guint i = 0; !args->entrypoint && i < MIN(args->command->len, G_N_ELEMENTS(words) - 1); i++)
+                words[i] = args->command->pdata[i];
+        return args->init != FLAG_TRUE && systemd_mode_applies(mode, words);
+}
+
+/* systemd has to leave the cgroups to an init that this makes, and to give it controllers. */
+static void set_delegate(Container *container) {
+        if (is_init(container->args) && !user_value(container->service, "Delegate"))
+                service_set(container->service, "Delegate", "yes");
+}
+
 /* Podman gives a payload ten seconds, systemd ninety. */
 static void set_stop_timeout(Container *container) {
         Service *service = container->service;
@@ -271,6 +290,7 @@ void sections_service(Container *container) {
         check_input(container);
         set_kill_signal(container);
         set_watchdog_signal(container);
+        set_delegate(container);
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);

@@ -14,6 +14,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/keyring.h"
 #include "libstart/base/log.h"
+#include "libstart/base/path-value.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/streams.h"
 
@@ -66,9 +67,24 @@ static bool check_filter(const ContainerUnit *container, const char *root, GErro
         return true;
 }
 
+/* Where the payload is: an init is in a cgroup below the service's, which cannot have processes of its own then. What is
+ * not below that, for whatever reason, is not entered. */
+static char *find_cgroup(const ContainerUnit *container) {
+        g_autofree char *file = g_strdup_printf("/proc/%u/cgroup", container->pid);
+        g_autofree char *text = NULL, *cgroup = NULL;
+        const char *begin;
+
+        if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
+                return NULL;
+        begin += strlen("0::");
+        cgroup = g_strndup(begin, strcspn(begin, "\n"));
+        return path_value_covers(container->cgroup, cgroup) ? g_steal_pointer(&cgroup) : NULL;
+}
+
 /* So that the unit's limits count, and stopping it ends the command, too. */
 static bool enter_cgroup(const ContainerUnit *container, GError **error) {
-        g_autofree char *path = g_build_filename("/sys/fs/cgroup", container->cgroup, "cgroup.procs", NULL);
+        g_autofree char *cgroup = find_cgroup(container);
+        g_autofree char *path = g_build_filename("/sys/fs/cgroup", cgroup ?: container->cgroup, "cgroup.procs", NULL);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
 
         if (container->cgroup[0] != '/' || fd < 0 || write(fd, "0", 1) != 1)

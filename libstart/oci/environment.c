@@ -285,6 +285,8 @@ static void add_defaults(Environment *env, const SpecInput *input) {
         add_home(env, find_home(input));
         if (!find_value(env, "HOSTNAME="))
                 add_pair(env, "HOSTNAME=", input->hostname);
+        if (input->uuid && !find_value(env, "container_uuid="))
+                add_pair(env, "container_uuid=", input->uuid);
         add_systemd(env, input);
 }
 

@@ -17,6 +17,7 @@ static void add_list(GPtrArray *words, char *const *list) {
  * entrypoint; [] counts as none. */
 static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_is_none, GError **error) {
         char message[256];
+        guint first = words->len;
         yajl_val tree;
         bool ok = true;
 
@@ -40,15 +41,21 @@ static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_i
         if (!ok)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--entrypoint: '%s': the array holds something that is no string", entrypoint);
-        if (words->len == 1 && ((const char *) words->pdata[0])[0] == '\0')
-                g_ptr_array_set_size(words, 0);
+        if (words->len == first + 1 && ((const char *) words->pdata[first])[0] == '\0')
+                g_ptr_array_set_size(words, (int) first);
         return true;
 }
 
 char **payload_args_build(const ContainerRequest *request, const ImageConfig *image, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
         bool use_image_cmd = true;
+        guint n_init;
 
+        if (request->init) {
+                g_ptr_array_add(words, g_strdup(INIT_INSIDE));
+                g_ptr_array_add(words, g_strdup("--"));
+        }
+        n_init = words->len;
         if (!request->entrypoint)
                 add_list(words, image->entrypoint);
         else if (!add_entrypoint(words, request->entrypoint, &use_image_cmd, error))
@@ -58,7 +65,7 @@ char **payload_args_build(const ContainerRequest *request, const ImageConfig *im
         if (request->command->len == 0 && use_image_cmd)
                 add_list(words, image->cmd);
 
-        if (words->len == 0) {
+        if (words->len == n_init) {
                 error_set(error, KT_ERROR_NOT_FOUND,
                           "There is nothing to run: set Exec= or Entrypoint=, the image names no command%s",
                           request->entrypoint ? " of use with this entrypoint" : "");

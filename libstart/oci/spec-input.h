@@ -5,6 +5,7 @@
 
 #include "libstart/oci/host-facts.h"
 #include "libstart/oci/image-config.h"
+#include "libstart/oci/payload-plan.h"
 #include "libstart/oci/selinux-label.h"
 #include "libstart/oci/user.h"
 #include "libstart/option/request.h"
@@ -23,9 +24,11 @@ typedef struct SpecInput {
         const char *hostname;  /* the container's */
         const GArray *uid_map; /* of its user namespace (option/id-map.h), or NULL: it has the host's */
         const GArray *gid_map;
-        const char *userns_path;   /* that namespace's file; NULL: a new one */
-        guint64 capabilities;      /* its bounding set, a mask as in option/capability.h */
-        int stop_signal;           /* spec_find_stop_signal() */
+        const char *userns_path; /* that namespace's file; NULL: a new one */
+        guint64 capabilities;    /* its bounding set, a mask as in option/capability.h */
+        const PayloadPlan *payload;
+        const char *uuid;          /* an init's: $container_uuid; or NULL */
+        const char *init_program;  /* the host's, for request->init; or NULL */
         const char *root;          /* absolute: the host's directory that its root file system is mounted on */
         const char *volumes;       /* the host's directory of named volumes; NULL where none is asked for */
         bool root_is_kept;         /* what the payload writes to its root stays */

@@ -5,6 +5,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/oci/environment.h"
+#include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/id-map.h"
@@ -418,9 +419,26 @@ static void add_defaults(MountList *list, const SpecInput *input) {
                         add_option(mount, "ro");
                 if (request->privileged)
                         remove_option(mount, "ro");
-                else if (g_str_equal(destination, "/sys/fs/cgroup") && !is_cgroup_unmasked(request->unmasked))
+                else if (g_str_equal(destination, "/sys/fs/cgroup") && !input->payload->is_systemd &&
+                         !is_cgroup_unmasked(request->unmasked))
                         add_option(mount, "ro");
         }
+}
+
+/* What systemd wants to find empty and writable. */
+static void add_places_of_init(MountList *list, const SpecInput *input) {
+        static const char *const places[] = { "/run", "/run/lock", "/tmp", "/var/log/journal" };
+
+        for (size_t i = 0; input->payload->is_systemd && i < G_N_ELEMENTS(places); i++)
+                add_tmpfs(list, places[i]);
+}
+
+/* Nobody writes to the host's program through it, nor through /proc/1/exe. */
+static void add_init_program(MountList *list, const SpecInput *input) {
+        static const char *const options[] = { "bind", "ro", "nosuid", "nodev", "rprivate", NULL };
+
+        if (input->init_program && !has_mount(list, INIT_INSIDE))
+                add_mount(list, make_mount(INIT_INSIDE, "bind", input->init_program, options));
 }
 
 /* For a payload that labels files itself: the policy's file system, which is masked in other containers. */
@@ -464,9 +482,11 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
         if (!add_requests(&list, input, error) || !add_devices(&list, input->host, error) ||
             !add_secrets(&list, input, error))
                 return false;
+        add_places_of_init(&list, input);
         add_writable_places(&list, input);
         add_files(&list, input);
         add_notify_socket(&list, input);
+        add_init_program(&list, input);
         add_selinux(&list, input);
         add_defaults(&list, input);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "libstart/base/log.h"
-#include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/ulimit.h"
@@ -140,16 +139,14 @@ static void add_limits(Process *process, const SpecInput *input) {
         set_default_limit(process, "RLIMIT_NPROC", host->nproc_hard, host->can_raise_limits);
 }
 
-bool spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *input, GError **error) {
+void spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *input) {
         Process *process = spec->process = g_new0(Process, 1);
 
         process->cwd = g_strdup(input->request->workdir ?: input->image->working_dir ?: "/");
         process->user = make_user(input->user);
         process->env = g_strdupv((char **) input->environment);
         process->env_len = process->env ? g_strv_length(process->env) : 0;
-        process->args = payload_args_build(input->request, input->image, error);
-        if (!process->args)
-                return false;
+        process->args = g_strdupv(input->payload->args);
         process->args_len = g_strv_length(process->args);
         process->no_new_privileges = input->request->no_new_privileges;
         process->no_new_privileges_present = process->no_new_privileges;
@@ -157,5 +154,4 @@ bool spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *
         process->apparmor_profile = g_strdup(input->request->apparmor);
         add_capabilities(process, input);
         add_limits(process, input);
-        return true;
 }

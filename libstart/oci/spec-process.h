@@ -7,7 +7,7 @@
 #include "libstart/oci/spec-input.h"
 
 /* The spec's process: arguments, environment, user, capabilities, limits. */
-bool spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *input, GError **error);
+void spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *input);
 
 /* The capabilities of a container's bounding set, for SpecInput: what is asked for, as far as the machine has it, and the
  * label of the container or the image wants it. */

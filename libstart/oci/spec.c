@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
 #include "libstart/option/annotation.h"
-#include "libstart/option/signal-name.h"
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_gen, yajl_gen_free, NULL)
 
@@ -31,14 +29,6 @@ static void set_annotation(Spec *spec, const char *assignment, size_t key_length
                                       assignment[key_length] ? assignment + key_length + 1 : "");
 }
 
-bool spec_find_stop_signal(const ContainerRequest *request, const ImageConfig *image, int *ret, GError **error) {
-        *ret = request->stop_signal ?: SIGTERM;
-        if (request->stop_signal != 0 || !image->stop_signal || signal_name_parse(image->stop_signal, ret, error))
-                return true;
-        g_prefix_error(error, "The image's STOPSIGNAL: ");
-        return false;
-}
-
 /* As Podman records it: by number. */
 static void add_stop_signal(Spec *spec, int number) {
         char text[16];
@@ -52,7 +42,7 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
         const GPtrArray *labels = input->request->labels, *annotations = input->request->annotations;
 
         spec->annotations = g_new0(json_map_string_string, 1);
-        add_stop_signal(spec, input->stop_signal);
+        add_stop_signal(spec, input->payload->stop_signal);
         for (guint i = 0; i < labels->len; i++) {
                 const char *label = labels->pdata[i];
 
@@ -80,8 +70,8 @@ Spec *spec_build(const SpecInput *input, GError **error) {
         spec->oci_version = g_strdup(OCI_VERSION);
         spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
-        if (!spec_add_process(spec, input, error) || !spec_add_mounts(spec, input, error) ||
-            !spec_add_linux(spec, input, error))
+        spec_add_process(spec, input);
+        if (!spec_add_mounts(spec, input, error) || !spec_add_linux(spec, input, error))
                 return NULL;
         add_annotations(spec, input);
         return g_steal_pointer(&spec);

@@ -8,9 +8,6 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_spec_schema_config_schema)
 
-/* By which signal the payload is to be stopped. */
-bool spec_find_stop_signal(const ContainerRequest *request, const ImageConfig *image, int *ret, GError **error);
-
 /* The OCI runtime spec of a container: Podman's default container, and what request and image make of it.
  * There is no seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are
  * systemd's). Free with free_runtime_spec_schema_config_schema(). */

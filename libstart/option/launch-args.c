@@ -217,6 +217,10 @@ static bool read_log_option(ContainerRequest *request, const char *value, GError
         return log_option_parse(value, &request->log_tag, error);
 }
 
+static bool read_systemd(ContainerRequest *request, const char *value, GError **error) {
+        return systemd_mode_parse(value, &request->systemd, error);
+}
+
 static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
         return signal_name_parse(value, &request->stop_signal, error);
 }
@@ -289,6 +293,10 @@ static const Option options[] = {
         { "--label", 'l', LIST(labels), KEEP(labels), "KEY=VALUE", "label of the container" },
         { "--annotation", 0, LIST(annotations), CHECK(annotation_check, annotations), "KEY=VALUE", "OCI annotation" },
         { "--entrypoint", 0, STRING(entrypoint), KEEP(entrypoint), "COMMAND", "replaces the image's entrypoint" },
+        { "--init", 0, FLAG(init), "run it below catatonit, which waits for orphans" },
+        { "--init-path", 0, STRING(init_path), CHECK(path_value_check, init_path), "FILE", "or below this program" },
+        { "--systemd", 0, STRING(systemd), READ(read_systemd), "true|false|always",
+          "the payload is an init like systemd" },
         { "--user", 'u', STRING(user), CHECK(check_user, user), "USER[:GROUP]", "name or id the payload runs as" },
         { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
         { "--workdir", 'w', STRING(workdir), CHECK(path_value_check, workdir), "DIR", "working directory" },

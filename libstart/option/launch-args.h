@@ -31,6 +31,9 @@ typedef struct LaunchArgs {
         char *entrypoint;     /* "" clears the image's; a JSON array; else one word */
         char *user;           /* USER[:GROUP] */
         GPtrArray *group_add; /* GROUP[,GROUP...] */
+        LaunchFlag init;      /* below an init of the host's */
+        char *init_path;      /* which; else catatonit */
+        char *systemd; /* is the payload an init itself? true (default: if it is called like one), always, false */
         char *workdir;
         GPtrArray *env;       /* NAME=VALUE, NAME (from the launcher's environment), PREFIX* */
         GPtrArray *env_files; /* absolute paths, in podman's format */

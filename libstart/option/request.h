@@ -10,6 +10,7 @@
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
 #include "libstart/option/storage-option.h"
+#include "libstart/option/systemd-mode.h"
 #include "libstart/option/userns-request.h"
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
@@ -30,6 +31,9 @@ typedef struct ContainerRequest {
         const char *user;         /* USER[:GROUP]; NULL: the image's */
         GPtrArray *groups;        /* owned: further groups, each a name or a number */
         bool keep_groups;         /* those that libstart itself has, instead */
+        bool init;                /* below an init of the host's: */
+        const char *init_path;    /* that one; NULL: catatonit, where Podman looks for it */
+        SystemdMode systemd;
         const char *workdir;
         const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
         const char *env_list;       /* file with more of `env` (env-list.h) */

@@ -18,9 +18,11 @@
 #include "libstart/run/hand-over.h"
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
+#include "libstart/run/init-program.h"
 #include "libstart/run/labels.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/oci-hooks.h"
+#include "libstart/run/own-cgroup.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
@@ -67,7 +69,9 @@ struct Start {
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
-        int stop_signal;
+        PayloadPlan payload;
+        char *init_program; /* or NULL */
+        char *uuid;         /* or NULL */
         GBytes *filter;
 
         /* connected */
@@ -97,6 +101,9 @@ void start_free(Start *start) {
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
         free_runtime_spec_schema_config_schema(start->spec);
+        payload_plan_clear(&start->payload);
+        g_free(start->init_program);
+        g_free(start->uuid);
         g_clear_pointer(&start->filter, g_bytes_unref);
         payload_log_close(&start->log);
         payload_notify_close(&start->notify);
@@ -153,6 +160,14 @@ static bool find(Start *start, GError **error) {
         return true;
 }
 
+/* Podman's is the begin of an id that a container has only once. Transfer full. */
+static char *make_uuid(void) {
+        g_autofree char *random = g_uuid_string_random();
+        g_auto(GStrv) parts = g_strsplit(random, "-", -1);
+
+        return g_strjoinv("", parts);
+}
+
 static bool find_mounts(Start *start, GError **error) {
         return requested_mounts_expand(start->request.mounts, error) &&
                requested_mounts_find_volumes(start->request.mounts, &start->volumes, error);
@@ -189,6 +204,23 @@ static bool has_notify_socket(const Start *start) {
         return start->request.notify == NOTIFY_CONTAINER && getenv("NOTIFY_SOCKET");
 }
 
+/* The payload's words, and what an init needs that other payloads do not. */
+static bool plan_payload(Start *start, SpecInput *input, GError **error) {
+        if (!payload_plan_make(&start->request, start->root.config, &start->payload, error))
+                return false;
+        if (start->request.init) {
+                start->init_program = init_program_find(&start->request, error);
+                if (!start->init_program)
+                        return false;
+        }
+        if (start->payload.is_systemd)
+                start->uuid = make_uuid();
+        input->payload = &start->payload;
+        input->init_program = start->init_program;
+        input->uuid = start->uuid;
+        return true;
+}
+
 /* The spec, the environment and the capabilities that a filter is needed for. For running, the environment stays out of
  * the spec: runtime.c has it as it is, and a copy of thousands of variables would only cost. */
 static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, GError **error) {
@@ -215,8 +247,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
-            !spec_find_stop_signal(input.request, input.image, &input.stop_signal, error) ||
-            !host_find_devices(&start->host, &start->request, error) ||
+            !plan_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
             !cdi_devices_find(&start->request, &start->cdi, error) ||
             !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
                                    start->host.device_nodes, error))
@@ -232,7 +263,6 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         start->spec = spec_build(&input, error);
         if (start->spec)
                 cdi_devices_apply(&start->cdi, start->spec);
-        start->stop_signal = input.stop_signal;
         *ret_capabilities = input.capabilities;
         return start->spec;
 }
@@ -290,6 +320,11 @@ static bool connect_payload(Start *start, GError **error) {
                payload_log_open(&start->log, &start->request, &start->outside, error);
 }
 
+static bool enter_own_cgroup(const Start *start, GError **error) {
+        return !start->payload.is_systemd ||
+               own_cgroup_enter(user_namespace_uid(&start->userns, 0), user_namespace_gid(&start->userns, 0), error);
+}
+
 static bool prepare(Start *start, GError **error) {
         guint64 capabilities;
 
@@ -297,7 +332,8 @@ static bool prepare(Start *start, GError **error) {
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
             !apply_hooks(start, error) || !check_nodes(start, error) ||
             !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error))
+            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error) ||
+            !enter_own_cgroup(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -354,8 +390,9 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
         /* What the request says, the unit says as well. */
-        if (start->systemd && !result.exited && start->request.stop_signal == 0 && start->stop_signal != SIGTERM)
-                stop_unit_start(start->unit, start->stop_signal);
+        if (start->systemd && !result.exited && start->request.stop_signal == 0 &&
+            start->payload.stop_signal != SIGTERM)
+                stop_unit_start(start->unit, start->payload.stop_signal);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """How a payload is stopped: by its image's signal, by a watchdog, as an init, below an init."""
 
+import os
+import re
+import subprocess
 import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
 
 # Says which signal came, and what it is.
 TRAPS = '''sh -c "trap 'echo got TERM; exit 0' TERM; trap 'echo got QUIT; exit 0' QUIT; trap 'echo got USR1; exit 0' USR1; \
@@ -142,3 +147,207 @@ def test_exec_takes_options_in_one_word(machine):
     out = machine.run(['script', '-qec', 'keyturnctl exec -it in tty', '/dev/null']).out
     assert '/dev/pts/0' in out and 'Unknown' not in out, out
     assert machine.run('echo hello | keyturnctl exec -i in cat').out == 'hello\n'
+
+
+# ---- RunInit=
+
+INIT = '/usr/local/libexec/podman/catatonit'
+
+
+def build_init(machine):
+    machine.write(INIT, '')
+    subprocess.run(['gcc', '-std=gnu17', '-O2', '-static', '-o', machine.path(INIT), os.path.join(HERE, 'orphans.c')],
+                   check=True)
+    machine.run(f'chmod 755 {INIT}')
+
+
+def test_init_below(machine):
+    """Its arguments and its mount are Podman's; it waits for orphans, and is given the signals."""
+    build_init(machine)
+    script = '''sh -c "trap 'echo got TERM; exit 0' TERM; (sleep 0.1 &); tr '\\\\0' ' ' </proc/1/cmdline; echo; \
+grep podman-init /proc/mounts | cut -d' ' -f2-4; echo x >/run/podman-init; echo x >/proc/1/exe; sleep 0.5; \
+ps -o pid,stat,comm; echo done; while :; do sleep 0.05; done"'''
+    container(machine, 'below', script, more='RunInit=true')
+    machine.wait_for(lambda: 'done' in machine.journal('below').splitlines())
+    log = machine.journal('below')
+    assert '/run/podman-init -- sh -c' in log, log
+    assert re.search(r'^/run/podman-init overlay ro,', log, re.M), log
+    assert log.count('Read-only file system') == 2, log
+    assert not re.search(r'\bZ\b.*sleep', log), log
+    machine.run('systemctl stop below')
+    assert said(machine, 'below') == ['got TERM'] and state(machine, 'below') == ('inactive', 'success')
+    words = machine.run('podman run --rm --network none --cgroups=disabled --ulimit host '
+                        f'--init --init-path {INIT} localhost/test/busybox '
+                        'sh -c "tr \'\\\\0\' \' \' </proc/1/cmdline; echo; grep podman-init /proc/mounts | cut -d\' \' -f2,4"',
+                        check=False)
+    assert words.out.startswith('/run/podman-init -- sh -c') and '/run/podman-init ro,' in words.out, words
+
+
+def test_init_of_ones_own(machine):
+    build_init(machine)
+    machine.run(f'mv {INIT} /srv/my-init')
+    container(machine, 'mine', 'sleep 1000', more='PodmanArgs=--init --init-path=/srv/my-init')
+    assert machine.run('cat /proc/$(systemctl show -P MainPID mine)/comm').out == 'podman-init\n'
+    machine.run('systemctl stop mine; rm /srv/my-init')
+    assert state(machine, 'mine') == ('failed', 'exit-code')  # 128 + SIGTERM: sleep(1) has no handler, and dies of it
+    machine.container('none', '[Container]\nImage=localhost/test/busybox\nExec=true\nNetwork=host\nRunInit=yes')
+    assert machine.run('systemctl start none', check=False).status != 0
+    assert "install the package 'catatonit'" in machine.journal('none')
+
+
+# ---- the payload is an init
+
+# Tells what an init looks at; what follows "ready" is an attack.
+FAKE = '''#!/bin/sh
+trap 'echo got RTMIN+3; exit 0' 37
+trap 'echo got TERM; exit 0' TERM
+env | grep -o '^container_uuid=[0-9a-f]\\{32\\}$' | cut -d= -f1
+for place in /run /run/lock /tmp /var/log/journal /sys/fs/cgroup; do
+    grep " $place " /proc/mounts | grep -o "$place [a-z0-9]* [a-z,]*\\(nosuid\\|nodev\\|noexec\\)"
+done
+mkdir /sys/fs/cgroup/made && echo made
+cat /proc/self/cgroup | grep ^0
+[ -e /run/.containerenv ] && echo contained
+echo ready
+%s
+while :; do sleep 0.05; done
+'''
+
+
+def fake_init(machine, attack=''):
+    machine.write('/srv/init', FAKE % attack, 0o755)
+    return 'Volume=/srv/init:/sbin/init:ro\n'
+
+
+def what_it_has(lines):
+    return {line for line in lines if re.match('/|0::|made|contain', line)}
+
+
+def lines_of(machine, name):
+    machine.wait_for(lambda: 'ready' in machine.journal(name).splitlines(), 20)
+    return machine.journal(name).splitlines()
+
+
+# What Podman's has; the cgroup file system has more flags here.
+GIVEN = {'container_uuid', '/run tmpfs rw,nosuid,nodev', '/run/lock tmpfs rw,nosuid,nodev', '/tmp tmpfs rw,nosuid,nodev',
+         '/var/log/journal tmpfs rw,nosuid,nodev', 'made', '0::/', 'contained'}
+OWN_FLAGS = {'/sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec'}
+
+
+def check_podman(machine):
+    # Its service has the payload's lines twice: once from conmon.
+    machine.run('systemd-run --unit=other -p Delegate=yes -p KillMode=mixed podman run --rm --name other --network host '
+                '--cgroups=split --log-driver none -v /srv/init:/sbin/init:ro localhost/test/busybox /sbin/init')
+    theirs = what_it_has(lines_of(machine, 'other'))
+    assert theirs == GIVEN, theirs ^ GIVEN
+    assert machine.run('podman inspect other --format "{{.Config.StopSignal}}"').out.strip() in ('37', 'SIGRTMIN+3')
+    machine.run('podman stop other')
+    assert said(machine, 'other') == ['got RTMIN+3']
+
+
+def test_init_is_given_what_podman_gives_it(machine):
+    container(machine, 'sys', '/sbin/init', more=fake_init(machine))
+    own = what_it_has(lines_of(machine, 'sys'))
+    assert own == GIVEN | OWN_FLAGS, own ^ (GIVEN | OWN_FLAGS)
+    machine.run('systemctl stop sys')
+    assert said(machine, 'sys') == ['got RTMIN+3']
+    assert state(machine, 'sys') == ('inactive', 'success')
+    assert machine.run('test -e /sys/fs/cgroup/system.slice/sys.service', check=False).status != 0
+    if machine.suite == 'trixie':  # the Podman of Debian 12 wants to raise limits, which it may not here
+        check_podman(machine)
+
+
+def test_who_is_an_init(machine):
+    volume = fake_init(machine)
+    container(machine, 'never', '/sbin/init', more=volume + 'PodmanArgs=--systemd=false')
+    container(machine, 'always', '/sbin/init2', more='Volume=/srv/init:/sbin/init2:ro\nPodmanArgs=--systemd=always')
+    container(machine, 'image', '/sbin/init', IMAGE, more=volume + 'Entrypoint=')
+    assert 'made' not in lines_of(machine, 'never')
+    assert 'made' in lines_of(machine, 'always')
+    assert machine.show('never', 'Delegate') == 'no' and machine.show('always', 'Delegate') == 'yes'
+    machine.run('systemctl stop never always')
+    assert said(machine, 'never') == ['got TERM'] and said(machine, 'always') == ['got RTMIN+3']
+    # The image's signal counts more than an init's.
+    assert '"org.opencontainers.image.stopSignal":"10"' in machine.run('cat /run/keyturn/image/*/config.json').out
+    assert re.search('^0::/$', machine.run('keyturnctl exec image cat /proc/self/cgroup').out, re.M)
+    machine.run('systemctl kill --signal=SIGKILL image')
+
+
+def cgroups_of(machine, pid):
+    """Of all processes in the same PID namespace."""
+    return machine.run(f'ns=$(readlink /proc/{pid}/ns/pid); for p in /proc/[0-9]*; do '
+                       '[ "$(readlink $p/ns/pid)" = "$ns" ] && grep ^0 $p/cgroup; done; true').out.split()
+
+
+def test_init_cannot_leave_its_cgroup(machine):
+    attack = '''
+mkdir /tmp/all && mount -t cgroup2 none /tmp/all && echo mounted
+for dir in /sys/fs/cgroup /tmp/all /proc/1/root/sys/fs/cgroup; do
+    for up in $dir/.. $dir/../.. $dir/made; do (sleep 1000 & echo $! >$up/cgroup.procs); done
+    for limit in memory.max pids.max cpu.max cgroup.max.descendants cgroup.max.depth; do echo max >$dir/$limit; done
+done
+unshare -C true; nsenter -t 1 -C true; echo tried
+'''
+    pid = container(machine, 'away', '/sbin/init', more=fake_init(machine, attack) + 'AddCapability=CAP_SYS_ADMIN')
+    machine.wait_for(lambda: 'tried' in machine.journal('away'))
+    assert 'mounted' in machine.journal('away')
+    cgroups = cgroups_of(machine, pid)
+    assert len(cgroups) > 2 and all(c.startswith('0::/system.slice/away.service/payload') for c in cgroups), cgroups
+    limits = machine.run('cd /sys/fs/cgroup/system.slice/away.service; cat cgroup.max.descendants cgroup.max.depth').out
+    assert limits.split() == ['4096', '32'], limits
+    machine.run('systemctl stop away')
+    assert machine.run('test -e /sys/fs/cgroup/system.slice/away.service', check=False).status != 0
+
+
+def test_init_cannot_hold_its_stop(machine):
+    """It freezes itself, and leaves as many cgroups as it can."""
+    attack = '''
+i=0; while mkdir /sys/fs/cgroup/many$i 2>/dev/null; do i=$((i + 1)); done; echo $i were made
+d=/sys/fs/cgroup/many0; while mkdir $d/x 2>/dev/null; do d=$d/x; done
+echo $$ >/sys/fs/cgroup/many1/cgroup.procs; echo 1 >/sys/fs/cgroup/many1/cgroup.freeze
+'''
+    container(machine, 'cold', '/sbin/init', more=fake_init(machine, attack) + 'StopTimeout=1')
+    frozen = '/sys/fs/cgroup/system.slice/cold.service/payload/many1/cgroup.freeze'
+    machine.wait_for(lambda: machine.run(f'cat {frozen}', check=False).out == '1\n', 60)
+    made = int(re.search(r'^(\d+) were made', machine.journal('cold'), re.M)[1])
+    assert 3000 < made < 4096, made
+    begin = time.monotonic()
+    machine.run('systemctl stop cold')
+    assert time.monotonic() - begin < 8
+    assert machine.show('cold', 'ActiveState') == 'failed'
+    machine.wait_for(lambda: machine.run('test -e /sys/fs/cgroup/system.slice/cold.service', check=False).status != 0)
+
+
+def test_systemd_as_payload(machine):
+    """A real one, of the machine's own programs."""
+    machine.run('mkdir -p /srv/sys/usr; for l in bin sbin lib lib64; do [ -L /$l ] && cp -a /$l /srv/sys/; done; '
+                'cp -a /etc /srv/sys; for d in proc sys dev run tmp var root; do mkdir -p /srv/sys/$d; done; '
+                'rm -rf /srv/sys/etc/containers /srv/sys/etc/systemd/system')
+    machine.container('host', '''
+        [Container]
+        Rootfs=/srv/sys
+        Volume=/usr:/usr:ro
+        Exec=/sbin/init
+        Network=none
+    ''')
+    machine.run('systemctl start host')
+    machine.wait_for(lambda: machine.run('keyturnctl exec host systemctl is-system-running', check=False).out.strip()
+                     in ('running', 'degraded'), 30)
+    slices = machine.run('ls /sys/fs/cgroup/system.slice/host.service/payload').out.split()
+    assert 'init.scope' in slices and 'system.slice' in slices, slices
+    assert machine.run('keyturnctl exec host systemd-detect-virt', check=False).out.strip() == 'podman'
+    begin = time.monotonic()
+    machine.run('systemctl stop host')
+    assert time.monotonic() - begin < 9
+    assert state(machine, 'host') == ('inactive', 'success')
+    machine.run('rm -rf /srv/sys')
+
+
+def test_init_in_a_user_namespace(machine):
+    """The cgroup is its root's."""
+    container(machine, 'mapped', '/sbin/init', more=fake_init(machine) + 'UIDMap=0:100000:1000\nGIDMap=0:100000:1000')
+    assert 'made' in lines_of(machine, 'mapped')
+    owners = machine.run('cd /sys/fs/cgroup/system.slice/mapped.service; stat -c %u . payload payload/made').out
+    assert owners.split() == ['0', '100000', '100000'], owners
+    machine.run('systemctl stop mapped')
+    assert said(machine, 'mapped') == ['got RTMIN+3']

@@ -49,6 +49,7 @@ EXAMPLES = {
     'RemapUidSize': ('1000', '2000', 'RemapUsers=auto'),
     'RemapUsers': ('auto', 'keep-id'),
     'Rootfs': ('/srv/one', '/srv/two:O'),
+    'RunInit': ('yes', 'no'),
     'SeccompProfile': ('unconfined', '/etc/profile.json'),
     'Secret': ('token', 'token,type=env'),
     'SecurityLabelDisable': ('yes', 'no'),

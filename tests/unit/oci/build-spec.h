@@ -38,6 +38,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SpecCase, spec_case_clear)
 
 static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *request, GError **error) {
         g_autofree char *hostname = container_request_hostname(request, c->host.hostname);
+        g_auto(PayloadPlan) payload = { 0 };
         SpecInput input = {
                 .request = request,
                 .image = &c->image,
@@ -47,13 +48,14 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
                 .root = "/run/keyturn/camera/root",
                 .notify_socket = c->notify_socket,
                 .environment = (char *const *) c->environment,
+                .payload = &payload,
                 .file_mounts = c->file_mounts,
                 .secret_files = c->secret_files,
                 .labels = c->labels,
         };
 
         return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) &&
-                               spec_find_stop_signal(request, &c->image, &input.stop_signal, error) ?
+                               payload_plan_make(request, &c->image, &payload, error) ?
                        spec_build(&input, error) :
                        NULL;
 }

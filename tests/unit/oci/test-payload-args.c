@@ -30,6 +30,9 @@ static const struct {
         { WORDS("--entrypoint=[not json", "i"), ENTRY, CMD, "[[not json]" },
         { WORDS("--entrypoint={\"a\":1}", "i"), ENTRY, CMD, "[{\"a\":1}]" },
         { WORDS("--entrypoint=5", "i"), ENTRY, CMD, "[5]" },
+        { WORDS("--init", "i"), ENTRY, CMD, "[/run/podman-init][--][/entry][e][cmd][c d]" },
+        { WORDS("--init", "--entrypoint=[\"\"]", "i", "x"), ENTRY, CMD, "[/run/podman-init][--][x]" },
+        { WORDS("--init", "i"), NULL, NULL, NULL },
         { WORDS("--entrypoint=[\"\\u00e4\\n\"]", "i"), ENTRY, CMD, "[\303\244\n]" },
 };
 
