@@ -80,6 +80,21 @@ static void allow(Container *container, const char *value) {
         service_set(container->service, "DeviceAllow", line->str);
 }
 
+/* Podman gives it all capabilities even so; here no container has more than its file says. */
+static void check_privileged(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "PodmanArgs");
+
+        if (container->args->cap_drop->len > 0)
+                container_problem(
+                        container, container_line(container, "Container", "DropCapability") ?: line,
+                        "--privileged means all capabilities, and this drops some: leave out one of the two, "
+                        "or name what is needed (AddCapability=, AddDevice=, Unmask=)");
+        else
+                container_warning(container, line,
+                                  "--privileged: nothing protects the host from this container, which has all "
+                                  "capabilities and devices, and nothing masked");
+}
+
 /* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of the
  * user's adds to them. */
 void devices_service(Container *container) {
@@ -88,9 +103,7 @@ void devices_service(Container *container) {
         const char *unknown = is_privileged ? NULL : find_unknown_of(container);
 
         if (is_privileged)
-                container_warning(container, container_line(container, "Container", "PodmanArgs"),
-                                  "--privileged: nothing protects the host from this container, which has all "
-                                  "capabilities and devices, and nothing masked");
+                check_privileged(container);
         else if (unknown)
                 guard(container, unknown);
         if (!service_user_line(container->service, "DevicePolicy"))

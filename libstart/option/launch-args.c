@@ -561,6 +561,10 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
+        if (request->privileged && args->cap_drop->len > 0)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "--privileged means all capabilities, and --cap-drop drops some: leave out one of them");
         if (request->keep_groups && args->group_add->len > 1)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");

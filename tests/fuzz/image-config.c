@@ -45,6 +45,10 @@ static void build(const ImageConfig *image) {
         if (!user_resolve(image->user, NULL, NULL, &user, &error) ||
             !spec_find_capabilities(&request, image, &host, &input.capabilities, &error))
                 return;
+        g_auto(PayloadPlan) payload = { 0 };
+        if (!payload_plan_make(&request, image, &payload, &error))
+                return;
+        input.payload = &payload;
         g_autofree char **environment = environment_build(&input, owned, &error);
         if (!environment)
                 return;
