@@ -87,6 +87,8 @@ DIFFERENCES = [
      'both cannot be written; no device node of an image can be opened here'),
     (r'\+mount /image tmpfs bound ro,nodev,relatime private rw,mode=755', 'mount-types',
      'both cannot be written; no device node of an image can be opened here'),
+    (r'\+mount /over tmpfs whole rw,nosuid,nodev,relatime private rw,size=\d+k,nr_inodes=\d+', 'mount-types',
+     'below an overlay of the option O lies what is written to it, as older kernels want it; Podman has that on the disk'),
     (r'-mount /volume tmpfs bound .*', 'layers.*',
      'a VOLUME of the image is a directory of the writable layer; Podman makes an anonymous volume, and removes it'),
     (r'\+argv\[1[12]\] (after)?', 'arguments', "Podman's Quadlet loses an empty word and all that follow it"),
