@@ -80,17 +80,29 @@ static void allow(Container *container, const char *value) {
         service_set(container->service, "DeviceAllow", line->str);
 }
 
-/* Podman gives it all capabilities even so; here no container has more than its file says. */
+/* Podman gives it all capabilities, and no label, even so; here no container has more than its file says. */
 static void check_privileged(Container *container) {
-        const UnitLine *line = container_line(container, "Container", "PodmanArgs");
+        static const struct {
+                const char *key, *given;
+        } kept[] = {
+                { "DropCapability", "all capabilities" },
+                { "SecurityLabelType", "no SELinux label" },
+                { "SecurityLabelLevel", "no SELinux label" },
+                { "SecurityLabelFileType", "no SELinux label" },
+        };
+        bool refused = false;
 
-        if (container->args->cap_drop->len > 0)
-                container_problem(
-                        container, container_line(container, "Container", "DropCapability") ?: line,
-                        "--privileged means all capabilities, and this drops some: leave out one of the two, "
-                        "or name what is needed (AddCapability=, AddDevice=, Unmask=)");
-        else
-                container_warning(container, line,
+        for (size_t i = 0; i < G_N_ELEMENTS(kept); i++) {
+                const UnitLine *line = container_line(container, "Container", kept[i].key);
+
+                if (line && *line->value) {
+                        container_problem(container, line, "--privileged means %s: leave out one of the two",
+                                          kept[i].given);
+                        refused = true;
+                }
+        }
+        if (!refused)
+                container_warning(container, container_line(container, "Container", "PodmanArgs"),
                                   "--privileged: nothing protects the host from this container, which has all "
                                   "capabilities and devices, and nothing masked");
 }

@@ -142,7 +142,11 @@ static void append_spec_nodes(GArray *program, const GPtrArray *known,
 }
 
 static char type_of(const char *type) {
-        return !type || !type[0] ? 'a' : type[0] == 'u' ? 'c' : type[0];
+        if (!type || !type[0])
+                return 'a';
+        if (type[0] == 'u')
+                return 'c';
+        return type[0];
 }
 
 static void append_spec_rules(GArray *program, const runtime_spec_schema_config_linux_resources *resources) {
@@ -226,7 +230,7 @@ static bool detach(int cgroup, guint32 id) {
 /* A service that is restarted may keep its cgroup, and with it the program of its last start: it could forbid a device
  * that has come since. What systemd has attached stays. */
 static bool replace(int cgroup, int program) {
-        guint32 ids[PROGRAMS_MAX];
+        guint32 ids[PROGRAMS_MAX] = { 0 };
         union bpf_attr attr = {
                 .query = { .target_fd = (guint32) cgroup,
                            .attach_type = BPF_CGROUP_DEVICE,

@@ -128,7 +128,7 @@ static bool find_reply(const GString *text, int *ret_type, const char **ret_body
 
                 if ((gsize) (end - at) < HEADER_SIZE + fields + body)
                         return false;
-                *ret_type = at[1];
+                *ret_type = (unsigned char) at[1];
                 *ret_body = at + HEADER_SIZE + fields;
                 *ret_size = body;
                 if (*ret_type == METHOD_RETURN || *ret_type == METHOD_ERROR)
