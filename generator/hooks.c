@@ -81,7 +81,10 @@ void hooks_finish(Container *container, Hooks *hooks) {
         };
 
         if (!find_known(hooks)) {
-                container_problem(container, NULL, "%s", hooks->error->message);
+                container_problem(
+                        container, NULL,
+                        "Which OCI hooks there are cannot be known (hooks.d, and hooks_dir of containers.conf): %s",
+                        hooks->error->message);
                 return;
         }
         for (guint i = 0; i < hooks->known->len; i++) {
