@@ -148,7 +148,6 @@ CASES = {
     'dns-none': 'DNS=none',
     'privileged': '''
         PodmanArgs=--privileged
-        DropCapability=CHOWN
         Mask=/etc/passwd
     ''',
     'privileged-user': '''
