@@ -8,6 +8,7 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
+#include "libstart/option/hook-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
@@ -258,6 +259,11 @@ static bool check_env(const char *value, GError **error) {
         return true;
 }
 
+static bool check_hook(const char *value, GError **error) {
+        return path_value_check(value + (g_str_has_prefix(value, HOOK_WORD_MAYBE) ? strlen(HOOK_WORD_MAYBE) : 0),
+                                error);
+}
+
 typedef enum Kind {
         KIND_STRING,
         KIND_LIST,
@@ -354,7 +360,7 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
-        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
+        { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },

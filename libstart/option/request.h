@@ -69,7 +69,7 @@ typedef struct ContainerRequest {
         NetworkMode network;
 
         /* keyturn's own */
-        const GPtrArray *hooks; /* files of hooks.d, absolute, in their order */
+        const GPtrArray *hooks; /* as in hook-word.h, in their order */
         const char *untrusted_list, *state_dir;
 
         /* flags, as the options are named */
