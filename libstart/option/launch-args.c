@@ -327,7 +327,8 @@ static const Option options[] = {
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
-        { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
+        { "--network", 0, STRING(network), READ(read_network), "MODE",
+          "host, none, pinned:NAME, ns:PATH, container:UNIT" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
@@ -574,7 +575,7 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, GE
         if (request->keep_groups && args->group_add->len > 1)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
-        if (!dns_request_check(&request->dns, request->network, error)) {
+        if (!dns_request_check(&request->dns, request->network.mode, error)) {
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }

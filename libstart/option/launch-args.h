@@ -54,7 +54,7 @@ typedef struct LaunchArgs {
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network;          /* host, none */
+        char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         GPtrArray *dns, *dns_search, *dns_option;
 

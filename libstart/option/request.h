@@ -66,7 +66,7 @@ typedef struct ContainerRequest {
         LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
-        NetworkMode network;
+        NetworkChoice network;
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */
