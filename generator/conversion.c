@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
+#include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
@@ -53,6 +54,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         user_namespace_finish(container);
         source_paths_find(container);
         network_finish(container, conf);
+        image_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
         hooks_finish(container, hooks);

@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/option/network-mode.h"
+#include "libstart/option/pull-policy.h"
 #include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
@@ -16,12 +17,13 @@ static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
 static const struct {
         const char *name;
-        const char *limit;    /* of --storage-opt; NULL: a network */
+        const char *limit;    /* of --storage-opt; NULL: something else */
         const char *built_in; /* NULL: libstart's */
 } settings[N_SETTINGS] = {
         [SETTING_NETWORK] = { "DefaultNetwork", NULL, "host" },
         [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", "size", NULL },
         [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
+        [SETTING_PULL] = { "DefaultPull", NULL, "never" },
 };
 
 typedef struct Problem {
@@ -77,6 +79,8 @@ static bool check(Setting setting, const char *value, GError **error) {
         StorageLimits limits = { 0 };
         NetworkMode mode;
 
+        if (setting == SETTING_PULL)
+                return pull_policy_check(value, error);
         if (!settings[setting].limit)
                 return network_mode_parse(value, &mode, error);
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
@@ -160,7 +164,7 @@ static void apply_section(KeyturnConf *conf, const UnitSection *section) {
                         set(conf, setting, line);
                 else
                         add_problem(conf, line,
-                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, DefaultPull=, "
                                     "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
                                     line->key, section->name);
         }

@@ -9,6 +9,9 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/images.h"
+#include "generator/keys-build.h"
+#include "generator/keys-image.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/prefetch.h"
@@ -123,8 +126,23 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static bool is_volume(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".volume");
+typedef Container *Convert(const SourceFile *source, char *service_name, const UnitNames *names);
+
+/* What makes the service of a file that is no container's; NULL for those. */
+static Convert *find_converter(const SourceFile *source) {
+        static const struct {
+                const char *suffix;
+                Convert *convert;
+        } converters[] = {
+                { ".build", build_convert },
+                { ".image", image_convert },
+                { ".volume", volume_convert },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(converters); i++)
+                if (g_str_has_suffix(source->name, converters[i].suffix))
+                        return converters[i].convert;
+        return NULL;
 }
 
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
@@ -132,12 +150,25 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
-        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                                                   convert(source, name, run->names, run->conf, run->hooks);
+        Convert *other = find_converter(source);
+        Container *container = other ? other(source, name, run->names) :
+                                       convert(source, name, run->names, run->conf, run->hooks);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
+}
+
+/* The service that pulls the image, ahead of the container's. */
+static void put_puller(Run *run, const Container *container) {
+        g_autoptr(GString) text = NULL;
+
+        image_skip_present(container, arg_root ?: "");
+        if (!container->puller)
+                return;
+        text = service_print(container->puller, container->source->path);
+        writer_put_unit(run->writer, container->source->path, container->puller, container->source->unit->readers,
+                        text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -163,21 +194,41 @@ static void make_unit(Run *run, const SourceFile *source) {
         put_untrusted_list(run, container);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
+        put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-static void make_volume_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) volume = convert_named(run, source);
+/* ExecStart= of a .image file, with a file of its own for its password. */
+static void put_credentials(Run *run, const Container *image) {
+        GString *auth = image_auth_file(image);
+        g_autofree char *directory = output_directory(run), *name = NULL, *path = NULL;
+
+        if (auth) {
+                name = g_strconcat(image->service->name, ".auth.json", NULL);
+                path = g_build_filename(directory, name, NULL);
+                if (arg_dry_run)
+                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+        }
+        image_exec_start(image, path);
+}
+
+/* Of a file that makes something that containers need. */
+static void make_other_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) other = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, volume);
-        if (volume->is_refused)
+        report(run, other);
+        if (other->is_refused)
                 return;
-        text = service_print(volume->service, source->path);
+        if (g_str_has_suffix(source->name, ".image"))
+                put_credentials(run, other);
+        image_skip_present(other, arg_root ?: "");
+        text = service_print(other->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, other->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -186,8 +237,6 @@ static const struct {
         const char *instead;
 } other_types[] = {
         { ".artifact", "does not pull artifacts; put the files where the system image has them" },
-        { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
         { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
@@ -203,14 +252,14 @@ static void refuse_type(Run *run, const SourceFile *source) {
 static void take_file(Run *run, const SourceFile *source) {
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (find_converter(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 fail(run, "%s", source->error->message);
         else
-                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
+                (find_converter(source) ? make_other_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

@@ -25,8 +25,33 @@ bool name_is_template(const char *name) {
         return at && dot == at + 1;
 }
 
+/* The files that become services. */
+static const struct {
+        const char *suffix, *section;
+        const char *more; /* behind the file's name in that of its service */
+} types[] = {
+        { ".build", "Build", "-build" },
+        { ".container", "Container", "" },
+        { ".image", "Image", "-image" },
+        { ".volume", "Volume", "-volume" },
+};
+
+static size_t find_type(const char *name) {
+        size_t i = 0;
+
+        while (i < G_N_ELEMENTS(types) && !g_str_has_suffix(name, types[i].suffix))
+                i++;
+        return i;
+}
+
 bool name_makes_service(const char *name) {
-        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".volume");
+        return find_type(name) < G_N_ELEMENTS(types);
+}
+
+const char *name_section(const char *name) {
+        size_t type = find_type(name);
+
+        return type < G_N_ELEMENTS(types) ? types[type].section : NULL;
 }
 
 char *name_template_of(const char *name) {
@@ -57,9 +82,9 @@ bool name_is_unit(const char *name) {
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service", NULL };
+                                                "keyturn-stop@.service", "keyturn-update.service", NULL };
 
-        return g_strv_contains(reserved, service);
+        return g_str_has_prefix(service, "keyturn-pull-") || g_strv_contains(reserved, service);
 }
 
 const char *name_state_directory(const char *service) {
@@ -76,7 +101,7 @@ char *name_service(const char *file_name, const char *service_name, GError **err
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
         service = g_strdup_printf("%.*s%s.service", (int) length, stem,
-                                  !service_name && g_str_has_suffix(file_name, ".volume") ? "-volume" : "");
+                                  service_name ? "" : types[find_type(file_name)].more);
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

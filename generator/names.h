@@ -18,6 +18,9 @@ bool name_has_at(const char *name);
 /* Does keyturn make a service of such a file? */
 bool name_makes_service(const char *name);
 
+/* The section that says what such a file is for, without its brackets; NULL for other files. */
+const char *name_section(const char *name);
+
 /* "foo@bar.container" -> "foo@.container"; NULL for what is no instance. Transfer full. */
 char *name_template_of(const char *name);
 

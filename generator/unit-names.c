@@ -16,7 +16,7 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const char *name = g_str_has_suffix(file->name, ".volume") ? "Volume" : "Container";
+        const char *name = name_section(file->name);
         const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
 
         return unit_section_last(section, "ServiceName");

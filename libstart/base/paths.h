@@ -12,4 +12,5 @@
 #define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP      /* filters compiled at boot: KEY.bpf */
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
-#define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */
+#define PATH_IMAGES "/var/lib/keyturn/images" /* of each name that was pulled: a lock, and what was rolled back */
+#define PATH_RELAY PATH_RUN "/" NAME_RELAY    /* socket of keyturn-relay.service */

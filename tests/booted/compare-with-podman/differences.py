@@ -12,6 +12,8 @@ NOT_COMPARED = {
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'Retry': "counts before the start (booted/images)",
+    'RetryDelay': "counts before the start (booted/images)",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
     'SecurityLabelDisable': LABELS,
     'SecurityLabelFileType': LABELS,
