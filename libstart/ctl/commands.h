@@ -14,11 +14,14 @@ typedef struct Options {
         char *user;
         char *workdir;
         bool tty;
+        bool dry_run; /* of update */
+        int watch;    /* seconds */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_update(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

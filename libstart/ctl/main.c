@@ -22,20 +22,23 @@ static const struct {
         { "analyze", true, command_analyze },
         { "images", false, command_images },
         { "exec", true, command_exec },
+        { "update", true, command_update },
         { "send-stop-signal", true, command_send_stop_signal }, /* for keyturn-stop@.service */
 };
 
-static Options arg_options;
+static Options arg_options = { .watch = 10 };
 static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
-        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images, update)", NULL },
         { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
+        { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
+        { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },
 };
@@ -94,14 +97,15 @@ static int run(char **words, GError **error) {
 }
 
 static GOptionContext *make_context(void) {
-        GOptionContext *context = g_option_context_new("list|analyze|images|exec [ARGUMENT...]");
+        GOptionContext *context = g_option_context_new("list|analyze|images|exec|update [ARGUMENT...]");
 
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, "Look at the containers that keyturn starts.\n\n"
                                               "  list              containers, their state, images and starts\n"
                                               "  analyze [NAME]    where the time of the last start went\n"
                                               "  images            what is needed, and where it is\n"
-                                              "  exec NAME CMD...  run a command in a container");
+                                              "  exec NAME CMD...  run a command in a container\n"
+                                              "  update [NAME]     new images for containers with AutoUpdate=");
         g_option_context_set_description(context, "See keyturnctl(8).\n");
         return context;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <libcrun/container.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/ctl/annotation.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/option/signal-name.h"
 
@@ -18,23 +18,11 @@
 
 /* As libstart left it in the state; 0 without. */
 static int read_signal(const ContainerUnit *container, GError **error) {
-        g_autofree char *root = container_unit_state_dir(container);
-        g_autofree char *path = g_build_filename(root, container->args->name, "config.json", NULL);
-        const json_map_string_string *annotations;
-        libcrun_error_t err = NULL;
-        libcrun_container_t *state = libcrun_container_load_from_file(path, &err);
+        g_autofree char *text = container_annotation(container, "org.opencontainers.image.stopSignal", error);
         int number = 0;
 
-        if (!state) {
-                error_set(error, KT_ERROR_FAILED, "Cannot read '%s': %s", path, err->msg);
-                libcrun_error_release(&err);
-                return 0;
-        }
-        annotations = state->container_def->annotations;
-        for (size_t i = 0; annotations && i < annotations->len; i++)
-                if (g_str_equal(annotations->keys[i], "org.opencontainers.image.stopSignal"))
-                        (void) signal_name_parse(annotations->values[i], &number, NULL);
-        libcrun_container_free(state);
+        if (text)
+                (void) signal_name_parse(text, &number, NULL);
         return number;
 }
 

@@ -37,7 +37,7 @@ static void add_stop_signal(Spec *spec, int number) {
         append_json_map_string_string(spec->annotations, "org.opencontainers.image.stopSignal", text);
 }
 
-/* The stop signal, labels, annotations: what is later wins. The image's own labels stay out. */
+/* The stop signal, labels, annotations, the image's id: what is later wins. The image's own labels stay out. */
 static void add_annotations(Spec *spec, const SpecInput *input) {
         const GPtrArray *labels = input->request->labels, *annotations = input->request->annotations;
 
@@ -55,6 +55,8 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
 
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
+        if (input->image_id)
+                append_json_map_string_string(spec->annotations, ANNOTATION_IMAGE_ID, input->image_id);
 }
 
 static void add_root(Spec *spec, const SpecInput *input) {

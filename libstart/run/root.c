@@ -57,6 +57,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 return false;
         }
         ret->layers = g_steal_pointer(&image->layers);
+        ret->image_id = g_steal_pointer(&image->id);
         ret->is_mapped = true;
         return true;
 }
@@ -217,6 +218,7 @@ void root_clear(Root *root) {
         g_free(root->directory);
         g_free(root->mount_point);
         g_free(root->layer_place);
+        g_free(root->image_id);
         image_config_free(root->config);
         fd_closep(&root->source);
         fd_closep(&root->fd);

@@ -14,6 +14,7 @@
 typedef struct Root {
         char **layers;       /* directories, uppermost first */
         char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
+        char *image_id;      /* or NULL */
         ImageConfig *config; /* of the image; empty for a directory */
         char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
         int source;          /* of such a directory, also with :O, as it was found; or -1 */
