@@ -14,6 +14,7 @@
 #include "generator/prefetch.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
+#include "generator/user-namespace.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -117,6 +118,14 @@ static void put_environment(Run *run, const Container *container) {
         writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
+static void put_user_namespace(Run *run, const Container *container) {
+        g_autofree char *name = NULL;
+        g_autoptr(GString) dropin = user_namespace_print(container, &name);
+
+        if (dropin)
+                writer_put_file(run->writer, container->source->path, name, container->source->unit->readers, dropin);
+}
+
 static void put_untrusted_list(Run *run, const Container *container) {
         g_autofree char *directory = output_directory(run);
 
@@ -161,6 +170,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        put_user_namespace(run, container);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
