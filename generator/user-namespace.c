@@ -86,6 +86,11 @@ static bool has_maps(const LaunchArgs *args) {
         return args->uidmaps->len > 0 || args->gidmaps->len > 0 || args->subuidname || args->subgidname;
 }
 
+bool user_namespace_is_own(const LaunchArgs *args) {
+        return has_maps(args) || (args->userns && args->userns[0] && !strpbrk(args->userns, "%$") &&
+                                  !g_str_equal(args->userns, "host"));
+}
+
 static const UnitLine *find_line(const Container *container, const char *const *keys) {
         const UnitLine *line = NULL;
 

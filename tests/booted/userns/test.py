@@ -194,16 +194,24 @@ def test_log(machine):
     assert said == ['one', 'two', 'three'], said
 
 
-def test_rootfs(machine):
+def make_rootfs(machine):
     machine.run(f'''
         rm -rf /run/root; mounted=$(podman image mount {BUSYBOX}); cp -a $mounted /run/root
-        podman image unmount {BUSYBOX}
+        podman image unmount {BUSYBOX}; mkdir /run/root/data
     ''')
-    for suffix, owner in ((':idmap', '0:0'), (':O', '65534:65534'), ('', '65534:65534')):
-        start(machine, 'one', f'Rootfs=/run/root{suffix}\nUserNS=auto')
-        assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox') == owner, suffix
-        assert inside(machine, 'one', 'stat -c %u:%g /etc/hosts') == '0:0' or not suffix, suffix
-        machine.run('systemctl stop one')
+
+
+def test_rootfs(machine):
+    """Each anew: what one has made in the directory, as to mount on it, the next one would find."""
+    for more in ('', 'ReadOnly=true'):
+        for suffix, owner in ((':idmap', '0:0'), (':O', '65534:65534'), ('', '65534:65534')):
+            make_rootfs(machine)
+            start(machine, 'one', f'Rootfs=/run/root{suffix}\nUserNS=auto\nAddHost=hub:10.0.0.1\n{more}')
+            assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox /etc/hosts') == f'{owner}\n0:0', suffix
+            assert 'hub' in inside(machine, 'one', 'cat /etc/hosts')
+            machine.run('systemctl stop one; systemctl reset-failed one')
+    assert start(machine, 'one', 'Rootfs=/run/root\nUserNS=auto\nVolume=/srv/data:/deep/er', check=False).status != 0
+    assert 'or write Rootfs=DIRECTORY:idmap' in machine.journal('one')
     machine.run('rm -rf /run/root')
 
 
