@@ -41,14 +41,13 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         Container *container = container_new(source, service_name, names);
 
         container_add_syntax_problems(container);
-        if (!unit_file_section(source->unit, "Container")) {
-                miss_section(container);
-                return container;
-        }
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
-        keys_container_finish(container);
+        if (unit_file_section(source->unit, "Container"))
+                keys_container_finish(container);
+        else
+                miss_section(container);
         podman_args_apply(container);
         user_namespace_finish(container);
         source_paths_find(container);

@@ -7,6 +7,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/refusal.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/start.h"
@@ -57,6 +58,12 @@ static void run(const char *const *words) {
         exit(status);
 }
 
+/* For keyturnctl, the words of `run` that identify the container follow. */
+static int refuse(const char *unit) {
+        refusal_log(unit);
+        return EXIT_KEYTURN;
+}
+
 static int make_volume(const char *const *words) {
         g_autoptr(GError) error = NULL;
 
@@ -82,6 +89,8 @@ int main(int argc, char *argv[]) {
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc > 2 && g_str_equal(argv[1], "volume"))
                 return make_volume((const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "refuse"))
+                return refuse(argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
                 log_error("The first word must be 'run' or 'volume'; see libstart --help");
                 return EXIT_KEYTURN;

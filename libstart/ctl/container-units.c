@@ -44,7 +44,8 @@ static bool fail(int r, const sd_bus_error *bus_error, const char *what, GError 
 static bool is_ours(const char *path) {
         g_autofree char *text = NULL;
 
-        return g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "/libstart run ");
+        return g_file_get_contents(path, &text, NULL, NULL) &&
+               (strstr(text, "/libstart run ") || strstr(text, "/libstart refuse "));
 }
 
 static void add_directory(const char *path, GPtrArray *names) {
@@ -136,25 +137,38 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         return words;
 }
 
-/* Masked, or with another ExecStart= in a drop-in, a unit is no container, whatever the generator wrote. */
-static bool runs_libstart(char **words) {
-        return words[0] && g_str_has_suffix(words[0], "/libstart") && g_strcmp0(words[1], "run") == 0;
+/* The words behind `libstart run`, or behind `libstart refuse UNIT`. NULL: masked, or with another ExecStart= in a drop-in,
+ * a unit is no container, whatever the generator wrote. */
+static char **find_arguments(char **words, bool *ret_is_refused) {
+        if (!words[0] || !g_str_has_suffix(words[0], "/libstart") || !words[1])
+                return NULL;
+        *ret_is_refused = g_str_equal(words[1], "refuse") && words[2] && words[3];
+        if (*ret_is_refused)
+                return words + 3;
+        return g_str_equal(words[1], "run") ? words + 2 : NULL;
 }
 
 /* Leaves container->args NULL where the unit is no container. */
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
+        char **arguments;
         guint64 begin, end;
 
         if (!words)
                 return false;
-        if (!runs_libstart(words))
+        arguments = find_arguments(words, &container->is_refused);
+        if (!arguments)
                 return true;
-        container->args = launch_args_parse((const char *const *) words + 2, error);
+        container->args = launch_args_parse((const char *const *) arguments, error);
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");
         container->state = describe_state(bus, path, container->active);
+        if (container->is_refused) {
+                g_autofree char *state = container->state;
+
+                container->state = g_strconcat(state, ", file refused", NULL);
+        }
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
         container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');

@@ -9,6 +9,12 @@
 
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "PROBLEM", NULL };
 
+static bool add_refused(Table *table, const ContainerUnit *c) {
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+                  g_strdup_printf("its file was refused: systemctl cat %s", c->unit));
+        return false;
+}
+
 static bool add_directory(Table *table, const ContainerUnit *c) {
         g_autofree char *path = g_strdup(c->args->image);
         char *colon = strrchr(path, ':');
@@ -56,7 +62,9 @@ int command_images(const GPtrArray *all, const Options *options, char **words, G
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
 
-                complete &= (c->args->rootfs == FLAG_TRUE ? add_directory : add_image)(table, c);
+                complete &= (c->is_refused                ? add_refused :
+                             c->args->rootfs == FLAG_TRUE ? add_directory :
+                                                            add_image)(table, c);
         }
         table_print(table, options->json);
         return complete ? 0 : 1;
