@@ -21,12 +21,15 @@ static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *
         linux_->namespaces[linux_->namespaces_len++] = ns;
 }
 
-static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_network) {
-        static const char *const types[] = { "pid", "ipc", "uts", "mount", "cgroup" };
+static void add_namespaces(runtime_spec_schema_config_linux *linux_, const ContainerRequest *request,
+                           bool own_network) {
+        const struct {
+                const char *type, *path;
+        } all[] = { { "pid" }, { "ipc", request->ipc }, { "uts", request->uts }, { "mount" }, { "cgroup" } };
 
-        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 2);
-        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                add_namespace(linux_, types[i], NULL);
+        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(all) + 2);
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                add_namespace(linux_, all[i].type, all[i].path);
         if (own_network)
                 add_namespace(linux_, "network", NULL);
 }
@@ -198,7 +201,7 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
         runtime_spec_schema_config_linux *linux_ = g_new0(runtime_spec_schema_config_linux, 1);
 
         spec->linux = linux_;
-        add_namespaces(linux_, input->request->network == NETWORK_NONE);
+        add_namespaces(linux_, input->request, input->request->network == NETWORK_NONE);
         add_user_namespace(linux_, input);
         add_masked(linux_, input);
         if (!input->request->privileged)

@@ -57,7 +57,7 @@ static bool make_private(const StateDir *state_dir, const char *name, bool *ret_
 
 /* What keyturn's own services have beside the containers' directories. */
 static bool is_reserved(const char *name) {
-        return g_str_equal(name, NAME_SECCOMP) || g_str_equal(name, NAME_RELAY);
+        return g_str_equal(name, NAME_SECCOMP) || g_str_equal(name, NAME_RELAY) || g_str_equal(name, NAME_POD);
 }
 
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
