@@ -75,10 +75,12 @@ void keyturn_conf_free(KeyturnConf *conf) {
 static bool check(Setting setting, const char *value, GError **error) {
         g_autofree char *option = NULL;
         StorageLimits limits = { 0 };
-        NetworkMode mode;
+        NetworkChoice mode;
 
         if (!settings[setting].limit)
-                return network_mode_parse(value, &mode, error);
+                return network_mode_parse(value, &mode, error) &&
+                       (!mode.of || error_set(error, KT_ERROR_UNSUPPORTED,
+                                              "'%s' is for one container: write host or none", value));
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
         return storage_option_parse(option, &limits, error);
 }

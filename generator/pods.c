@@ -246,6 +246,8 @@ static void join_network(Container *container, const Container *pod, const char 
         replace(args->dns, pod->args->dns);
         replace(args->dns_search, pod->args->dns_search);
         replace(args->dns_option, pod->args->dns_option);
+        if (none) /* nobody is to be asked, and the image's file stays */
+                g_ptr_array_add(args->dns, g_strdup("none"));
         if (!g_str_equal(pod->args->network, "host"))
                 name_members(container, pod);
 }

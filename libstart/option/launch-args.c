@@ -8,6 +8,7 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
+#include "libstart/option/hook-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
@@ -267,6 +268,11 @@ static bool check_env(const char *value, GError **error) {
         return true;
 }
 
+static bool check_hook(const char *value, GError **error) {
+        return path_value_check(value + (g_str_has_prefix(value, HOOK_WORD_MAYBE) ? strlen(HOOK_WORD_MAYBE) : 0),
+                                error);
+}
+
 typedef enum Kind {
         KIND_STRING,
         KIND_LIST,
@@ -334,7 +340,8 @@ static const Option options[] = {
         { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, ns:PATH" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
-        { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
+        { "--network", 0, STRING(network), READ(read_network), "MODE",
+          "host, none, pinned:NAME, ns:PATH, container:UNIT" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
@@ -367,7 +374,7 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
-        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
+        { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
@@ -586,7 +593,7 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, GE
         if (request->keep_groups && args->group_add->len > 1)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
-        if (!dns_request_check(&request->dns, request->network, error)) {
+        if (!dns_request_check(&request->dns, request->network.mode, error)) {
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }

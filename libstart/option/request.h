@@ -67,11 +67,11 @@ typedef struct ContainerRequest {
         LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
-        NetworkMode network;
+        NetworkChoice network;
         const char *ipc, *uts; /* files of namespaces that it joins; NULL: it has new ones */
 
         /* keyturn's own */
-        const GPtrArray *hooks; /* files of hooks.d, absolute, in their order */
+        const GPtrArray *hooks; /* as in hook-word.h, in their order */
         const char *untrusted_list, *state_dir;
 
         /* flags, as the options are named */
