@@ -10,7 +10,9 @@
 typedef struct Options {
         bool json;
         bool svg;
-        char **env; /* of exec */
+        bool quiet;  /* of list */
+        bool follow; /* of logs */
+        char **env;  /* of exec */
         char *user;
         char *workdir;
         bool tty;
@@ -21,4 +23,8 @@ int command_list(const GPtrArray *all, const Options *options, char **words, GEr
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);
