@@ -16,6 +16,7 @@ typedef struct Options {
         char *user;
         char *workdir;
         bool tty;
+        char *limit; /* of cp */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */
@@ -26,5 +27,7 @@ int command_send_stop_signal(const GPtrArray *all, const Options *options, char 
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

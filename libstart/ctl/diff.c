@@ -30,15 +30,12 @@
 /* More than that could be made again faster than it is listed. The layer's limit of inodes is below it by far. */
 #define ENTRIES_MAX 4000000U
 
-/* Of what libstart makes for a start, the clock of a file system may be a little ahead of the time that it notes, or
- * made at once with the payload. */
-#define START_SLACK_NSEC (100 * G_GINT64_CONSTANT(1000000))
-
 typedef struct Diff {
         int root, image;  /* descriptors of directories */
         guint64 mount;    /* the root's */
         gint64 started;   /* when libstart had made all, nanoseconds since 1970 */
         guint n;          /* entries seen */
+        bool is_mapped;   /* in a user namespace the layers have other owners */
         bool is_complete; /* nothing was passed over */
         Table *table;
 } Diff;
@@ -106,15 +103,26 @@ static bool is_same(const struct statx *a, const struct statx *b) {
                a->stx_mode == b->stx_mode;
 }
 
+static bool is_before(const struct statx_timestamp *time, gint64 nsec) {
+        return time->tv_sec * G_GINT64_CONSTANT(1000000000) + time->tv_nsec <= nsec;
+}
+
 /* Whatever the payload has made of these since has a later time. */
-static bool is_of_the_start(const Diff *diff, const char *path, const struct statx *st) {
+static bool is_file_of_the_start(const Diff *diff, const char *path, const struct statx *st) {
         static const char *const files[] = { "etc/group",       "etc/hostname",      "etc/hosts",
                                              "etc/mtab",        "etc/passwd",        "etc/localtime",
                                              "etc/resolv.conf", "run/.containerenv", NULL };
 
-        return st->stx_ctime.tv_sec * G_GINT64_CONSTANT(1000000000) + st->stx_ctime.tv_nsec <=
-                       diff->started + START_SLACK_NSEC &&
-               (S_ISDIR(st->stx_mode) || g_strv_contains(files, path));
+        return is_before(&st->stx_ctime, diff->started) && g_strv_contains(files, path);
+}
+
+/* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is in it
+ * is listed in any case. before: NULL where there was none. */
+static bool is_directory_changed(const Diff *diff, const struct statx *now, const struct statx *before) {
+        if (!before || !S_ISDIR(before->stx_mode))
+                return !is_before(&now->stx_mtime, diff->started);
+        return now->stx_mode != before->stx_mode ||
+               (!diff->is_mapped && (now->stx_uid != before->stx_uid || now->stx_gid != before->stx_gid));
 }
 
 static const char *describe_type(guint16 mode) {
@@ -146,7 +154,8 @@ static bool compare_entry(const Diff *diff, const Side *root, const Side *image,
                         add(diff, "deleted", path, &before);
                 return false;
         }
-        if (!is_of_the_start(diff, path, &now))
+        if (S_ISDIR(now.stx_mode) ? is_directory_changed(diff, &now, was_there ? &before : NULL) :
+                                    !is_file_of_the_start(diff, path, &now))
                 add(diff, was_there ? "changed" : "added", path, &now);
         return S_ISDIR(now.stx_mode);
 }
@@ -250,6 +259,7 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
         if (statx(diff->root, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at the container's root");
         diff->mount = st.stx_mnt_id;
+        diff->is_mapped = facts.config && facts.config->container_def->linux->uid_mappings_len > 0;
         return true;
 }
 

@@ -32,10 +32,12 @@ static const struct Command {
         { "inspect", "NAME", "all about one", CONTAINER, false, command_inspect },
         { "logs", "NAME...", "journalctl of one", CONTAINER, true, command_logs },
         { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, command_top },
+        { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
+        { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
@@ -49,6 +51,7 @@ static const GOptionEntry entries[] = {
         { "follow", 'f', 0, G_OPTION_ARG_NONE, &arg_options.follow, "Wait for more (logs)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "USER[:GROUP]" },
+        { "limit", 0, 0, G_OPTION_ARG_STRING, &arg_options.limit, "Copy no more than that (cp)", "SIZE" },
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
