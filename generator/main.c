@@ -9,9 +9,11 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/prefetch.h"
+#include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/user-namespace.h"
@@ -136,17 +138,34 @@ static bool is_volume(const SourceFile *source) {
         return g_str_has_suffix(source->name, ".volume");
 }
 
+static bool is_pod(const SourceFile *source) {
+        return g_str_has_suffix(source->name, ".pod");
+}
+
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
 static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
         Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
+                               is_pod(source)    ? pod_convert(source, name, run->names, run->conf) :
                                                    convert(source, name, run->names, run->conf, run->hooks);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
+}
+
+/* Beside Podman's generator the name may be that of a service of Podman's. */
+static void put_refused(const Run *run, Container *container) {
+        const SourceFile *source = container->source;
+        g_autoptr(GString) text = NULL;
+
+        if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
+                return;
+        refused_service(container);
+        text = service_print(container->service, source->path);
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -160,13 +179,18 @@ static void make_unit(Run *run, const SourceFile *source) {
                         "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
                         "let Podman run this one, or mount the device with a .mount unit",
                         container->mounted_volume->path);
+        if (run->beside_podman && container->pod)
+                container_problem(container, container_line(container, "Container", "Pod"),
+                                  "Podman makes its pods itself, for its own containers only");
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
         filters_needed_check(run->filters, container);
         report(run, container);
-        if (container->is_refused)
+        if (container->is_refused) {
+                put_refused(run, container);
                 return;
+        }
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
@@ -178,16 +202,19 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-static void make_volume_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) volume = convert_named(run, source);
+/* Of a volume or a pod. */
+static void make_simple_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, volume);
-        if (volume->is_refused)
+        report(run, simple);
+        if (simple->is_refused) {
+                put_refused(run, simple);
                 return;
-        text = service_print(volume->service, source->path);
+        }
+        text = service_print(simple->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -200,7 +227,6 @@ static const struct {
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
-        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -210,17 +236,37 @@ static void refuse_type(Run *run, const SourceFile *source) {
                         fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
 }
 
+/* A container that runs must be stopped as it would have been. */
+static void refuse_unreadable(Run *run, const SourceFile *source) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile empty = *source;
+        const char *message = source->error->message, *path_end = message + strlen(source->path);
+        g_autoptr(Container) container = NULL;
+
+        fail(run, "%s", message);
+        empty.unit = nothing;
+        container = convert_named(run, &empty);
+        g_ptr_array_set_size(container->findings, 0);
+        /* What is said of the file itself begins with its path already. */
+        container_problem(container, NULL, "%s",
+                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
+                                                                                                        message);
+        put_refused(run, container);
+}
+
 static void take_file(Run *run, const SourceFile *source) {
+        bool is_simple = is_volume(source) || is_pod(source);
+
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_simple && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
-                fail(run, "%s", source->error->message);
+                refuse_unreadable(run, source);
         else
-                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
+                (is_simple ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
