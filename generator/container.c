@@ -61,6 +61,7 @@ void container_free(Container *container) {
         g_free(container->pids_limit);
         g_free(container->memory);
         g_free(container->memory_swap);
+        g_free(container->share);
         g_free(container);
 }
 

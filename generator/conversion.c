@@ -7,6 +7,7 @@
 #include "generator/names.h"
 #include "generator/network.h"
 #include "generator/podman-args.h"
+#include "generator/pods.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 #include "generator/user-namespace.h"
@@ -40,6 +41,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
                    Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
 
+        container->keys = &keys_container;
         container_add_syntax_problems(container);
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
@@ -48,8 +50,9 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
                 keys_container_finish(container);
         else
                 miss_section(container);
-        podman_args_apply(container);
+        podman_args_apply(container, NULL);
         user_namespace_finish(container);
+        pod_join(container, conf);
         source_paths_find(container);
         network_finish(container, conf);
         layer_limits_finish(container, conf);

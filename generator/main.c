@@ -10,6 +10,7 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/prefetch.h"
@@ -131,12 +132,17 @@ static bool is_volume(const SourceFile *source) {
         return g_str_has_suffix(source->name, ".volume");
 }
 
+static bool is_pod(const SourceFile *source) {
+        return g_str_has_suffix(source->name, ".pod");
+}
+
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
 static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
         Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
+                               is_pod(source)    ? pod_convert(source, name, run->names, run->conf) :
                                                    convert(source, name, run->names, run->conf, run->hooks);
 
         if (error)
@@ -167,6 +173,9 @@ static void make_unit(Run *run, const SourceFile *source) {
                         "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
                         "let Podman run this one, or mount the device with a .mount unit",
                         container->mounted_volume->path);
+        if (run->beside_podman && container->pod)
+                container_problem(container, container_line(container, "Container", "Pod"),
+                                  "Podman makes its pods itself, for its own containers only");
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
@@ -186,18 +195,19 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-static void make_volume_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) volume = convert_named(run, source);
+/* Of a volume or a pod. */
+static void make_simple_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, volume);
-        if (volume->is_refused) {
-                put_refused(run, volume);
+        report(run, simple);
+        if (simple->is_refused) {
+                put_refused(run, simple);
                 return;
         }
-        text = service_print(volume->service, source->path);
+        text = service_print(simple->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -210,7 +220,6 @@ static const struct {
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
         { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
-        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -239,16 +248,18 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
 }
 
 static void take_file(Run *run, const SourceFile *source) {
+        bool is_simple = is_volume(source) || is_pod(source);
+
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_simple && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 refuse_unreadable(run, source);
         else
-                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
+                (is_simple ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

@@ -26,7 +26,8 @@ bool name_is_template(const char *name) {
 }
 
 bool name_makes_service(const char *name) {
-        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".volume");
+        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".pod") ||
+               g_str_has_suffix(name, ".volume");
 }
 
 char *name_template_of(const char *name) {
@@ -63,7 +64,8 @@ static bool is_reserved(const char *service) {
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NAME_POD ".service",
+                                             NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
@@ -71,12 +73,15 @@ const char *name_state_directory(const char *service) {
 char *name_service(const char *file_name, const char *service_name, GError **error) {
         const char *stem = service_name ? service_name : file_name;
         size_t length = service_name ? strlen(stem) : (size_t) (name_suffix(file_name) - file_name);
+        const char *infix = service_name                           ? "" :
+                            g_str_has_suffix(file_name, ".pod")    ? "-pod" :
+                            g_str_has_suffix(file_name, ".volume") ? "-volume" :
+                                                                     "";
         g_autofree char *service = NULL;
 
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
-        service = g_strdup_printf("%.*s%s.service", (int) length, stem,
-                                  !service_name && g_str_has_suffix(file_name, ".volume") ? "-volume" : "");
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem, infix);
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

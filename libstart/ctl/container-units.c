@@ -24,6 +24,7 @@ void container_unit_free(ContainerUnit *container) {
         g_free(container->active);
         g_free(container->state);
         g_free(container->cgroup);
+        g_free(container->source);
         g_free(container);
 }
 
@@ -152,7 +153,6 @@ static char **find_arguments(char **words, bool *ret_is_refused) {
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         char **arguments;
-        guint64 begin, end;
 
         if (!words)
                 return false;
@@ -174,9 +174,11 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');
         container->stop_timeout = get_number(bus, path, SERVICE, "TimeoutStopUSec", 't');
         container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');
-        begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
-        end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
-        container->start = end > begin ? end - begin : 0;
+        container->begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
+        container->end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
+        container->start = container->end > container->begin ? container->end - container->begin : 0;
+        container->restarts = (guint32) get_number(bus, path, SERVICE, "NRestarts", 'u');
+        container->source = get_string(bus, path, UNIT, "SourcePath");
         return true;
 }
 

@@ -18,6 +18,10 @@ typedef struct ContainerUnit {
         int kill_signal;      /* KillSignal= */
         guint64 stop_timeout; /* TimeoutStopSec= in microseconds; G_MAXUINT64: for ever */
         guint64 since;        /* when the state was entered: microseconds since 1970, 0: never */
+        guint64 begin;        /* of the last start: microseconds since the kernel's, 0: none */
+        guint64 end;          /* when it became active, the same */
+        guint32 restarts;     /* by Restart= */
+        char *source;         /* the file that it is made from */
         guint64 start;        /* microseconds from the beginning of the last start to "active", 0: not known */
 } ContainerUnit;
 
