@@ -43,14 +43,13 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
 
         container->keys = &keys_container;
         container_add_syntax_problems(container);
-        if (!unit_file_section(source->unit, "Container")) {
-                miss_section(container);
-                return container;
-        }
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
-        keys_container_finish(container);
+        if (unit_file_section(source->unit, "Container"))
+                keys_container_finish(container);
+        else
+                miss_section(container);
         podman_args_apply(container, NULL);
         user_namespace_finish(container);
         pod_join(container, conf);

@@ -13,6 +13,7 @@
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/prefetch.h"
+#include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
@@ -146,6 +147,18 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         return container;
 }
 
+/* Beside Podman's generator the name may be that of a service of Podman's. */
+static void put_refused(const Run *run, Container *container) {
+        const SourceFile *source = container->source;
+        g_autoptr(GString) text = NULL;
+
+        if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
+                return;
+        refused_service(container);
+        text = service_print(container->service, source->path);
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+}
+
 static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) container = convert_named(run, source);
         g_autoptr(GString) text = NULL;
@@ -165,8 +178,10 @@ static void make_unit(Run *run, const SourceFile *source) {
         untrusted_paths_check_streams(run->untrusted, container);
         filters_needed_check(run->filters, container);
         report(run, container);
-        if (container->is_refused)
+        if (container->is_refused) {
+                put_refused(run, container);
                 return;
+        }
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
@@ -183,8 +198,10 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         report(run, simple);
-        if (simple->is_refused)
+        if (simple->is_refused) {
+                put_refused(run, simple);
                 return;
+        }
         text = service_print(simple->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
@@ -209,6 +226,24 @@ static void refuse_type(Run *run, const SourceFile *source) {
                         fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
 }
 
+/* A container that runs must be stopped as it would have been. */
+static void refuse_unreadable(Run *run, const SourceFile *source) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile empty = *source;
+        const char *message = source->error->message, *path_end = message + strlen(source->path);
+        g_autoptr(Container) container = NULL;
+
+        fail(run, "%s", message);
+        empty.unit = nothing;
+        container = convert_named(run, &empty);
+        g_ptr_array_set_size(container->findings, 0);
+        /* What is said of the file itself begins with its path already. */
+        container_problem(container, NULL, "%s",
+                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
+                                                                                                        message);
+        put_refused(run, container);
+}
+
 static void take_file(Run *run, const SourceFile *source) {
         bool is_simple = is_volume(source) || is_pod(source);
 
@@ -219,7 +254,7 @@ static void take_file(Run *run, const SourceFile *source) {
                 return;
         }
         if (source->error)
-                fail(run, "%s", source->error->message);
+                refuse_unreadable(run, source);
         else
                 (is_simple ? make_simple_unit : make_unit)(run, source);
 }

@@ -7,6 +7,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/refusal.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/pod-command.h"
@@ -60,6 +61,12 @@ static void run(const char *const *words) {
         exit(status);
 }
 
+/* For keyturnctl, the words of `run` that identify the container follow. */
+static int refuse(const char *unit) {
+        refusal_log(unit);
+        return EXIT_KEYTURN;
+}
+
 typedef bool Command(const char *const *words, GError **error);
 
 static int run_command(Command *command, const char *const *words) {
@@ -89,6 +96,8 @@ int main(int argc, char *argv[]) {
                 return run_command(volume_command, (const char *const *) argv + 2);
         if (argc > 2 && g_str_equal(argv[1], "pod"))
                 return run_command(pod_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "refuse"))
+                return refuse(argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
                 log_error("The first word must be 'run', 'volume' or 'pod'; see libstart --help");
                 return EXIT_KEYTURN;

@@ -17,3 +17,6 @@
 #define PATH_POD PATH_RUN "/" NAME_POD              /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK      /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */
+#define PATH_NETWORK PATH_RUN "/" NAME_NETWORK      /* a directory of each network namespace */
+#define PATH_NETWORKS "/var/lib/keyturn/networks"   /* networks, where Podman's directory cannot be written */
+#define PATH_LEASES "/var/lib/keyturn/leases"       /* addresses that namespaces had: a file of each */

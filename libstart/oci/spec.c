@@ -55,6 +55,8 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
 
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
+        if (input->image_id)
+                append_json_map_string_string(spec->annotations, SPEC_IMAGE_ID, input->image_id);
 }
 
 static void add_root(Spec *spec, const SpecInput *input) {

@@ -241,6 +241,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         SpecInput input = {
                 .request = &start->request,
                 .image = start->root.config,
+                .image_id = start->root.image_id,
                 .user = &start->identity.user,
                 .host = &start->host.facts,
                 .hostname = start->hostname,
