@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +10,17 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-network.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/prefetch.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
@@ -123,8 +127,17 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static bool is_volume(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".volume");
+/* What containers use. */
+static bool is_resource(const SourceFile *source) {
+        return !g_str_has_suffix(source->name, ".container");
+}
+
+static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".volume"))
+                return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".network"))
+                return network_convert(source, name, run->names);
+        return convert(source, name, run->names, run->conf, run->hooks);
 }
 
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
@@ -132,12 +145,35 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
-        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                                                   convert(source, name, run->names, run->conf, run->hooks);
+        Container *container = convert_any(run, source, name);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
+}
+
+static bool has_netavark(const Tree *tree) {
+        for (const char *const *path = network_unit_netavark_paths; *path; path++) {
+                _cleanup_close_ int fd = tree_open_path(tree, *path, O_PATH);
+
+                if (fd >= 0)
+                        return true;
+        }
+        return false;
+}
+
+/* Only for files that need it. */
+static void require_netavark(Run *run, Container *container) {
+        if (!container->is_refused && container->network_file && !has_netavark(run->tree))
+                container_problem(container, network_unit_line(container),
+                                  "netavark makes bridges, and is not installed: install the package netavark (and "
+                                  "aardvark-dns, for names), or write Network=host");
+}
+
+static void put_network(Run *run, const Container *container) {
+        if (container->network_file)
+                writer_put_file(run->writer, container->source->path, container->network_file,
+                                container->source->unit->readers, container->network_text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -145,6 +181,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        require_netavark(run, container);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
@@ -161,6 +198,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        put_network(run, container);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
@@ -168,16 +206,16 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-static void make_volume_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) volume = convert_named(run, source);
+static void make_resource_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) resource = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, volume);
-        if (volume->is_refused)
+        report(run, resource);
+        if (resource->is_refused)
                 return;
-        text = service_print(volume->service, source->path);
+        text = service_print(resource->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, resource->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -189,7 +227,6 @@ static const struct {
         { ".build", "does not build images; build it beforehand and name it in Image=" },
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
-        { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
         { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
 };
 
@@ -203,14 +240,14 @@ static void refuse_type(Run *run, const SourceFile *source) {
 static void take_file(Run *run, const SourceFile *source) {
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_resource(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 fail(run, "%s", source->error->message);
         else
-                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
+                (is_resource(source) ? make_resource_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

@@ -6,7 +6,7 @@
 
 #include "generator/load.h"
 
-/* The service that each .container or .volume file makes. Known before any is converted, since files name each other. */
+/* The service that each file makes. Known before any is converted, since files name each other. */
 typedef struct UnitNames UnitNames;
 
 UnitNames *unit_names_new(const Sources *sources);
@@ -26,3 +26,6 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
 /* The file that makes `service`, or NULL. */
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
+
+/* The service of the container with that name, or NULL. */
+const char *unit_names_container(const UnitNames *names, const char *container_name);
