@@ -59,6 +59,7 @@ void container_free(Container *container) {
         g_array_unref(container->network_wishes);
         g_ptr_array_unref(container->network_services);
         g_array_unref(container->published);
+        g_free(container->network_unit);
         g_free(container->network_file);
         if (container->network_text)
                 g_string_free(container->network_text, TRUE);
@@ -76,6 +77,7 @@ void container_free(Container *container) {
         g_free(container->pids_limit);
         g_free(container->memory);
         g_free(container->memory_swap);
+        g_free(container->share);
         g_free(container);
 }
 

@@ -10,6 +10,7 @@
 #include "generator/layer-limits.h"
 #include "generator/misplaced-keys.h"
 #include "generator/network.h"
+#include "generator/pods.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
 #include "generator/user-namespace.h"
@@ -320,7 +321,7 @@ void keys_apply(Container *container, const KeyTable *table) {
 
 bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line,
                       GError **error) {
-        const Key *key = bsearch(name, keys_container.keys, keys_container.n_keys, sizeof *key, compare_key);
+        const Key *key = bsearch(name, container->keys->keys, container->keys->n_keys, sizeof *key, compare_key);
         Value value = { .text = (char *) text, .line = line };
         bool flag;
 
@@ -389,7 +390,7 @@ static char *find_source(Container *container, const char *source, bool *ret_no_
         return volume_refer(container, source, ret_no_copy, error);
 }
 
-static bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
         g_autofree char *source = NULL, *resolved = NULL;
         bool no_copy;
@@ -499,7 +500,7 @@ static const Key container_keys[] = {
         { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
-        { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
+        { "Pod", READ_LAST, handle_pod, NULL },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
         { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built",
@@ -525,7 +526,7 @@ static const Key container_keys[] = {
         { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
-        { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },
+        { "StartWithPod", READ_BOOLEAN, handle_nothing, NULL }, /* for the pod */
         { "StopSignal", READ_LAST, handle_option, "stop-signal" },
         { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
         { "SubGIDMap", READ_LAST, handle_option, "subgidname" },

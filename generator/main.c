@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,16 +10,17 @@
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
 #include "generator/keys-network.h"
+#include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/prefetch.h"
+#include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
@@ -137,6 +137,8 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
                 return volume_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))
                 return network_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".pod"))
+                return pod_convert(source, name, run->names, run->conf);
         return convert(source, name, run->names, run->conf, run->hooks);
 }
 
@@ -152,28 +154,17 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         return container;
 }
 
-static bool has_netavark(const Tree *tree) {
-        for (const char *const *path = network_unit_netavark_paths; *path; path++) {
-                _cleanup_close_ int fd = tree_open_path(tree, *path, O_PATH);
+/* Beside Podman's generator the name may be that of a service of Podman's. */
+static void put_refused(const Run *run, Container *container) {
+        const SourceFile *source = container->source;
+        g_autoptr(GString) text = NULL;
 
-                if (fd >= 0)
-                        return true;
-        }
-        return false;
-}
-
-/* Only for files that need it. */
-static void require_netavark(Run *run, Container *container) {
-        if (!container->is_refused && container->network_file && !has_netavark(run->tree))
-                container_problem(container, network_unit_line(container),
-                                  "netavark makes bridges, and is not installed: install the package netavark (and "
-                                  "aardvark-dns, for names), or write Network=host");
-}
-
-static void put_network(Run *run, const Container *container) {
-        if (container->network_file)
-                writer_put_file(run->writer, container->source->path, container->network_file,
-                                container->source->unit->readers, container->network_text);
+        if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
+                return;
+        refused_service(container);
+        network_unit_depend(container);
+        text = service_print(container->service, source->path);
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -181,24 +172,29 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
-        require_netavark(run, container);
+        network_unit_check(container, run->tree);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
                         "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
                         "let Podman run this one, or mount the device with a .mount unit",
                         container->mounted_volume->path);
+        if (run->beside_podman && container->pod)
+                container_problem(container, container_line(container, "Container", "Pod"),
+                                  "Podman makes its pods itself, for its own containers only");
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
         filters_needed_check(run->filters, container);
         report(run, container);
-        if (container->is_refused)
+        if (container->is_refused) {
+                put_refused(run, container);
                 return;
+        }
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
-        put_network(run, container);
+        network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
@@ -206,16 +202,21 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-static void make_resource_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) resource = convert_named(run, source);
+/* Of a network, a pod or a volume. */
+static void make_simple_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, resource);
-        if (resource->is_refused)
+        network_unit_check(simple, run->tree);
+        report(run, simple);
+        if (simple->is_refused) {
+                put_refused(run, simple);
                 return;
-        text = service_print(resource->service, source->path);
+        }
+        network_unit_write(simple, run->writer);
+        text = service_print(simple->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, resource->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -227,7 +228,6 @@ static const struct {
         { ".build", "does not build images; build it beforehand and name it in Image=" },
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
-        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -235,6 +235,25 @@ static void refuse_type(Run *run, const SourceFile *source) {
         for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
                 if (g_str_has_suffix(source->name, other_types[i].suffix))
                         fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
+}
+
+/* A container that runs must be stopped as it would have been. */
+static void refuse_unreadable(Run *run, const SourceFile *source) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile empty = *source;
+        const char *message = source->error->message, *path_end = message + strlen(source->path);
+        g_autoptr(Container) container = NULL;
+
+        fail(run, "%s", message);
+        empty.unit = nothing;
+        container = convert_named(run, &empty);
+        g_ptr_array_set_size(container->findings, 0);
+        /* What is said of the file itself begins with its path already. */
+        container_problem(container, NULL, "%s",
+                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
+                                                                                                        message);
+        network_unit_assume(container);
+        put_refused(run, container);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
@@ -245,9 +264,9 @@ static void take_file(Run *run, const SourceFile *source) {
                 return;
         }
         if (source->error)
-                fail(run, "%s", source->error->message);
+                refuse_unreadable(run, source);
         else
-                (is_resource(source) ? make_resource_unit : make_unit)(run, source);
+                (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

@@ -31,6 +31,7 @@ static const struct {
 } types[] = {
         { ".container", "Container", "" },
         { ".network", "Network", "-network" },
+        { ".pod", "Pod", "-pod" },
         { ".volume", "Volume", "-volume" },
 };
 
@@ -87,7 +88,7 @@ static bool is_reserved(const char *service) {
 
 const char *name_state_directory(const char *service) {
         static const char *const taken[] = { NAME_NETWORK ".service", NAME_SECCOMP ".service", NAME_RELAY ".service",
-                                             NULL };
+                                             NAME_POD ".service", NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }

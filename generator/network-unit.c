@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 
 #include "generator/key.h"
@@ -6,20 +8,10 @@
 #include "generator/network-unit.h"
 #include "generator/source-path.h"
 #include "keyturn-config.h"
+#include "libstart/base/fd.h"
 #include "libstart/option/capability.h"
 
-#include <linux/capability.h>
-
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
-
-/* Podman's helper_binaries_dir. */
-const char *const network_unit_netavark_paths[] = {
-        "/usr/local/libexec/podman/netavark",
-        "/usr/local/lib/podman/netavark",
-        "/usr/libexec/podman/netavark",
-        "/usr/lib/podman/netavark",
-        NULL,
-};
 
 /* The container's service as the unit sees it that makes the network: in a template %i is the same in both. */
 typedef struct OwnName {
@@ -203,10 +195,63 @@ static void make_text(Container *container, const OwnName *own) {
         g_string_append(text, "\n[Service]\n");
         copy_environment(container->service, command->str, text);
         g_string_append_printf(text, "ExecStart=\nExecStart=%s\n", command->str);
+        if (strchr(own->full, '@')) {
+                g_string_append(text, "ExecStop=" PROGRAM " down");
+                launch_args_append_word(text, own->full);
+                g_string_append_c(text, '\n');
+        }
         container->network_text = text;
 }
 
-const UnitLine *network_unit_line(const Container *container) {
+/* systemd's name of the unit, and the file that says what it is to make: a drop-in of the shipped template, or for what is
+ * a template, or an instance of one, a unit of its own. */
+static void find_unit(const OwnName *own, char **ret_unit, char **ret_file) {
+        const char *instance = strchr(own->full, '@');
+
+        if (!instance) {
+                *ret_unit = g_strdup_printf("keyturn-network@%s.service", own->full);
+                *ret_file = g_strdup_printf("%s.d/50-keyturn-generator.conf", *ret_unit);
+                return;
+        }
+        *ret_unit = g_strdup_printf("keyturn-network-%s.service", own->full);
+        *ret_file = g_strdup_printf("keyturn-network-%s%s.service", own->prefix,
+                                    g_str_equal(instance, "@%i") ? "@" : instance);
+}
+
+void network_unit_finish(Container *container) {
+        g_autofree char *network = NULL;
+        g_auto(OwnName) own = { 0 };
+
+        if (container->networks->len == 0)
+                return;
+        find_own_name(container->service->name, &own);
+        find_unit(&own, &container->network_unit, &container->network_file);
+        make_text(container, &own);
+        network = g_strconcat("pinned:", own.full, NULL);
+        (void) key_set_option(container, "network", network, NULL);
+}
+
+/* Who is refused must say why, whatever becomes of the network; but one that still runs needs it. */
+void network_unit_depend(Container *container) {
+        if (!container->network_unit)
+                return;
+        service_unit(container->service, container->is_refused ? "Wants" : "Requires", container->network_unit);
+        service_unit(container->service, "After", container->network_unit);
+}
+
+void network_unit_assume(Container *container) {
+        g_auto(OwnName) own = { 0 };
+        g_autofree char *file = NULL;
+        const char *name = container->source->name;
+
+        if (!g_str_has_suffix(name, ".container") && !g_str_has_suffix(name, ".pod"))
+                return;
+        find_own_name(container->service->name, &own);
+        find_unit(&own, &container->network_unit, &file);
+}
+
+/* The line that asks for a network, or NULL. */
+static const UnitLine *find_asking_line(const Container *container) {
         const GArray *const lists[] = { container->networks, container->published, container->network_wishes };
         const UnitLine *line = NULL;
 
@@ -215,27 +260,35 @@ const UnitLine *network_unit_line(const Container *container) {
         return line;
 }
 
-/* What the payload enters is there when the unit has started; nothing is waited for but that. */
-void network_unit_finish(Container *container) {
-        const char *service = container->service->name;
-        g_auto(OwnName) own = { 0 };
-        g_autofree char *unit = NULL;
+/* Where Podman looks for it (helper_binaries_dir). */
+static bool has_netavark(const Tree *tree) {
+        static const char *const paths[] = {
+                "/usr/local/libexec/podman/netavark",
+                "/usr/local/lib/podman/netavark",
+                "/usr/libexec/podman/netavark",
+                "/usr/lib/podman/netavark",
+        };
 
-        if (container->networks->len == 0)
-                return;
-        find_own_name(service, &own);
-        make_text(container, &own);
-        if (name_is_template(service)) {
-                unit = g_strdup_printf("keyturn-network-%s@%%i.service", own.prefix);
-                g_string_append(container->network_text, "ExecStop=" PROGRAM " down");
-                launch_args_append_word(container->network_text, own.full);
-                g_string_append_c(container->network_text, '\n');
-                container->network_file = g_strdup_printf("keyturn-network-%s@.service", own.prefix);
-        } else {
-                unit = g_strdup_printf("keyturn-network@%s.service", own.full);
-                container->network_file = g_strdup_printf("%s.d/50-keyturn-generator.conf", unit);
+        for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+                _cleanup_close_ int fd = tree_open_path(tree, paths[i], O_PATH);
+
+                if (fd >= 0)
+                        return true;
         }
-        (void) key_set_option(container, "network", "pinned:%N", NULL);
-        service_unit(container->service, "Requires", unit);
-        service_unit(container->service, "After", unit);
+        return false;
+}
+
+void network_unit_check(Container *container, const Tree *tree) {
+        if (!container->is_refused && container->network_file && !has_netavark(tree))
+                container_problem(container, find_asking_line(container),
+                                  "netavark makes bridges, and is not installed: install the package netavark (and "
+                                  "aardvark-dns, for names), or write Network=host");
+}
+
+void network_unit_write(Container *container, Writer *writer) {
+        if (!container->network_file)
+                return;
+        network_unit_depend(container);
+        writer_put_file(writer, container->source->path, container->network_file, container->source->unit->readers,
+                        container->network_text);
 }

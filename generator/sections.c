@@ -121,14 +121,24 @@ static void add_mounts(Container *container) {
         }
 }
 
-void sections_unit(Container *container) {
+static void add_source_path(Container *container) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
 
+        service_unit(container->service, "SourcePath", path);
+}
+
+void sections_unit(Container *container) {
         translate_names(container);
         add_wants(container);
         early_unit(container);
-        service_unit(container->service, "SourcePath", path);
+        add_source_path(container);
         add_mounts(container);
+}
+
+void sections_unit_of_pod(Container *pod) {
+        translate_names(pod);
+        add_source_path(pod);
+        add_mounts(pod);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include "libstart/base/error.h"
 
 struct UnitNames {
+        const Sources *sources;
         GHashTable *services; /* file name -> service; not of masked files */
         GHashTable *makers;   /* service -> SourceFile that makes it */
         GHashTable *errors;   /* file name -> GError */
@@ -47,6 +48,7 @@ static void add_file(UnitNames *names, SourceFile *file) {
 UnitNames *unit_names_new(const Sources *sources) {
         UnitNames *names = g_new0(UnitNames, 1);
 
+        names->sources = sources;
         names->services = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         names->makers = g_hash_table_new(g_str_hash, g_str_equal);
         names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_error);
@@ -76,6 +78,10 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
                 return NULL;
         }
         return g_hash_table_lookup(names->services, file->name);
+}
+
+const GPtrArray *unit_names_files(const UnitNames *names) {
+        return names->sources->files;
 }
 
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service) {
