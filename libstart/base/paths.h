@@ -15,6 +15,5 @@
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK      /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */
-#define PATH_NETWORK PATH_RUN "/" NAME_NETWORK      /* a directory of each network namespace */
 #define PATH_NETWORKS "/var/lib/keyturn/networks"   /* networks, where Podman's directory cannot be written */
 #define PATH_LEASES "/var/lib/keyturn/leases"       /* addresses that namespaces had: a file of each */
