@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
+BRIDGE = 'is of a bridge, which is compared with real clients (booted/bridge)'
 LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
 
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
+    'IP': BRIDGE,
+    'IP6': BRIDGE,
+    'NetworkAlias': BRIDGE,
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
