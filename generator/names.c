@@ -25,33 +25,30 @@ bool name_is_template(const char *name) {
         return at && dot == at + 1;
 }
 
-/* The files that become services. */
+/* The types that keyturn makes services of, with Podman's names. */
 static const struct {
-        const char *suffix, *section;
-        const char *more; /* behind the file's name in that of its service */
+        const char *suffix, *section, *infix;
 } types[] = {
-        { ".build", "Build", "-build" },
-        { ".container", "Container", "" },
-        { ".image", "Image", "-image" },
-        { ".volume", "Volume", "-volume" },
+        { ".build", "Build", "-build" },       { ".container", "Container", "" }, { ".image", "Image", "-image" },
+        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },         { ".volume", "Volume", "-volume" },
 };
 
-static size_t find_type(const char *name) {
-        size_t i = 0;
+const char *name_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].section;
+        return NULL;
+}
 
-        while (i < G_N_ELEMENTS(types) && !g_str_has_suffix(name, types[i].suffix))
-                i++;
-        return i;
+static const char *find_infix(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].infix;
+        return "";
 }
 
 bool name_makes_service(const char *name) {
-        return find_type(name) < G_N_ELEMENTS(types);
-}
-
-const char *name_section(const char *name) {
-        size_t type = find_type(name);
-
-        return type < G_N_ELEMENTS(types) ? types[type].section : NULL;
+        return name_section(name);
 }
 
 char *name_template_of(const char *name) {
@@ -82,13 +79,16 @@ bool name_is_unit(const char *name) {
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service", "keyturn-update.service", NULL };
+                                                "keyturn-stop@.service",   "keyturn-update.service",
+                                                "keyturn-userns@.service", NULL };
 
-        return g_str_has_prefix(service, "keyturn-pull-") || g_strv_contains(reserved, service);
+        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network") ||
+               g_str_has_prefix(service, "keyturn-pull-");
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service",  NAME_NETWORK ".service",
+                                             NAME_POD ".service",     NAME_USERNS ".service", NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
@@ -100,8 +100,7 @@ char *name_service(const char *file_name, const char *service_name, GError **err
 
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
-        service = g_strdup_printf("%.*s%s.service", (int) length, stem,
-                                  service_name ? "" : types[find_type(file_name)].more);
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem, service_name ? "" : find_infix(file_name));
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/ctl/annotation.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/payload.h"
 #include "libstart/option/signal-name.h"
 
 /* What keyturn-stop@.service does when it is stopped: run/stop-unit.h. */
 
 /* As libstart left it in the state; 0 without. */
 static int read_signal(const ContainerUnit *container, GError **error) {
-        g_autofree char *text = container_annotation(container, "org.opencontainers.image.stopSignal", error);
+        libcrun_container_t *config = payload_read_config(container, error);
+        const char *value = config ? payload_find_annotation(config, "org.opencontainers.image.stopSignal") : NULL;
         int number = 0;
 
-        if (text)
-                (void) signal_name_parse(text, &number, NULL);
+        if (value)
+                (void) signal_name_parse(value, &number, NULL);
+        if (config)
+                libcrun_container_free(config);
         return number;
 }
 
@@ -45,18 +46,6 @@ static bool await_end(int payload, guint64 usec) {
         return false;
 }
 
-/* A payload that has been reaped since systemd was asked is gone; its id may be another's. */
-static int open_payload(const ContainerUnit *container) {
-        int fd = container->pid > 0 ? (int) syscall(SYS_pidfd_open, (pid_t) container->pid, 0) : -1;
-        g_autofree char *path = g_strdup_printf("/proc/%u/cgroup", container->pid);
-        g_autofree char *text = NULL, *expected = g_strdup_printf("0::%s", container->cgroup);
-
-        if (fd >= 0 && g_file_get_contents(path, &text, NULL, NULL) && strstr(text, expected))
-                return fd;
-        fd_closep(&fd);
-        return -1;
-}
-
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         _cleanup_close_ int payload = -1;
@@ -67,7 +56,7 @@ int command_send_stop_signal(const GPtrArray *all, const Options *options, char 
                 error_set(error, KT_ERROR_USAGE, "'send-stop-signal' takes a container");
         if (!container)
                 return -1;
-        payload = open_payload(container);
+        payload = payload_open(container, NULL);
         /* A KillSignal= that a drop-in of systemd's brings is somebody's decision. */
         if (payload < 0 || container->kill_signal != SIGTERM)
                 return EXIT_SUCCESS;

@@ -4,14 +4,14 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/ctl/annotation.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/payload.h"
 #include "libstart/ctl/table.h"
 #include "libstart/ctl/update-unit.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
-#include "libstart/option/annotation.h"
+#include "libstart/oci/spec.h"
 
 /*
  * New images for containers that run, for AutoUpdate=. Containers with the same image are updated together, as the name can be that
@@ -86,6 +86,16 @@ static bool is_of_registry(const Member *member) {
         return !g_str_equal(member->policy, "local");
 }
 
+/* Transfer full. */
+static char *find_running(const ContainerUnit *container) {
+        libcrun_container_t *config = payload_read_config(container, NULL);
+        char *id = config ? g_strdup(payload_find_annotation(config, SPEC_IMAGE_ID)) : NULL;
+
+        if (config)
+                libcrun_container_free(config);
+        return id;
+}
+
 static bool runs(const ContainerUnit *container) {
         return g_str_equal(container->active, "active") && container->pid > 0;
 }
@@ -105,7 +115,7 @@ static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) 
                 member = g_new0(Member, 1);
                 member->container = container;
                 member->policy = policy;
-                member->running = runs(container) ? container_annotation(container, ANNOTATION_IMAGE_ID, NULL) : NULL;
+                member->running = runs(container) ? find_running(container) : NULL;
                 if (!runs(container)) {
                         member->updated = "false";
                         member->problem = g_strdup("it does not run");

@@ -37,7 +37,7 @@ static void add_stop_signal(Spec *spec, int number) {
         append_json_map_string_string(spec->annotations, "org.opencontainers.image.stopSignal", text);
 }
 
-/* The stop signal, labels, annotations, the image's id: what is later wins. The image's own labels stay out. */
+/* The stop signal, labels, annotations: what is later wins. The image's own labels stay out. */
 static void add_annotations(Spec *spec, const SpecInput *input) {
         const GPtrArray *labels = input->request->labels, *annotations = input->request->annotations;
 
@@ -56,7 +56,7 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
         if (input->image_id)
-                append_json_map_string_string(spec->annotations, ANNOTATION_IMAGE_ID, input->image_id);
+                append_json_map_string_string(spec->annotations, SPEC_IMAGE_ID, input->image_id);
 }
 
 static void add_root(Spec *spec, const SpecInput *input) {
@@ -70,7 +70,8 @@ Spec *spec_build(const SpecInput *input, GError **error) {
         g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(Spec, 1);
 
         spec->oci_version = g_strdup(OCI_VERSION);
-        spec->hostname = g_strdup(input->hostname);
+        if (!input->request->uts) /* else the namespace has it */
+                spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
         spec_add_process(spec, input);
         if (!spec_add_mounts(spec, input, error) || !spec_add_linux(spec, input, error))

@@ -4,9 +4,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Says which image runs: by its id. keyturn adds it to the state of a container. */
-#define ANNOTATION_IMAGE_ID "keyturn.image.id"
-
 /* Does libcrun act on an annotation of this key ("run.oci.handler")? Such a one would change how a
  * container is run behind the back of all that keyturn checks, its seccomp filter included. `text` may go
  * on behind the key. */

@@ -110,7 +110,7 @@ static bool fill_layer(Root *root, const ContainerRequest *request, const UserNa
         const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
         bool ok = user_namespace_make_files_for_root(userns, error) &&
                   upper_layer_create(&root->layer, root->layers, shifted, error) &&
-                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, error);
+                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, root->network, error);
 
         user_namespace_make_own_files(userns);
         return ok;
@@ -185,7 +185,7 @@ static bool complete(const Root *root, const ContainerRequest *request, const Us
 
         if (root->directory) {
                 *ret_file_mounts = etc_files_write_apart(root->layer.mount, root->layer_place, root->fd, request,
-                                                         hostname, passwd, group, error);
+                                                         hostname, root->network, passwd, group, error);
                 return *ret_file_mounts;
         }
         return (!passwd || root_file_write(root->fd, "etc/passwd", passwd, error)) &&
@@ -216,9 +216,9 @@ bool root_peek(Root *root, GError **error) {
 void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
+        g_free(root->image_id);
         g_free(root->mount_point);
         g_free(root->layer_place);
-        g_free(root->image_id);
         image_config_free(root->config);
         fd_closep(&root->source);
         fd_closep(&root->fd);
