@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
+#include "generator/health.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
@@ -50,6 +51,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         keys_apply(container, &keys_keyturn);
         keys_container_finish(container);
         podman_args_apply(container);
+        health_finish(container);
         user_namespace_finish(container);
         source_paths_find(container);
         network_finish(container, conf);

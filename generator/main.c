@@ -9,6 +9,7 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/health.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
 #include "generator/prefetch.h"
@@ -166,6 +167,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+        health_put_timers(container, run->writer);
 }
 
 static void make_volume_unit(Run *run, const SourceFile *source) {

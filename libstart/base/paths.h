@@ -13,3 +13,4 @@
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
 #define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */
+#define PATH_NOTIFY "/run/systemd/notify"           /* where systemd itself listens to services */

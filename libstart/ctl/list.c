@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/health.h"
 #include "libstart/ctl/table.h"
 
 static char *format_since(guint64 since) {
@@ -9,14 +10,15 @@ static char *format_since(guint64 since) {
 }
 
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        static const char *const columns[] = { "CONTAINER", "UNIT", "STATE", "IMAGE", "SINCE", "#START-MS", NULL };
+        static const char *const columns[] = { "CONTAINER", "UNIT",  "STATE",     "HEALTH",
+                                               "IMAGE",     "SINCE", "#START-MS", NULL };
         g_autoptr(Table) table = table_new(columns);
 
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
                 char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;
 
-                table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state),
+                table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), health_describe(c),
                           g_strdup(c->args->image), format_since(c->since), start);
         }
         table_print(table, options->json);

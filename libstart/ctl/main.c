@@ -22,6 +22,8 @@ static const struct {
         { "analyze", true, command_analyze },
         { "images", false, command_images },
         { "exec", true, command_exec },
+        { "health", true, command_health },
+        { "end-payload", true, command_end_payload },           /* for HealthOnFailure=stop */
         { "send-stop-signal", true, command_send_stop_signal }, /* for keyturn-stop@.service */
 };
 
@@ -29,7 +31,7 @@ static Options arg_options;
 static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
-        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images, health)", NULL },
         { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
@@ -94,13 +96,14 @@ static int run(char **words, GError **error) {
 }
 
 static GOptionContext *make_context(void) {
-        GOptionContext *context = g_option_context_new("list|analyze|images|exec [ARGUMENT...]");
+        GOptionContext *context = g_option_context_new("list|analyze|images|health|exec [ARGUMENT...]");
 
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, "Look at the containers that keyturn starts.\n\n"
                                               "  list              containers, their state, images and starts\n"
                                               "  analyze [NAME]    where the time of the last start went\n"
                                               "  images            what is needed, and where it is\n"
+                                              "  health [NAME]     what health checks have found\n"
                                               "  exec NAME CMD...  run a command in a container");
         g_option_context_set_description(context, "See keyturnctl(8).\n");
         return context;
@@ -137,7 +140,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        own_program_protect(argv);
+        own_program_protect(argv, true);
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

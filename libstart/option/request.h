@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/dns-request.h"
+#include "libstart/option/health-request.h"
 #include "libstart/option/label-option.h"
 #include "libstart/option/log-option.h"
 #include "libstart/option/network-mode.h"
@@ -67,6 +68,7 @@ typedef struct ContainerRequest {
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
         NetworkMode network;
+        HealthRequest health;
 
         /* keyturn's own */
         const GPtrArray *hooks; /* files of hooks.d, absolute, in their order */
