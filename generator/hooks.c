@@ -4,6 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/hook/hook-dirs.h"
 #include "libstart/hook/hook-match.h"
+#include "libstart/option/hook-word.h"
 
 /* A hook of the machine's. */
 typedef struct KnownHook {
@@ -49,6 +50,10 @@ static bool read_all(Hooks *hooks, GError **error) {
                         return false;
                 hook.path = g_strdup(paths->pdata[i]);
                 g_array_append_val(hooks->known, hook);
+                if (!hook_file_check_patterns(hook.file, error)) {
+                        g_prefix_error(error, "Hook '%s': ", full);
+                        return false;
+                }
         }
         return paths;
 }
@@ -63,11 +68,18 @@ static bool find_known(Hooks *hooks) {
         return !hooks->error;
 }
 
-/* The command of an image is not known here. */
+/* The command of an image is not known here, and with an init that is what is executed. */
 static const char *find_command(const LaunchArgs *args) {
         const char *entrypoint = args->entrypoint;
 
-        return entrypoint && entrypoint[0] && entrypoint[0] != '[' ? entrypoint : NULL;
+        return entrypoint && entrypoint[0] && entrypoint[0] != '[' && args->init != FLAG_TRUE ? entrypoint : NULL;
+}
+
+/* Not every mount is one of a file of the host's. */
+static HookAnswer has_bind_mounts(const LaunchArgs *args) {
+        if (args->volumes->len > 0)
+                return HOOK_YES;
+        return args->mounts->len > 0 ? HOOK_MAYBE : HOOK_NO;
 }
 
 /* As Podman does, no container is made where a hook cannot be read: it may be there to protect something. */
@@ -76,7 +88,7 @@ void hooks_finish(Container *container, Hooks *hooks) {
         const HookTarget target = {
                 .annotations = args->annotations,
                 .command = find_command(args),
-                .has_bind_mounts = args->volumes->len > 0 || args->mounts->len > 0,
+                .has_bind_mounts = has_bind_mounts(args),
                 .is_unexpanded = true,
         };
 
@@ -89,10 +101,12 @@ void hooks_finish(Container *container, Hooks *hooks) {
         }
         for (guint i = 0; i < hooks->known->len; i++) {
                 const KnownHook *hook = &g_array_index(hooks->known, KnownHook, i);
+                HookAnswer answer = hook_file_match(hook->file, &target);
 
-                if (!hook_file_matches(hook->file, &target))
+                if (answer == HOOK_NO)
                         continue;
-                g_ptr_array_add(args->hooks, g_strdup(hook->path));
+                g_ptr_array_add(args->hooks,
+                                g_strconcat(answer == HOOK_MAYBE ? HOOK_WORD_MAYBE : "", hook->path, NULL));
                 container->hook_stages |= hook->file->stages;
         }
 }

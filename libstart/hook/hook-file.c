@@ -54,14 +54,6 @@ void hook_file_free(HookFile *file) {
 /* Handlers get the HookFile, as each key sets a part of it. */
 #define WHOLE 0
 
-static bool check_pattern(const char *pattern, GError **error) {
-        g_autoptr(GError) problem = NULL;
-        g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_RAW | G_REGEX_DOLLAR_ENDONLY, 0, &problem);
-
-        return regex ||
-               error_set(error, KT_ERROR_FAILED, "'%s' is no regular expression: %s", pattern, problem->message);
-}
-
 static bool read_version(yajl_val value, void *object, GError **error) {
         const char *version;
 
@@ -134,8 +126,7 @@ static bool read_annotations(yajl_val value, void *object, GError **error) {
                 const char *key = YAJL_GET_OBJECT(value)->keys[i], *pattern;
                 HookAnnotation annotation;
 
-                if (!json_get_string(YAJL_GET_OBJECT(value)->values[i], &pattern, error) ||
-                    !check_pattern(key, error) || !check_pattern(pattern, error))
+                if (!json_get_string(YAJL_GET_OBJECT(value)->values[i], &pattern, error))
                         return false;
                 annotation.key = g_strdup(key);
                 annotation.value = g_strdup(pattern);
@@ -145,14 +136,7 @@ static bool read_annotations(yajl_val value, void *object, GError **error) {
 }
 
 static bool read_commands(yajl_val value, void *object, GError **error) {
-        GPtrArray *commands = ((HookFile *) object)->commands;
-
-        if (!json_append_strings(value, &commands, error))
-                return false;
-        for (guint i = 0; i < commands->len; i++)
-                if (!check_pattern(commands->pdata[i], error))
-                        return false;
-        return true;
+        return json_append_strings(value, &((HookFile *) object)->commands, error);
 }
 
 static bool read_when(yajl_val value, void *object, GError **error) {

@@ -26,7 +26,7 @@ typedef enum HookCondition {
         HOOK_TRUE,
 } HookCondition;
 
-/* A pair of regular expressions. */
+/* A pair of regular expressions; of these only hook-match.h knows whether they are some. */
 typedef struct HookAnnotation {
         char *key, *value;
 } HookAnnotation;

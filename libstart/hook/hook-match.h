@@ -6,15 +6,27 @@
 
 #include "libstart/hook/hook-file.h"
 
+/* GLib's regular expressions bring a library that is as large as half of libstart. So libstart does not link this file:
+ * what keyturn-generator cannot know, libstart asks the program keyturn-hooks. */
+
+typedef enum HookAnswer {
+        HOOK_NO,
+        HOOK_MAYBE,
+        HOOK_YES,
+} HookAnswer;
+
 /* What of a container decides whether a hook is for it. */
 typedef struct HookTarget {
         const GPtrArray
                 *annotations; /* KEY=VALUE: those that the file asks for. Labels and the image's have no say, as with
                                        * Podman: else an image's author could choose what is run as root. */
         const char *command;  /* the first word of what is executed; NULL: not known yet */
-        bool has_bind_mounts;
+        HookAnswer has_bind_mounts;
         bool is_unexpanded; /* systemd has still to replace specifiers and variables */
 } HookTarget;
 
-/* Whether the hook is for the container; of what is not known yet, whether it can be. */
-bool hook_file_matches(const HookFile *file, const HookTarget *target);
+/* Whether all its patterns are regular expressions. Fails with KT_ERROR_FAILED and the one that is none. */
+bool hook_file_check_patterns(const HookFile *file, GError **error);
+
+/* Whether the hook is for the container. Patterns that are none fit nothing. */
+HookAnswer hook_file_match(const HookFile *file, const HookTarget *target);

@@ -19,13 +19,15 @@ typedef struct SecretFile {
 typedef struct SpecInput {
         const ContainerRequest *request;
         const ImageConfig *image;
+        const char *image_id; /* or NULL */
         const UserIdentity *user;
         const HostFacts *host;
         const char *hostname;  /* the container's */
         const GArray *uid_map; /* of its user namespace (option/id-map.h), or NULL: it has the host's */
         const GArray *gid_map;
-        const char *userns_path; /* that namespace's file; NULL: a new one */
-        guint64 capabilities;    /* its bounding set, a mask as in option/capability.h */
+        const char *userns_path;  /* that namespace's file; NULL: a new one */
+        const char *network_path; /* the network namespace's; NULL: a new one, or the host's: as the request says */
+        guint64 capabilities;     /* its bounding set, a mask as in option/capability.h */
         const PayloadPlan *payload;
         const char *uuid;          /* an init's: $container_uuid; or NULL */
         const char *init_program;  /* the host's, for request->init; or NULL */

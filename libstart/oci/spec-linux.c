@@ -21,14 +21,18 @@ static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *
         linux_->namespaces[linux_->namespaces_len++] = ns;
 }
 
-static void add_namespaces(runtime_spec_schema_config_linux *linux_, bool own_network) {
-        static const char *const types[] = { "pid", "ipc", "uts", "mount", "cgroup" };
+static void add_namespaces(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
+        const struct {
+                const char *type, *path;
+        } all[] = {
+                { "pid" }, { "ipc", input->request->ipc }, { "uts", input->request->uts }, { "mount" }, { "cgroup" }
+        };
 
-        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 2);
-        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                add_namespace(linux_, types[i], NULL);
-        if (own_network)
-                add_namespace(linux_, "network", NULL);
+        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(all) + 2);
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                add_namespace(linux_, all[i].type, all[i].path);
+        if (input->request->network.mode != NETWORK_HOST)
+                add_namespace(linux_, "network", input->network_path);
 }
 
 static runtime_spec_schema_defs_id_mapping **make_mappings(const GArray *map, size_t *ret_length) {
@@ -55,8 +59,14 @@ static void add_user_namespace(runtime_spec_schema_config_linux *linux_, const S
         linux_->gid_mappings = make_mappings(input->gid_map, &linux_->gid_mappings_len);
 }
 
-static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bool own_network, GError **error) {
-        if (sysctl->ns == SYSCTL_NETWORK && !own_network)
+/* One that was made ahead has its own since then. */
+static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, NetworkMode network, GError **error) {
+        if (sysctl->ns == SYSCTL_NETWORK && network == NETWORK_PINNED)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--sysctl: '%s=%s' is the network's, and that is made ahead: give it to "
+                                 "keyturn-network",
+                                 sysctl->name, sysctl->value);
+        if (sysctl->ns == SYSCTL_NETWORK && network == NETWORK_HOST)
                 return error_set(
                         error, KT_ERROR_USAGE,
                         "--sysctl: '%s=%s': with the host's network this is the whole machine's: set it with "
@@ -67,16 +77,16 @@ static bool set_sysctl(json_map_string_string *sysctls, const Sysctl *sysctl, bo
 }
 
 static bool add_sysctls(runtime_spec_schema_config_linux *linux_, const ContainerRequest *request, GError **error) {
-        bool own_network = request->network == NETWORK_NONE;
+        bool is_new = request->network.mode == NETWORK_NONE;
 
-        if (request->sysctls->len == 0 && !own_network)
+        if (request->sysctls->len == 0 && !is_new)
                 return true;
         linux_->sysctl = g_new0(json_map_string_string, 1);
         /* As Podman ships it: everyone in the container may ping. */
-        if (own_network)
+        if (is_new)
                 append_json_map_string_string(linux_->sysctl, "net.ipv4.ping_group_range", "0 0");
         for (guint i = 0; i < request->sysctls->len; i++)
-                if (!set_sysctl(linux_->sysctl, request->sysctls->pdata[i], own_network, error))
+                if (!set_sysctl(linux_->sysctl, request->sysctls->pdata[i], request->network.mode, error))
                         return false;
         return true;
 }
@@ -198,7 +208,7 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
         runtime_spec_schema_config_linux *linux_ = g_new0(runtime_spec_schema_config_linux, 1);
 
         spec->linux = linux_;
-        add_namespaces(linux_, input->request->network == NETWORK_NONE);
+        add_namespaces(linux_, input);
         add_user_namespace(linux_, input);
         add_masked(linux_, input);
         if (!input->request->privileged)

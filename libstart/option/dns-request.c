@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/option/dns-request.h"
+#include "libstart/option/ip-address.h"
 #include "libstart/option/names.h"
 
 /* Takes ownership of text. */
@@ -14,31 +13,16 @@ static void add(GPtrArray **list, char *text) {
         g_ptr_array_add(*list, text);
 }
 
-/* As podman writes it, whose language has no IPv4 address in an IPv6 one. Transfer full; NULL: it is none. */
-static char *clean_address(const char *text) {
-        char clean[INET6_ADDRSTRLEN];
-        struct in6_addr address;
-
-        if (inet_pton(AF_INET, text, &address) == 1)
-                return g_strdup(inet_ntop(AF_INET, &address, clean, sizeof clean));
-        if (inet_pton(AF_INET6, text, &address) != 1)
-                return NULL;
-        return IN6_IS_ADDR_V4MAPPED(&address) ?
-                       g_strdup(inet_ntop(AF_INET, &address.s6_addr[12], clean, sizeof clean)) :
-                       g_strdup(inet_ntop(AF_INET6, &address, clean, sizeof clean));
-}
-
 static bool add_server(DnsRequest *request, const char *text, GError **error) {
-        char *address;
+        IpAddress address;
 
         if (g_str_equal(text, "none")) {
                 request->of_image = true;
                 return true;
         }
-        address = clean_address(text);
-        if (!address)
+        if (!ip_address_parse(text, &address))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no address of a server, nor none", text);
-        add(&request->servers, address);
+        add(&request->servers, ip_address_format(&address));
         return true;
 }
 

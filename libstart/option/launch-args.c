@@ -9,11 +9,13 @@
 #include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
 #include "libstart/option/go-duration.h"
+#include "libstart/option/hook-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
+#include "libstart/option/namespace-option.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
@@ -202,6 +204,14 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->ipc, error);
+}
+
+static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->uts, error);
+}
+
 static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
         return userns_request_parse(value, &request->userns, error);
 }
@@ -322,6 +332,11 @@ static bool check_env(const char *value, GError **error) {
         return true;
 }
 
+static bool check_hook(const char *value, GError **error) {
+        return path_value_check(value + (g_str_has_prefix(value, HOOK_WORD_MAYBE) ? strlen(HOOK_WORD_MAYBE) : 0),
+                                error);
+}
+
 typedef enum Kind {
         KIND_STRING,
         KIND_LIST,
@@ -383,9 +398,14 @@ static const Option options[] = {
         { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
+        { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
+          "the host's directory for /dev/shm" },
+        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, ns:PATH" },
+        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, ns:PATH" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
-        { "--network", 0, STRING(network), READ(read_network), "host|none", "network namespace" },
+        { "--network", 0, STRING(network), READ(read_network), "MODE",
+          "host, none, pinned:NAME, ns:PATH, container:UNIT" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
@@ -448,7 +468,7 @@ static const Option options[] = {
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
           "directories that payloads write to" },
-        { "--hook", 0, LIST(hooks), CHECK(path_value_check, hooks), "FILE", "hook that may be for the container" },
+        { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
         { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
           "the container's directory on /run" },
@@ -653,6 +673,11 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
 }
 
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
+        if (request->uts && request->hostname)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--hostname: the host name is that of the namespace which --uts names");
+        if (request->shm_path && request->shm_size >= 0)
+                return error_set(error, KT_ERROR_USAGE, "--shm-size: --shm-path names a /dev/shm that there is");
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         if (request->privileged && args->cap_drop->len > 0)
@@ -662,7 +687,7 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, GE
         if (request->keep_groups && args->group_add->len > 1)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
-        if (!dns_request_check(&request->dns, request->network, error)) {
+        if (!dns_request_check(&request->dns, request->network.mode, error)) {
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }

@@ -53,8 +53,10 @@ typedef struct LaunchArgs {
         LaunchFlag privileged;
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
+        char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
+        char *ipc, *uts;        /* private, ns:PATH */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network;          /* host, none */
+        char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         GPtrArray *dns, *dns_search, *dns_option;
 
@@ -87,7 +89,7 @@ typedef struct LaunchArgs {
         /* keyturn's own */
         char *env_list;       /* file with more of `env`, in its order (env-list.h) */
         char *untrusted_list; /* file with the directories of the host that payloads can write to (run/host-path.h) */
-        GPtrArray *hooks;     /* files of hooks.d, in their order */
+        GPtrArray *hooks;     /* files of hooks.d as in hook-word.h, in their order */
         LaunchFlag guard_devices; /* libstart forbids other devices: only the start knows which these are */
         char *state_dir;          /* the container's directory on /run, made and removed by systemd */
         LaunchFlag timing;        /* say where the time of the start went */

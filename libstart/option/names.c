@@ -30,6 +30,15 @@ bool name_check_volume(const char *value, GError **error) {
                          value);
 }
 
+bool name_check_network(const char *value, GError **error) {
+        return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_.-") && strlen(value) <= 200) ||
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "'%s' is no name of a network: letters, digits, '_', '.' and '-', the first of them a letter "
+                       "or digit",
+                       value);
+}
+
 bool name_is_host(const char *value) {
         return value[0] != '-' && strlen(value) <= 64 && name_is_made_of(value, "_.-");
 }

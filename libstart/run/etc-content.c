@@ -33,25 +33,52 @@ static void append_hosts(GString *text, char *const *lines, GHashTable *names) {
         }
 }
 
-static void append_own_names(GString *text, const char *own_name, const char *container_name, GHashTable *names) {
-        bool own = own_name && !g_hash_table_contains(names, own_name);
-        bool container = own_name && name_is_host(container_name) && !g_hash_table_contains(names, container_name);
+/* A line of an address and its names, of which `names` has none yet. */
+static void append_free_names(GString *text, const char *line, const GHashTable *names) {
+        g_auto(GStrv) words = g_strsplit_set(line, "\t ", -1);
+        size_t begin = text->len;
 
-        if (own || container)
-                g_string_append_printf(text, "127.0.0.1\t%s%s%s\n", own ? own_name : "", own && container ? " " : "",
-                                       container ? container_name : "");
+        for (char **word = words[0] ? words + 1 : words; *word; word++)
+                if (**word && !g_hash_table_contains((GHashTable *) names, *word) &&
+                    !g_strv_contains((const char *const *) word + 1, *word))
+                        g_string_append_printf(text, "%s%s", text->len == begin ? "\t" : " ", *word);
+        if (text->len > begin) {
+                g_string_insert(text, (gssize) begin, words[0]);
+                g_string_append_c(text, '\n');
+        }
 }
 
-char *etc_hosts(const char *added, const char *host_hosts, const char *own_name, const char *container_name) {
+static void append_own_line(GString *text, const char *address, const char *hostname, const char *container_name,
+                            const char *aliases) {
+        bool is_host = name_is_host(container_name) && !g_str_equal(hostname, container_name);
+
+        g_string_append_printf(text, "%s\t%s%s%s %s\n", address, hostname, is_host ? " " : "",
+                               is_host ? container_name : "", aliases);
+}
+
+char *etc_own_hosts(const NetworkNames *names, const char *hostname, const char *container_name) {
+        GString *text = g_string_new(NULL);
+
+        if (!names)
+                append_own_line(text, "127.0.0.1", hostname, container_name, "");
+        else if (names->gateway)
+                g_string_append_printf(text, "%s\thost.containers.internal host.docker.internal\n", names->gateway);
+        for (guint i = 0; names && i < names->addresses->len; i++)
+                append_own_line(text, names->addresses->pdata[i], hostname, container_name, names->aliases->pdata[i]);
+        return g_string_free(text, FALSE);
+}
+
+char *etc_hosts(const char *added, const char *host_hosts, const char *own) {
         g_autofree char *all = g_strconcat(added ?: "", host_hosts, NULL);
-        g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
+        g_auto(GStrv) lines = g_strsplit(all, "\n", -1), own_lines = g_strsplit(own ?: "", "\n", -1);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
         GString *text = g_string_new(NULL);
 
         append_hosts(text, lines, names);
         if (!g_hash_table_contains(names, "localhost"))
                 g_string_append(text, "127.0.0.1\tlocalhost\n::1\tlocalhost\n");
-        append_own_names(text, own_name, container_name, names);
+        for (char **line = own_lines; *line; line++)
+                append_free_names(text, *line, names);
         return g_string_free(text, FALSE);
 }
 
@@ -120,15 +147,61 @@ static bool is_dot(const GPtrArray *searches) {
         return searches && searches->len == 1 && g_str_equal(searches->pdata[0], ".");
 }
 
-char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns) {
+const char *etc_resolv_conf_elsewhere(const char *host_resolv_conf) {
         g_auto(Resolver)
                 host = { .servers = g_ptr_array_new(), .searches = g_ptr_array_new(), .options = g_ptr_array_new() };
-        GString *text = g_string_new(NULL);
-        bool with_host = !dns->servers;
+        const char *server;
 
         read_resolver(host_resolv_conf, &host);
-        g_autoptr(GPtrArray) servers = combine(dns->servers, host.servers, false);
-        g_autoptr(GPtrArray) searches = combine(dns->searches, host.searches, with_host && !is_dot(dns->searches));
+        server = host.servers->len == 1 ? host.servers->pdata[0] : "";
+        return g_str_equal(server, "127.0.0.53") ? "/run/systemd/resolve/resolv.conf" :
+               g_str_equal(server, "127.0.0.1")  ? "/run/NetworkManager/no-stub-resolv.conf" :
+                                                   NULL;
+}
+
+static bool has_ipv6(const NetworkNames *names) {
+        for (guint i = 0; i < names->addresses->len; i++)
+                if (strchr(names->addresses->pdata[i], ':'))
+                        return true;
+        return false;
+}
+
+/* What cannot be reached from another network than the host's. */
+static void remove_unreachable(GPtrArray *servers, bool ipv6) {
+        for (guint i = servers->len; i > 0; i--) {
+                const char *server = servers->pdata[i - 1];
+
+                if (g_str_has_prefix(server, "127.") || g_str_equal(server, "::1") || (!ipv6 && strchr(server, ':')))
+                        g_ptr_array_remove_index(servers, i - 1);
+        }
+        if (servers->len > 0)
+                return;
+        g_ptr_array_add(servers, (void *) "8.8.8.8");
+        g_ptr_array_add(servers, (void *) "8.8.4.4");
+        if (ipv6) {
+                g_ptr_array_add(servers, (void *) "2001:4860:4860::8888");
+                g_ptr_array_add(servers, (void *) "2001:4860:4860::8844");
+        }
+}
+
+/* Of a network, those that its file asks for; else those of the request. */
+static const GPtrArray *choose(const GPtrArray *network, const GPtrArray *request) {
+        return network && network->len > 0 ? network : request;
+}
+
+char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns, const NetworkNames *names) {
+        g_auto(Resolver)
+                host = { .servers = g_ptr_array_new(), .searches = g_ptr_array_new(), .options = g_ptr_array_new() };
+        const GPtrArray *asked_servers = choose(names ? names->servers : NULL, dns->servers);
+        const GPtrArray *asked_searches = dns->searches ?: choose(names ? names->search : NULL, NULL);
+        GString *text = g_string_new(NULL);
+        bool with_host = !asked_servers;
+
+        read_resolver(host_resolv_conf, &host);
+        if (names)
+                remove_unreachable(host.servers, has_ipv6(names));
+        g_autoptr(GPtrArray) servers = combine(asked_servers, host.servers, false);
+        g_autoptr(GPtrArray) searches = combine(asked_searches, host.searches, with_host && !is_dot(dns->searches));
         g_autoptr(GPtrArray) options = combine(dns->options, host.options, with_host);
 
         if (!is_dot(searches))

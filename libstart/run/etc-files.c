@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-address.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/root-file.h"
 #include "libstart/run/upper-layer.h"
 
 typedef struct EtcFile {
@@ -61,25 +63,35 @@ static char *read_host_file(const char *path) {
 }
 
 /* The lines that are asked for, with the machine's address where it is. Transfer full; NULL on errors. */
-static char *make_host_lines(const ContainerRequest *request, GError **error) {
+static char *make_host_lines(const ContainerRequest *request, const NetworkNames *network, GError **error) {
+        const char *gateway = network ? network->gateway : NULL;
         g_autofree char *text = g_strconcat("\n", request->hosts->str, NULL);
         g_auto(GStrv) parts = g_strsplit(text, "\n" HOST_GATEWAY "\t", -1);
-        g_autofree char *address = parts[1] ? host_address_find(error) : NULL;
+        g_autofree char *address = !parts[1] ? NULL : gateway ? g_strdup(gateway) : host_address_find(error);
         g_autofree char *separator = g_strconcat("\n", address, "\t", NULL);
         g_autofree char *lines = address || !parts[1] ? g_strjoinv(separator, parts) : NULL;
 
         return lines ? g_strdup(lines + 1) : NULL;
 }
 
-static bool make_files(const ContainerRequest *request, const char *hostname, EtcFile files[N_FILES],
-                       GError **error) {
-        bool own_network = request->network == NETWORK_NONE;
-        g_autofree char *hosts = read_host_file("/etc/hosts"), *added = make_host_lines(request, error);
+/* From another network than the host's, servers on the host's loopback are out of reach. */
+static char *make_resolv_conf(const ContainerRequest *request, const NetworkNames *network) {
+        g_autofree char *hosts = read_host_file("/etc/resolv.conf");
+        const char *elsewhere = network ? etc_resolv_conf_elsewhere(hosts) : NULL;
+        g_autofree char *real = elsewhere ? read_host_file(elsewhere) : NULL;
+
+        return etc_resolv_conf(real ?: hosts, &request->dns, network);
+}
+
+static bool make_files(const ContainerRequest *request, const char *hostname, const NetworkNames *network,
+                       EtcFile files[N_FILES], GError **error) {
+        bool is_alone = request->network.mode == NETWORK_NONE;
+        g_autofree char *hosts = read_host_file("/etc/hosts"), *added = make_host_lines(request, network, error);
+        g_autofree char *own = is_alone || network ? etc_own_hosts(network, hostname, request->name) : NULL;
 
         if (!added)
                 return false;
-        files[HOSTS] = text_file("etc", "hosts",
-                                 etc_hosts(added, hosts, own_network ? hostname : NULL, request->name));
+        files[HOSTS] = text_file("etc", "hosts", etc_hosts(added, hosts, own));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
         files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));
@@ -88,10 +100,8 @@ static bool make_files(const ContainerRequest *request, const char *hostname, Et
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
         files[HOSTS].key = hosts_key(request);
         files[LOCALTIME].key = localtime_key(request);
-        if (!own_network && !request->dns.of_image) {
-                g_autofree char *resolv_conf = read_host_file("/etc/resolv.conf");
-
-                files[RESOLV_CONF] = text_file("etc", "resolv.conf", etc_resolv_conf(resolv_conf, &request->dns));
+        if (!is_alone && !request->dns.of_image) {
+                files[RESOLV_CONF] = text_file("etc", "resolv.conf", make_resolv_conf(request, network));
                 files[RESOLV_CONF].key = resolv_conf_key(request);
         }
         return !request->timezone ||
@@ -132,11 +142,11 @@ static bool write_directory(int upper, char *const *layers, const UserNamespace 
 }
 
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
-                     const char *hostname, GError **error) {
+                     const char *hostname, const NetworkNames *network, GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(request, hostname, files, error) &&
+        ok = make_files(request, hostname, network, files, error) &&
              write_directory(upper, layers, userns, "etc", files, error) &&
              write_directory(upper, layers, userns, "run", files, error);
         free_files(files);
@@ -150,12 +160,24 @@ static bool can_be_mounted_on(int root_fd, const char *path) {
                (fstatvfs(root_fd, &st) == 0 && !(st.f_flag & ST_RDONLY));
 }
 
-static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrArray *mounts, GError **error) {
+/* What is to be mounted on is made here, as in a user namespace the container's root may not be allowed to. */
+static bool make_mount_point(int root_fd, const char *path, int layer, const char *name, GError **error) {
+        _cleanup_close_ int file = openat(layer, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), made = -1;
+
+        if (file < 0)
+                return error_set_errno(error, errno, "Cannot open the container's '%s'", path);
+        made = root_file_open_mount_point(root_fd, path + 1, file, error);
+        return made >= 0;
+}
+
+static bool write_apart(const EtcFile *file, int layer, const char *place, int root_fd, GPtrArray *mounts,
+                        GError **error) {
         g_autofree char *source = g_build_filename(place, file->name, NULL);
         g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
         MountRequest *mount;
 
-        if (!upper_layer_add_file(layer, file->name, file->content, file->length, error))
+        if (!upper_layer_add_file(layer, file->name, file->content, file->length, error) ||
+            !make_mount_point(root_fd, destination, layer, file->name, error))
                 return false;
         mount = mount_request_new(MOUNT_BIND);
         g_ptr_array_add(mounts, mount);
@@ -177,19 +199,21 @@ static bool check_localtime(int root_fd, GError **error) {
 }
 
 GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, const ContainerRequest *request,
-                                 const char *hostname, const char *passwd, const char *group, GError **error) {
+                                 const char *hostname, const NetworkNames *network, const char *passwd,
+                                 const char *group, GError **error) {
         g_autoptr(GPtrArray) mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free);
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(request, hostname, files, error) && (!request->timezone || check_localtime(root_fd, error));
+        ok = make_files(request, hostname, network, files, error) &&
+             (!request->timezone || check_localtime(root_fd, error));
         files[PASSWD] = text_file("etc", "passwd", g_strdup(passwd));
         files[GROUP] = text_file("etc", "group", g_strdup(group));
         for (int i = 0; ok && i < N_FILES; i++) {
                 g_autofree char *path = g_build_filename(files[i].directory, files[i].name, NULL);
 
                 if (files[i].content && can_be_mounted_on(root_fd, path))
-                        ok = write_apart(&files[i], layer, place, mounts, error);
+                        ok = write_apart(&files[i], layer, place, root_fd, mounts, error);
                 else if (files[i].key)
                         ok = error_set(
                                 error, KT_ERROR_FAILED,

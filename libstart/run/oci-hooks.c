@@ -10,10 +10,10 @@
 #include "libstart/base/log.h"
 #include "libstart/cdi/cdi-file.h"
 #include "libstart/config/small-file.h"
-#include "libstart/hook/hook-match.h"
+#include "libstart/hook/hook-file.h"
 #include "libstart/json/check.h"
 #include "libstart/oci/spec.h"
-#include "libstart/option/mount-request.h"
+#include "libstart/run/hook-choice.h"
 #include "libstart/run/hook-process.h"
 #include "libstart/run/oci-hooks.h"
 
@@ -22,40 +22,6 @@ typedef runtime_spec_schema_config_schema_hooks SpecHooks;
 typedef runtime_spec_schema_defs_hook Hook;
 
 #define DEPTH_MAX 32
-
-/*
- * Which hooks there are
- */
-
-/* Podman counts what Volume= and Mount= ask for. */
-static bool has_bind_mounts(const ContainerRequest *request) {
-        for (guint i = 0; i < request->mounts->len; i++)
-                if (((const MountRequest *) request->mounts->pdata[i])->type != MOUNT_TMPFS)
-                        return true;
-        return false;
-}
-
-/* Those that are for this container, in their order. Transfer full: of HookFile. */
-static GPtrArray *find_hooks(const OciHooks *hooks, const Spec *spec, GError **error) {
-        g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify) hook_file_free);
-        const HookTarget target = {
-                .annotations = hooks->request->annotations,
-                .command = spec->process->args[0],
-                .has_bind_mounts = has_bind_mounts(hooks->request),
-        };
-
-        for (guint i = 0; i < hooks->request->hooks->len; i++) {
-                HookFile *file = hook_file_read(hooks->request->hooks->pdata[i], error);
-
-                if (!file)
-                        return NULL;
-                if (hook_file_matches(file, &target))
-                        g_ptr_array_add(found, file);
-                else
-                        hook_file_free(file);
-        }
-        return g_steal_pointer(&found);
-}
 
 /*
  * From a file to the spec
@@ -325,7 +291,7 @@ bool oci_hooks_apply(const OciHooks *hooks, Spec **spec, char ***environment, GE
 
         if (hooks->request->hooks->len == 0 && !hooks->cdi)
                 return true;
-        files = find_hooks(hooks, *spec, error);
+        files = hook_choice_make(hooks->request, (*spec)->process->args[0], hooks->bundle, error);
         if (!files || !add_cdi_hooks(*spec, hooks->cdi, *environment, error) ||
             !run_precreate(hooks, files, spec, environment, error))
                 return false;

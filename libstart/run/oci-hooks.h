@@ -8,7 +8,7 @@
 #include "libstart/option/request.h"
 
 /* The hooks of a container: programs of the administrator's that are run as root, and are told what the container is. Their
- * files are read again at each start, as only now all is known that decides which of them are for it. */
+ * files are read again at each start; which of them are for it, hook-choice.h knows. */
 typedef struct OciHooks {
         const ContainerRequest *request;
         const GPtrArray *cdi; /* of const CdiEdits*: what else needs hooks; or NULL */

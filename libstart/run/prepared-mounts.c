@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -15,24 +17,57 @@ static void close_fd(void *fd) {
         fd_closep(fd);
 }
 
-static bool has_own_network(const Spec *spec) {
+static const runtime_spec_schema_defs_linux_namespace_reference *find_network(const Spec *spec) {
         for (size_t i = 0; i < spec->linux->namespaces_len; i++)
                 if (g_str_equal(spec->linux->namespaces[i]->type, "network"))
-                        return true;
-        return false;
+                        return spec->linux->namespaces[i];
+        return NULL;
 }
 
 /* Who may mount /sys is who has the network namespace that it shows. */
 static bool is_the_hosts(const Spec *spec, const Mount *mount) {
         return g_str_equal(mount->destination, "/dev") ||
-               (g_str_equal(mount->destination, "/sys") && !has_own_network(spec));
+               (g_str_equal(mount->destination, "/sys") && (!find_network(spec) || find_network(spec)->path));
 }
 
-static int make_kernel_mount(const Mount *mount, const MountLabel *label, const UserNamespace *userns,
-                             GError **error) {
-        int fd = user_namespace_make_files_for_root(userns, error) ? kernel_mount_make_detached(mount, label, error) :
-                                                                     -1;
+static bool enter_network(const char *path, GError **error) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+        return (fd >= 0 && setns(fd, CLONE_NEWNET) == 0) ||
+               error_set_errno(error, errno, "Cannot enter the network namespace '%s'", path);
+}
+
+/* /sys shows the network namespace of who mounts it. */
+static int make_in_network(const char *network, const Mount *mount, const MountLabel *label, GError **error) {
+        _cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+        int fd;
+
+        if (own < 0) {
+                error_set_errno(error, errno, "Cannot open the host's network namespace");
+                return -1;
+        }
+        if (!enter_network(network, error))
+                return -1;
+        fd = kernel_mount_make_detached(mount, label, error);
+        if (setns(own, CLONE_NEWNET) == 0)
+                return fd;
+        if (fd >= 0) {
+                close(fd);
+                error_set_errno(error, errno, "Cannot return to the host's network namespace");
+        }
+        return -1;
+}
+
+static int make_kernel_mount(const Spec *spec, const Mount *mount, const MountLabel *label,
+                             const UserNamespace *userns, GError **error) {
+        const char *network = g_str_equal(mount->destination, "/sys") && find_network(spec) ?
+                                      find_network(spec)->path :
+                                      NULL;
+        int fd = -1;
+
+        if (user_namespace_make_files_for_root(userns, error))
+                fd = network ? make_in_network(network, mount, label, error) :
+                               kernel_mount_make_detached(mount, label, error);
         user_namespace_make_own_files(userns);
         return fd;
 }
@@ -50,7 +85,7 @@ static bool prepare_own(const Spec *spec, Mount *mount, const BindMountContext *
         if (bind_mount_is_private(mount) && !path_value_covers(own, mount->source))
                 *ret = bind_mount_clone(context, mount, error);
         else if (!bind_mount_is_private(mount) && is_the_hosts(spec, mount))
-                *ret = make_kernel_mount(mount, &context->label, userns, error);
+                *ret = make_kernel_mount(spec, mount, &context->label, userns, error);
         else
                 return true;
         return *ret >= 0;

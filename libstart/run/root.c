@@ -68,6 +68,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
         if (image->has_health && !read_health(image->config, request, ret, error))
                 return false;
         ret->layers = g_steal_pointer(&image->layers);
+        ret->image_id = g_steal_pointer(&image->id);
         ret->is_mapped = true;
         return true;
 }
@@ -120,7 +121,7 @@ static bool fill_layer(Root *root, const ContainerRequest *request, const UserNa
         const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
         bool ok = user_namespace_make_files_for_root(userns, error) &&
                   upper_layer_create(&root->layer, root->layers, shifted, error) &&
-                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, error);
+                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, root->network, error);
 
         user_namespace_make_own_files(userns);
         return ok;
@@ -195,7 +196,7 @@ static bool complete(const Root *root, const ContainerRequest *request, const Us
 
         if (root->directory) {
                 *ret_file_mounts = etc_files_write_apart(root->layer.mount, root->layer_place, root->fd, request,
-                                                         hostname, passwd, group, error);
+                                                         hostname, root->network, passwd, group, error);
                 return *ret_file_mounts;
         }
         return (!passwd || root_file_write(root->fd, "etc/passwd", passwd, error)) &&
@@ -226,6 +227,7 @@ bool root_peek(Root *root, GError **error) {
 void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
+        g_free(root->image_id);
         g_free(root->mount_point);
         g_free(root->layer_place);
         image_config_free(root->config);

@@ -6,6 +6,7 @@
 
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/image-health.h"
+#include "libstart/option/network-names.h"
 #include "libstart/option/request.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/overlay.h"
@@ -17,6 +18,7 @@ typedef struct Root {
         char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
         ImageConfig *config; /* of the image; empty for a directory */
         ImageHealth *health; /* the image's HEALTHCHECK, or NULL */
+        char *image_id;      /* 64 hex digits, or NULL */
         char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
         int source;          /* of such a directory, also with :O, as it was found; or -1 */
         int fd;              /* for looking at it */
@@ -24,8 +26,9 @@ typedef struct Root {
         WritableLayer layer; /* the overlay's, or for files that are mounted on those of a plain directory */
         char *layer_place;   /* the host's directory to put it on, before the root is put on mount_point */
         OverlayPlace place;
-        bool is_mapped;    /* its files are to have the ids of the user namespace */
-        const char *label; /* SELinux's, of all files of an image, and of those that are made; NULL: none */
+        bool is_mapped;              /* its files are to have the ids of the user namespace */
+        const char *label;           /* SELinux's, of all files of an image, and of those that are made; NULL: none */
+        const NetworkNames *network; /* for the files that are made; NULL: the host's network or none */
 } Root;
 
 #define ROOT_NULL { .source = -1, .fd = -1, .mount = -1, .layer = WRITABLE_LAYER_NULL }

@@ -22,6 +22,7 @@
 #include "libstart/run/init-program.h"
 #include "libstart/run/labels.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/network.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/own-cgroup.h"
 #include "libstart/run/payload-input.h"
@@ -34,6 +35,7 @@
 #include "libstart/run/runtime.h"
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/run/secrets.h"
+#include "libstart/run/shared-hostname.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
 #include "libstart/run/stop-unit.h"
@@ -56,6 +58,7 @@ struct Start {
         SelinuxLabels labels;
         Root root;
         UserNamespace userns;
+        Network network;
         Secrets secrets;
 
         /* made */
@@ -94,6 +97,7 @@ void start_free(Start *start) {
         selinux_labels_clear(&start->labels);
         root_clear(&start->root);
         user_namespace_clear(&start->userns);
+        network_clear(&start->network);
         secrets_clear(&start->secrets);
         g_free(start->hostname);
         identity_clear(&start->identity);
@@ -119,6 +123,7 @@ static Start *start_new(void) {
                 .report = EXEC_REPORT_NULL,
                 .root = ROOT_NULL,
                 .userns = USER_NAMESPACE_NULL,
+                .network = NETWORK_NULL,
                 .secrets = { .mount = -1 },
                 .log = PAYLOAD_LOG_NULL,
                 .notify = PAYLOAD_NOTIFY_NULL,
@@ -131,6 +136,7 @@ static bool find_labels(Start *start, const StateDir *state_dir, GError **error)
         if (!labels_find(&start->request, start->host.facts.selinux, state_dir, &start->labels, error))
                 return false;
         start->root.label = start->labels.file;
+        start->root.network = start->network.path ? &start->network.names : NULL;
         return true;
 }
 
@@ -146,19 +152,25 @@ static bool find_user_namespace(Start *start, const char *unit, GError **error) 
         return user_namespace_find(&wanted, &start->userns, error);
 }
 
+static bool find_hostname(Start *start, GError **error) {
+        start->hostname = start->request.uts ? shared_hostname_read(start->request.uts, error) :
+                                               container_request_hostname(&start->request, start->host.hostname);
+        return start->hostname;
+}
+
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
-            !find_labels(start, &start->state_dir, error) ||
+            !host_gather(&start->host, error) || !network_find(&start->request.network, &start->network, error) ||
+            !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
-        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error))
+        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error) ||
+            !find_hostname(start, error))
                 return false;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
 }
@@ -232,6 +244,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         SpecInput input = {
                 .request = &start->request,
                 .image = start->root.config,
+                .image_id = start->root.image_id,
                 .user = &start->identity.user,
                 .host = &start->host.facts,
                 .hostname = start->hostname,
@@ -243,6 +256,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 .uid_map = start->userns.uids,
                 .gid_map = start->userns.gids,
                 .userns_path = start->userns.path,
+                .network_path = start->network.path,
                 .secret_files = start->secrets.files,
                 .secret_variables = start->secrets.variables,
                 .labels = &start->labels,
@@ -482,11 +496,12 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
+            !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
-            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error))
+            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
+            !find_hostname(start, error))
                 return NULL;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         secrets_pretend(&start->request, &start->secrets);
         if (!describe(start, false, &capabilities, error))
                 return NULL;

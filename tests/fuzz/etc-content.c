@@ -16,10 +16,10 @@ static void check_lines(const char *text, const char *comment) {
 /* The host's hosts and resolv.conf. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_auto(GStrv) parts = fuzz_parts(data, size, 2);
-        g_autofree char *hosts = etc_hosts("192.0.2.1\tadded\n", parts[0], "box", "camera");
-        g_autofree char *shared = etc_hosts(NULL, parts[0], NULL, NULL);
+        g_autofree char *hosts = etc_hosts("192.0.2.1\tadded\n", parts[0], "127.0.0.1\tbox camera\n");
+        g_autofree char *shared = etc_hosts(NULL, parts[0], NULL);
         const DnsRequest unasked = { 0 };
-        g_autofree char *resolv_conf = etc_resolv_conf(parts[1], &unasked);
+        g_autofree char *resolv_conf = etc_resolv_conf(parts[1], &unasked, NULL);
 
         check_lines(hosts, "#");
         check_lines(shared, "#");

@@ -111,8 +111,8 @@ static void read_record(const char *text, size_t length) {
 }
 
 static void read_hosts(const char *text, size_t length) {
-        g_autofree char *hosts = etc_hosts(NULL, text, "a", "b");
-        g_autofree char *resolv_conf = etc_resolv_conf(text, &(DnsRequest) { 0 });
+        g_autofree char *hosts = etc_hosts(NULL, text, "127.0.0.1\ta b\n");
+        g_autofree char *resolv_conf = etc_resolv_conf(text, &(DnsRequest) { 0 }, NULL);
 }
 
 /* What is repeated may have a number in it, "%u", or eight letters that all have the same sum in a hash that multiplies

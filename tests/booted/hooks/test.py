@@ -122,7 +122,8 @@ def test_which_hooks(machine):
         assert called() == ['both', 'annotation', 'command']
         start(machine, 'Annotation=car.door=%p', 'Entrypoint=/bin/true')
         assert called() == []
-        assert '--hook' in machine.show('hooked', 'ExecStart')
+        asked = machine.show('hooked', 'ExecStart')
+        assert f'--hook maybe:{DIRECTORY}/b-annotation.json' in asked and 'command' not in asked, asked
         # Labels decide nothing, as with Podman, neither the file's nor an image's.
         start(machine, 'Label=car.door=left', 'Entrypoint=/bin/true')
         assert called() == []
@@ -131,6 +132,29 @@ def test_which_hooks(machine):
         machine.write('/etc/containers/oci/hooks.d/b-annotation.json', json.dumps(tell('changed', {'always': True})))
         start(machine, 'Annotation=car.door=left')
         assert called() == ['changed', 'command']
+
+
+def test_only_doubtful_hooks_are_asked_about(machine):
+    """What is known when the unit is made costs no program; a file that was broken meanwhile stops the start."""
+    surely = hook(['prestart'], args=['tell', 'surely'], when={'annotations': {'^car\\.door$': '^l'}})
+    maybe = hook(['prestart'], args=['tell', 'maybe'], when={'commands': ['^sh$']})
+    with hooks(machine, surely=surely, maybe=maybe):
+        start(machine, 'Annotation=car.door=left')
+        words = machine.show('hooked', 'ExecStart')
+        assert f'--hook {DIRECTORY}/surely.json' in words and f'--hook maybe:{DIRECTORY}/maybe.json' in words, words
+        machine.run('mv /usr/lib/keyturn/keyturn-hooks /run/')
+        try:
+            said = '\n'.join(start(machine, 'Annotation=car.door=left', expect=125))
+            assert 'Which OCI hooks are for the container cannot be known' in said, said
+            log(machine)
+            start(machine, 'Annotation=car.door=left', 'Entrypoint=/bin/true')
+            assert log(machine).count('== surely') == 1
+        finally:
+            machine.run('mv /run/keyturn-hooks /usr/lib/keyturn/')
+        start(machine, 'Annotation=car.door=left')
+        machine.write(f'{DIRECTORY}/maybe.json', json.dumps(maybe).replace('^sh$', '('))
+        machine.run('systemctl start hooked', check=False)
+        assert "'(' is no regular expression" in machine.journal('hooked'), machine.journal('hooked')
 
 
 def test_image_cannot_call_hooks(machine):

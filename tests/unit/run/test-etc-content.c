@@ -22,7 +22,8 @@ static const struct {
 };
 
 START_TEST(test_hosts) {
-        g_autofree char *text = etc_hosts(hosts[_i].added, hosts[_i].host, hosts[_i].own_name, "camera");
+        g_autofree char *own = hosts[_i].own_name ? etc_own_hosts(NULL, hosts[_i].own_name, "camera") : NULL;
+        g_autofree char *text = etc_hosts(hosts[_i].added, hosts[_i].host, own);
 
         ck_assert_str_eq(text, hosts[_i].expected);
 }
@@ -30,7 +31,8 @@ END_TEST
 
 /* The instance of a socket with Accept=yes. */
 START_TEST(test_hosts_without_a_name_that_is_none) {
-        g_autofree char *text = etc_hosts(NULL, "127.0.0.1 localhost\n", "me", "door_0-10.0.0.1:80-10.0.0.2:4000");
+        g_autofree char *own = etc_own_hosts(NULL, "me", "door_0-10.0.0.1:80-10.0.0.2:4000");
+        g_autofree char *text = etc_hosts(NULL, "127.0.0.1 localhost\n", own);
 
         ck_assert_str_eq(text, "127.0.0.1\tlocalhost\n127.0.0.1\tme\n");
 }
@@ -77,8 +79,71 @@ START_TEST(test_resolv_conf) {
         ck_assert(!resolv_conf[_i].servers || dns_request_add_servers(&dns, resolv_conf[_i].servers, NULL));
         ck_assert(!resolv_conf[_i].searches || dns_request_add_searches(&dns, resolv_conf[_i].searches, NULL));
         ck_assert(!resolv_conf[_i].options || dns_request_add_options(&dns, resolv_conf[_i].options, NULL));
-        g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host, &dns);
+        g_autofree char *text = etc_resolv_conf(resolv_conf[_i].host, &dns, NULL);
         ck_assert_str_eq(text, resolv_conf[_i].expected);
+}
+END_TEST
+
+/* As Podman has them on a bridge with names and without, and in a namespace of which nothing is known. */
+static const struct {
+        const char *names, *host, *expected;
+        const char *servers, *searches;
+} networks[] = {
+        { "nameserver 10.88.0.1\nsearch dns.podman\n", HOST,
+          "search dns.podman\nnameserver 10.88.0.1\noptions rotate\n" },
+        { "nameserver 10.88.0.1\nsearch dns.podman\n", HOST, "search x\nnameserver 10.88.0.1\noptions rotate\n",
+          "9.9.9.9", "x" },
+        { "host 10.88.0.2 camera\n", HOST, "search last.example\nnameserver 10.1.1.1\noptions rotate\n" },
+        { "host 10.88.0.2\nhost fd00::2\n", HOST, "search last.example\n" SERVERS "options rotate\n" },
+        { "host 10.88.0.2\n", HOST, "search last.example\nnameserver 9.9.9.9\noptions rotate\n", "9.9.9.9" },
+        { "", "nameserver 127.0.0.53\noptions edns0\n", "nameserver 8.8.8.8\nnameserver 8.8.4.4\noptions edns0\n" },
+        { "host fd00::2 x", "nameserver ::1\n",
+          "nameserver 8.8.8.8\nnameserver 8.8.4.4\nnameserver 2001:4860:4860::8888\n"
+          "nameserver 2001:4860:4860::8844\n" },
+};
+
+START_TEST(test_resolv_conf_of_a_network) {
+        g_auto(NetworkNames) names = { 0 };
+        g_auto(DnsRequest) dns = { 0 };
+
+        network_names_parse(networks[_i].names, &names);
+        ck_assert(!networks[_i].servers || dns_request_add_servers(&dns, networks[_i].servers, NULL));
+        ck_assert(!networks[_i].searches || dns_request_add_searches(&dns, networks[_i].searches, NULL));
+        g_autofree char *text = etc_resolv_conf(networks[_i].host, &dns, &names);
+        ck_assert_str_eq(text, networks[_i].expected);
+}
+END_TEST
+
+START_TEST(test_resolv_conf_elsewhere) {
+        ck_assert_str_eq(etc_resolv_conf_elsewhere("nameserver 127.0.0.53\n"), "/run/systemd/resolve/resolv.conf");
+        ck_assert_str_eq(etc_resolv_conf_elsewhere("nameserver 127.0.0.1\n"),
+                         "/run/NetworkManager/no-stub-resolv.conf");
+        ck_assert_ptr_null(etc_resolv_conf_elsewhere("nameserver 127.0.0.53\nnameserver 10.1.1.1\n"));
+        ck_assert_ptr_null(etc_resolv_conf_elsewhere(NULL));
+}
+END_TEST
+
+static const struct {
+        const char *names, *added, *host, *expected;
+} network_hosts[] = {
+        { "host 10.88.0.2 camera\ngateway 10.88.0.1\n", NULL, "127.0.0.1 localhost\n",
+          "127.0.0.1\tlocalhost\n10.88.0.1\thost.containers.internal host.docker.internal\n"
+          "10.88.0.2\ta887 camera\n" },
+        { "host 10.88.0.2 web www\nhost fd00::2\n", NULL, "127.0.0.1 localhost www\n",
+          "127.0.0.1\tlocalhost www\n10.88.0.2\ta887 camera web\nfd00::2\ta887 camera\n" },
+        { "gateway 10.88.0.1\ngateway 10.89.0.1\nhost\n\nunknown x\n", "192.0.2.1\thost.containers.internal\n", NULL,
+          "192.0.2.1\thost.containers.internal\n127.0.0.1\tlocalhost\n::1\tlocalhost\n"
+          "10.88.0.1\thost.docker.internal\n" },
+        { "", NULL, "127.0.0.1 localhost\n", "127.0.0.1\tlocalhost\n" },
+};
+
+START_TEST(test_hosts_of_a_network) {
+        g_auto(NetworkNames) names = { 0 };
+
+        network_names_parse(network_hosts[_i].names, &names);
+        g_autofree char *own = etc_own_hosts(&names, "a887", "camera");
+        g_autofree char *text = etc_hosts(network_hosts[_i].added, network_hosts[_i].host, own);
+        ck_assert_str_eq(text, network_hosts[_i].expected);
 }
 END_TEST
 
@@ -111,5 +176,8 @@ TEST_MAIN("etc-content", {
         tcase_add_loop_test(tcase, test_hosts, 0, G_N_ELEMENTS(hosts));
         tcase_add_test(tcase, test_hosts_without_a_name_that_is_none);
         tcase_add_loop_test(tcase, test_resolv_conf, 0, G_N_ELEMENTS(resolv_conf));
+        tcase_add_loop_test(tcase, test_resolv_conf_of_a_network, 0, G_N_ELEMENTS(networks));
+        tcase_add_test(tcase, test_resolv_conf_elsewhere);
+        tcase_add_loop_test(tcase, test_hosts_of_a_network, 0, G_N_ELEMENTS(network_hosts));
         tcase_add_test(tcase, test_passwd);
 })

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/config/small-file.h"
+#include "libstart/run/network.h"
+#include "libstart/run/runtime-peer.h"
+#include "libstart/run/runtime.h"
+
+#define NAMES_MAX 65536
+
+/* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would wait. */
+static int open_namespace(const char *path, GError **error) {
+        int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open the network namespace '%s'", path);
+        else if (ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET)
+                return fd;
+        else
+                error_set(error, KT_ERROR_FAILED, "'%s' is no network namespace", path);
+        fd_closep(&fd);
+        return -1;
+}
+
+static bool check_namespace(const char *path, GError **error) {
+        _cleanup_close_ int fd = open_namespace(path, error);
+
+        return fd >= 0;
+}
+
+static bool read_names(const char *path, NetworkNames *ret, GError **error) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        g_autofree char *text = NULL;
+
+        if (fd < 0)
+                return error_set_errno(error, errno, "Cannot open '%s'", path);
+        if (!file_read_fd(fd, path, NAMES_MAX, &text, NULL, error))
+                return false;
+        network_names_parse(text, ret);
+        return true;
+}
+
+/* The names come last when it is made, and go first: with them it is whole. */
+static bool find_pinned(const char *name, Network *ret, GError **error) {
+        g_autofree char *names = g_build_filename(PATH_NETWORK, name, "names", NULL);
+
+        ret->path = g_build_filename(PATH_NETWORK, name, "netns", NULL);
+        if (check_namespace(ret->path, error) && read_names(names, &ret->names, error))
+                return true;
+        g_prefix_error(error, "The network '%s' is not there: keyturn-network@%s.service makes it: ", name, name);
+        return false;
+}
+
+/* Its number may have become another's until the namespace is open: so it has to be its container's afterwards, too. */
+static bool enter_of_process(const RunningContainer *other, const char *unit, Network *ret, GError **error) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/ns/net", (int) other->pid);
+
+        ret->fd = open_namespace(path, error);
+        if (ret->fd < 0)
+                return false;
+        if (!runtime_is_running(other->state_root, other->id))
+                return error_set(error, KT_ERROR_FAILED, "%s has just ended, and its network with it", unit);
+        ret->path = g_strdup_printf("/proc/self/fd/%d", ret->fd);
+        network_names_parse("", &ret->names);
+        return true;
+}
+
+/* What that container has: the host's network, one that was made ahead, or one that lives as long as its processes. */
+static bool find_of_container(NetworkChoice *choice, Network *ret, GError **error) {
+        g_auto(RunningContainer) other = { 0 };
+        g_autofree char *directory = NULL;
+
+        if (!runtime_find_running(choice->of, &other, error)) {
+                g_prefix_error(error, "Cannot share the network of %s.service: ", choice->of);
+                return false;
+        }
+        if (!other.has_network) {
+                *choice = (NetworkChoice) { NETWORK_HOST };
+                return true;
+        }
+        directory = other.network_path ? g_path_get_dirname(other.network_path) : NULL;
+        if (directory && g_str_has_prefix(directory, PATH_NETWORK "/")) {
+                g_autofree char *name = g_path_get_basename(directory);
+
+                return find_pinned(name, ret, error);
+        }
+        return enter_of_process(&other, choice->of, ret, error);
+}
+
+bool network_find(NetworkChoice *choice, Network *ret, GError **error) {
+        switch (choice->mode) {
+        case NETWORK_HOST:
+        case NETWORK_NONE:
+                return true;
+        case NETWORK_PINNED:
+                return find_pinned(choice->of, ret, error);
+        case NETWORK_PATH:
+                ret->path = g_strdup(choice->of);
+                network_names_parse("", &ret->names);
+                return check_namespace(ret->path, error);
+        case NETWORK_CONTAINER:
+                return find_of_container(choice, ret, error);
+        }
+        g_return_val_if_reached(false);
+}
+
+void network_clear(Network *network) {
+        g_clear_pointer(&network->path, g_free);
+        fd_closep(&network->fd);
+        network_names_clear(&network->names);
+}

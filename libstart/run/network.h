@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/option/network-mode.h"
+#include "libstart/option/network-names.h"
+
+/* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed here. */
+typedef struct Network {
+        char *path;         /* of the namespace that the container is to enter; NULL: the host's, or a new one */
+        int fd;             /* what keeps it, where the path leads there; or -1 */
+        NetworkNames names; /* what there is to say of it, where there is a path */
+} Network;
+
+#define NETWORK_NULL { .fd = -1 }
+
+/* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too. That of another
+ * container may turn out to be the host's: then the choice says so afterwards. */
+bool network_find(NetworkChoice *choice, Network *ret, GError **error);
+
+void network_clear(Network *network);
