@@ -107,19 +107,13 @@ static void start_early(Container *pod) {
  * [Service]
  */
 
-static bool has_share(const Container *pod, const char *kind) {
-        g_auto(GStrv) kinds = g_strsplit(pod->share, ",", -1);
-
-        return g_strv_contains((const char *const *) kinds, kind);
-}
-
 /* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of them. */
 static char *find_made(const Container *pod) {
         static const char *const kinds[] = { "ipc", "net", "uts" };
         g_autoptr(GString) made = g_string_new(NULL);
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-                if (has_share(pod, kinds[i]) &&
+                if (pod_shares(pod, kinds[i]) &&
                     (!g_str_equal(kinds[i], "net") || g_strcmp0(pod->args->network, "none") == 0))
                         g_string_append_printf(made, "%s%s", made->len > 0 ? "," : "", kinds[i]);
         return g_string_free(g_steal_pointer(&made), FALSE);
@@ -147,7 +141,7 @@ static void set_commands(Container *pod) {
         stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
         if (made[0])
                 add_option(start, "--share", made);
-        if (has_share(pod, "uts"))
+        if (pod_shares(pod, "uts"))
                 add_option(start, "--hostname", find_hostname(pod));
         if (args->shm_size)
                 add_option(start, "--shm-size", args->shm_size);

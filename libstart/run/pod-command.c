@@ -228,9 +228,9 @@ bool pod_command(const char *const *words, GError **error) {
         if (!read_command(&command, words + 1, error))
                 return false;
         directory = g_build_filename(PATH_POD, command.name, NULL);
-        if (!remove_pod(directory, error) || !up)
-                return *error == NULL;
-        if (make_pod(&command, directory, error))
+        if (!remove_pod(directory, error))
+                return false;
+        if (!up || make_pod(&command, directory, error))
                 return true;
         (void) remove_pod(directory, NULL);
         return false;
