@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
+#include "generator/user-namespace.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -25,7 +27,9 @@
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
-static bool arg_dry_run = false;
+#define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
+
+static bool arg_alone = false, arg_dry_run = false;
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL;
 
@@ -121,6 +125,14 @@ static void put_environment(Run *run, const Container *container) {
         writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
+static void put_user_namespace(Run *run, const Container *container) {
+        g_autofree char *name = NULL;
+        g_autoptr(GString) dropin = user_namespace_print(container, &name);
+
+        if (dropin)
+                writer_put_file(run->writer, container->source->path, name, container->source->unit->readers, dropin);
+}
+
 static void put_untrusted_list(Run *run, const Container *container) {
         g_autofree char *directory = output_directory(run);
 
@@ -194,6 +206,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        put_user_namespace(run, container);
         network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
@@ -321,7 +334,7 @@ static bool run_generator(const Tree *tree) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0)
+        if (sources->files->len > 0 && !arg_alone)
                 run.beside_podman = beside_podman_is_active(tree);
         run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
         survey_untrusted_paths(&run, sources->files);
@@ -331,7 +344,7 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
                 put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
-        if (run.has_unit && !arg_dry_run && !arg_root)
+        if (run.has_unit && !arg_alone && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
@@ -342,11 +355,14 @@ static bool run_generator(const Tree *tree) {
 static void help(void) {
         puts("keyturn-generator [OPTION...] NORMAL-DIR [EARLY-DIR LATE-DIR]\n"
              "keyturn-generator [OPTION...] --dry-run\n"
+             "keyturn-generator --verify [--root DIR] [--files-only] [--json] [FILE|DIR...]\n"
              "\n"
              "Make systemd services of .container files. systemd runs this at boot and at\n"
              "daemon-reload; by hand, --dry-run shows what it makes.\n"
              "\n"
+             "  --alone     take all files, as if Podman's generator was not there\n"
              "  --dry-run   print the units instead of writing them\n"
+             "  --verify    say what is wrong with files, and what will hurt later\n"
              "  --root DIR  look at the tree below DIR instead of this machine's\n"
              "  --help      show this help\n"
              "  --version   show the version\n"
@@ -355,18 +371,17 @@ static void help(void) {
 }
 
 enum {
-        ARG_DRY_RUN = 0x100,
+        ARG_ALONE = 0x100,
+        ARG_DRY_RUN,
         ARG_HELP,
         ARG_ROOT,
         ARG_VERSION,
 };
 
 static const struct option options[] = {
-        { "dry-run", no_argument, NULL, ARG_DRY_RUN },
-        { "help", no_argument, NULL, ARG_HELP },
-        { "root", required_argument, NULL, ARG_ROOT },
-        { "version", no_argument, NULL, ARG_VERSION },
-        { NULL, 0, NULL, 0 },
+        { "alone", no_argument, NULL, ARG_ALONE },     { "dry-run", no_argument, NULL, ARG_DRY_RUN },
+        { "help", no_argument, NULL, ARG_HELP },       { "root", required_argument, NULL, ARG_ROOT },
+        { "version", no_argument, NULL, ARG_VERSION }, { NULL, 0, NULL, 0 },
 };
 
 /* Returns the exit status where there is nothing to be generated, else -1. */
@@ -375,6 +390,9 @@ static int parse_argv(int argc, char *argv[]) {
 
         while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
                 switch (c) {
+                case ARG_ALONE:
+                        arg_alone = true;
+                        break;
                 case ARG_DRY_RUN:
                         arg_dry_run = true;
                         break;
@@ -403,22 +421,48 @@ static int parse_argv(int argc, char *argv[]) {
         return -1;
 }
 
+/* With --verify, all other arguments are those of another program. It gets this one's path, to run it. Returns if there is
+ * no such argument. */
+static void execute_verify(char *argv[]) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autofree char *self = NULL;
+        bool verify = false;
+
+        g_ptr_array_add(words, (void *) VERIFY);
+        for (char **word = argv + 1; *word; word++)
+                if (g_str_equal(*word, "--verify"))
+                        verify = true;
+                else
+                        g_ptr_array_add(words, *word);
+        if (!verify)
+                return;
+        self = g_file_read_link("/proc/self/exe", NULL);
+        g_ptr_array_insert(words, 1, (void *) "--generator");
+        g_ptr_array_insert(words, 2, self ?: argv[0]);
+        g_ptr_array_add(words, NULL);
+        execv(VERIFY, (char **) words->pdata);
+        fprintf(stderr, "keyturn-generator: error: cannot execute '%s': %s\n", VERIFY, g_strerror(errno));
+        exit(2);
+}
+
 /* A user's manager runs its own generators. There is nothing to do for it, and nothing to report. */
 static bool is_for_user(void) {
         return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }
 
 int main(int argc, char *argv[]) {
-        int r = parse_argv(argc, argv);
         g_autoptr(GError) error = NULL;
         LogTargets targets;
         Tree tree;
+        int r;
 
+        execute_verify(argv);
+        r = parse_argv(argc, argv);
         if (r >= 0)
                 return r;
         if (is_for_user())
                 return EXIT_SUCCESS;
-        targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
+        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {
