@@ -177,16 +177,13 @@ static void copy_environment(const Service *service, const char *command, GStrin
         }
 }
 
-/* What the shipped template has for other units. */
-static void add_commands(GString *text, const OwnName *own) {
-        static const char *const commands[][2] = {
-                { "ExecReload=", " reload" },
-                { "ExecStopPost=-", " down" },
-                { "ExecStopPost=", " down" },
-        };
+/* What the shipped template has besides. */
+static void add_others(GString *text, const OwnName *own) {
+        static const char *const others[] = { "ExecReload=" PROGRAM " reload", "ExecStopPost=-" PROGRAM " down",
+                                              "ExecStopPost=" PROGRAM " down" };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
-                g_string_append_printf(text, "%s" PROGRAM "%s", commands[i][0], commands[i][1]);
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+                g_string_append(text, others[i]);
                 launch_args_append_word(text, own->full);
                 g_string_append_c(text, '\n');
         }
@@ -211,7 +208,7 @@ static GString *make_text(Container *container, const OwnName *own) {
         copy_environment(container->service, command->str, text);
         g_string_append_printf(text, "ExecStart=\nExecStart=%s\n", command->str);
         if (strchr(own->full, '@'))
-                add_commands(text, own);
+                add_others(text, own);
         return text;
 }
 
