@@ -10,10 +10,13 @@
 typedef struct Options {
         bool json;
         bool svg;
-        char **env; /* of exec */
+        bool quiet;  /* of list */
+        bool follow; /* of logs */
+        char **env;  /* of exec */
         char *user;
         char *workdir;
         bool tty;
+        char *limit; /* of cp */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */
@@ -21,4 +24,10 @@ int command_list(const GPtrArray *all, const Options *options, char **words, GEr
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

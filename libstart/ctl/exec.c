@@ -16,7 +16,9 @@
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/payload.h"
 #include "libstart/ctl/streams.h"
+#include "libstart/oci/user.h"
 
 /* A command beside the payload: in its namespaces and cgroup, with its user, capabilities and filter, which libcrun
  * reads from what libstart left in the state. Never with more than the payload has, and with nothing of the caller's.
@@ -33,21 +35,10 @@
 
 typedef runtime_spec_schema_config_schema_process Process;
 
-/* A reload may be what runs the command (ReloadCmd=). */
-static bool check_running(const ContainerUnit *container, GError **error) {
-        static const char *const states[] = { "active", "reloading", NULL };
-
-        if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
-                                 container->unit, container->state, container->unit);
-        return container->pid > 0 ||
-               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
-}
-
 static bool find_state(const ContainerUnit *container, char **ret_root, char **ret_config, GError **error) {
         g_autofree char *root = container_unit_state_dir(container);
 
-        if (!check_running(container, error))
+        if (!payload_check_running(container, error))
                 return false;
         *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);
         *ret_root = g_steal_pointer(&root);
@@ -103,17 +94,26 @@ static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
         return all;
 }
 
-/* UID[:GID], numbers: names would have to be looked up among files that are the container's. */
-static bool set_user(Process *process, const char *user, GError **error) {
-        g_auto(GStrv) parts = g_strsplit(user, ":", 2);
-        guint64 uid, gid = 0;
+/* Names are those of the container's own files. */
+static bool set_user(const ContainerUnit *container, Process *process, const char *user, GError **error) {
+        _cleanup_close_ int payload = payload_open(container, error);
+        _cleanup_close_ int root = payload >= 0 ? payload_open_root(payload, /* clone= */ false, error) : -1;
+        g_autofree char *passwd = NULL, *group = NULL;
+        g_auto(UserIdentity) identity = { 0 };
 
-        if (!g_ascii_string_to_unsigned(parts[0], 10, 0, G_MAXINT32, &uid, NULL) ||
-            (parts[1] && !g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT32, &gid, NULL)))
-                return error_set(error, KT_ERROR_USAGE, "--user takes UID or UID:GID as numbers, not '%s'", user);
-        process->user->uid = (uid_t) uid;
-        process->user->gid = (gid_t) gid;
-        process->user->additional_gids_len = 0;
+        if (root < 0)
+                return false;
+        passwd = payload_read_file(root, "etc/passwd");
+        group = payload_read_file(root, "etc/group");
+        if (!user_resolve(user, passwd, group, &identity, error)) {
+                g_prefix_error(error, "--user: ");
+                return false;
+        }
+        process->user->uid = identity.uid;
+        process->user->gid = identity.gid;
+        process->user->additional_gids_len = identity.additional_gids->len;
+        process->user->additional_gids = (gid_t *) (void *) g_array_free(g_steal_pointer(&identity.additional_gids),
+                                                                         FALSE);
         return true;
 }
 
@@ -128,7 +128,8 @@ static void set_size(Process *process) {
         process->console_size->height = size.ws_row;
 }
 
-static bool adapt(Process *process, const Options *options, char **command, GError **error) {
+static bool adapt(const ContainerUnit *container, Process *process, const Options *options, char **command,
+                  GError **error) {
         for (char **entry = options->env; entry && *entry; entry++)
                 if (!strchr(*entry, '=') || **entry == '=')
                         return error_set(error, KT_ERROR_USAGE, "--env takes NAME=VALUE");
@@ -142,7 +143,7 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
                 set_size(process);
         if (options->workdir)
                 process->cwd = g_strdup(options->workdir);
-        return !options->user || set_user(process, options->user, error);
+        return !options->user || set_user(container, process, options->user, error);
 }
 
 static int exit_status(int errnum) {
@@ -262,7 +263,7 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
                 return fail(&err, error);
-        if (!adapt(state->container_def->process, options, words + 1, error))
+        if (!adapt(container, state->container_def->process, options, words + 1, error))
                 return -1;
         return run_beside(root, container, state->container_def->process, error);
 }

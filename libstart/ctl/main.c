@@ -13,26 +13,45 @@
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
 
-static const struct {
+typedef enum CommandWords {
+        NONE,      /* it takes none */
+        CONTAINER, /* the first names a container */
+        PATHS,     /* containers are named in them, before a colon */
+} CommandWords;
+
+/* The help and, by way of that, the completion are made of this table. */
+static const struct Command {
         const char *name;
-        bool takes_container; /* its first word names one */
+        const char *arguments; /* for the help */
+        const char *help;      /* NULL: not for people */
+        CommandWords words;
+        bool verbatim; /* what follows the container is not for us */
         int (*run)(const GPtrArray *all, const Options *options, char **words, GError **error);
 } commands[] = {
-        { "list", false, command_list },
-        { "analyze", true, command_analyze },
-        { "images", false, command_images },
-        { "exec", true, command_exec },
-        { "send-stop-signal", true, command_send_stop_signal }, /* for keyturn-stop@.service */
+        { "list", "", "containers, their state, images and starts", NONE, false, command_list },
+        { "inspect", "NAME", "all about one", CONTAINER, false, command_inspect },
+        { "logs", "NAME...", "journalctl of one", CONTAINER, true, command_logs },
+        { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, command_top },
+        { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
+        { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
+        { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "images", "", "what is needed, and where it is", NONE, false, command_images },
+        { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
+        { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
+        { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
 static Options arg_options;
 static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
-        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON", NULL },
+        { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arg_options.quiet, "Print names only (list)", NULL },
         { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
+        { "follow", 'f', 0, G_OPTION_ARG_NONE, &arg_options.follow, "Wait for more (logs)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
-        { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
+        { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "USER[:GROUP]" },
+        { "limit", 0, 0, G_OPTION_ARG_STRING, &arg_options.limit, "Copy no more than that (cp)", "SIZE" },
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
@@ -75,33 +94,43 @@ static GPtrArray *find(const char *name, GError **error) {
         return all;
 }
 
-static int run(char **words, GError **error) {
-        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++) {
-                g_autoptr(GPtrArray) all = NULL;
+static const struct Command *find_command(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+                if (g_str_equal(name, commands[i].name))
+                        return &commands[i];
+        return NULL;
+}
 
-                if (!g_str_equal(words[0], commands[i].name))
-                        continue;
-                if (words[1] && !commands[i].takes_container) {
-                        error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
-                        return -1;
-                }
-                all = find(words[1], error);
-                return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
+static int run(char **words, GError **error) {
+        const struct Command *command = words[0] ? find_command(words[0]) : NULL;
+        g_autoptr(GPtrArray) all = NULL;
+
+        if (!command) {
+                error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help",
+                          words[0] ? "There is no command '" : "", words[0] ?: "A command is missing",
+                          words[0] ? "'" : "");
+                return -1;
         }
-        error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help", words[0] ? "There is no command '" : "",
-                  words[0] ?: "A command is missing", words[0] ? "'" : "");
-        return -1;
+        if (words[1] && command->words == NONE) {
+                error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
+                return -1;
+        }
+        all = find(command->words == CONTAINER ? words[1] : NULL, error);
+        return all ? command->run(all, &arg_options, words + 1, error) : -1;
 }
 
 static GOptionContext *make_context(void) {
-        GOptionContext *context = g_option_context_new("list|analyze|images|exec [ARGUMENT...]");
+        GOptionContext *context = g_option_context_new("COMMAND [ARGUMENT...]");
+        g_autoptr(GString) summary = g_string_new("Look at the containers that keyturn starts.\n");
 
+        for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+                g_autofree char *call = g_strdup_printf("%s %s", commands[i].name, commands[i].arguments);
+
+                if (commands[i].help)
+                        g_string_append_printf(summary, "\n  %-20s %s", call, commands[i].help);
+        }
         g_option_context_add_main_entries(context, entries, NULL);
-        g_option_context_set_summary(context, "Look at the containers that keyturn starts.\n\n"
-                                              "  list              containers, their state, images and starts\n"
-                                              "  analyze [NAME]    where the time of the last start went\n"
-                                              "  images            what is needed, and where it is\n"
-                                              "  exec NAME CMD...  run a command in a container");
+        g_option_context_set_summary(context, summary->str);
         g_option_context_set_description(context, "See keyturnctl(8).\n");
         return context;
 }
@@ -110,6 +139,7 @@ static GOptionContext *make_context(void) {
  * Leaves the words, with the command's name first. */
 static bool parse(int *argc, char ***argv, GError **error) {
         g_autoptr(GOptionContext) before = make_context(), after = make_context();
+        const struct Command *command;
 
         g_option_context_set_strict_posix(before, TRUE);
         if (!g_option_context_parse(before, argc, argv, error))
@@ -118,7 +148,8 @@ static bool parse(int *argc, char ***argv, GError **error) {
                 return true;
         (*argc)--;
         (*argv)++; /* the command in the place of the program */
-        g_option_context_set_strict_posix(after, g_str_equal(**argv, "exec"));
+        command = find_command(**argv);
+        g_option_context_set_strict_posix(after, command && command->verbatim);
         if (!g_option_context_parse(after, argc, argv, error))
                 return false;
         (*argv)--;

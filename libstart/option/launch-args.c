@@ -14,6 +14,7 @@
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
+#include "libstart/option/namespace-option.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
@@ -202,6 +203,14 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->ipc, error);
+}
+
+static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->uts, error);
+}
+
 static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
         return userns_request_parse(value, &request->userns, error);
 }
@@ -325,6 +334,10 @@ static const Option options[] = {
         { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
+        { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
+          "the host's directory for /dev/shm" },
+        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, ns:PATH" },
+        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, ns:PATH" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
@@ -566,6 +579,11 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
 }
 
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
+        if (request->uts && request->hostname)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--hostname: the host name is that of the namespace which --uts names");
+        if (request->shm_path && request->shm_size >= 0)
+                return error_set(error, KT_ERROR_USAGE, "--shm-size: --shm-path names a /dev/shm that there is");
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         if (request->privileged && args->cap_drop->len > 0)

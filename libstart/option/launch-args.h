@@ -53,6 +53,8 @@ typedef struct LaunchArgs {
         LaunchFlag privileged;
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
+        char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
+        char *ipc, *uts;        /* private, ns:PATH */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */

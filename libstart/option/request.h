@@ -19,7 +19,7 @@
 typedef struct ContainerRequest {
         /* who it is */
         const char *name;
-        const char *hostname;         /* NULL: see container_request_hostname() */
+        const char *hostname;         /* NULL: see container_request_hostname(); always, with `uts` */
         const GPtrArray *labels;      /* KEY=VALUE */
         const GPtrArray *annotations; /* KEY=VALUE, none of them reserved (annotation.h) */
 
@@ -45,6 +45,7 @@ typedef struct ContainerRequest {
         GPtrArray *devices;   /* owned, of DeviceRequest */
         GArray *device_rules; /* owned, of DeviceRule */
         gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
+        const char *shm_path; /* the host's directory that is /dev/shm; NULL: a tmpfs of its own */
         StorageLimits storage;
         DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
@@ -67,6 +68,7 @@ typedef struct ContainerRequest {
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
         NetworkChoice network;
+        const char *ipc, *uts; /* files of namespaces that it joins; NULL: it has new ones */
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */

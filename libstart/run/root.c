@@ -57,6 +57,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 return false;
         }
         ret->layers = g_steal_pointer(&image->layers);
+        ret->image_id = g_steal_pointer(&image->id);
         ret->is_mapped = true;
         return true;
 }
@@ -215,6 +216,7 @@ bool root_peek(Root *root, GError **error) {
 void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
+        g_free(root->image_id);
         g_free(root->mount_point);
         g_free(root->layer_place);
         image_config_free(root->config);

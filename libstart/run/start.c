@@ -34,6 +34,7 @@
 #include "libstart/run/runtime.h"
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/run/secrets.h"
+#include "libstart/run/shared-hostname.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
 #include "libstart/run/stop-unit.h"
@@ -148,6 +149,12 @@ static bool find_user_namespace(Start *start, const char *unit, GError **error) 
         return user_namespace_find(&wanted, &start->userns, error);
 }
 
+static bool find_hostname(Start *start, GError **error) {
+        start->hostname = start->request.uts ? shared_hostname_read(start->request.uts, error) :
+                                               container_request_hostname(&start->request, start->host.hostname);
+        return start->hostname;
+}
+
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
@@ -158,9 +165,9 @@ static bool find(Start *start, GError **error) {
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
-        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error))
+        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error) ||
+            !find_hostname(start, error))
                 return false;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
 }
@@ -234,6 +241,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         SpecInput input = {
                 .request = &start->request,
                 .image = start->root.config,
+                .image_id = start->root.image_id,
                 .user = &start->identity.user,
                 .host = &start->host.facts,
                 .hostname = start->hostname,
@@ -479,9 +487,9 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
             !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
-            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error))
+            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
+            !find_hostname(start, error))
                 return NULL;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         secrets_pretend(&start->request, &start->secrets);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
