@@ -177,6 +177,18 @@ static void copy_environment(const Service *service, const char *command, GStrin
         }
 }
 
+/* What the shipped template has besides. */
+static void add_others(GString *text, const OwnName *own) {
+        static const char *const others[] = { "ExecReload=" PROGRAM " reload", "ExecStopPost=-" PROGRAM " down",
+                                              "ExecStopPost=" PROGRAM " down" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+                g_string_append(text, others[i]);
+                launch_args_append_word(text, own->full);
+                g_string_append_c(text, '\n');
+        }
+}
+
 static void make_text(Container *container, const OwnName *own) {
         g_autoptr(GString) command = make_command(container, own);
         g_autofree char *source = source_path_escape(container->source->path, "%");
@@ -195,11 +207,8 @@ static void make_text(Container *container, const OwnName *own) {
         g_string_append(text, "\n[Service]\n");
         copy_environment(container->service, command->str, text);
         g_string_append_printf(text, "ExecStart=\nExecStart=%s\n", command->str);
-        if (strchr(own->full, '@')) {
-                g_string_append(text, "ExecStop=" PROGRAM " down");
-                launch_args_append_word(text, own->full);
-                g_string_append_c(text, '\n');
-        }
+        if (strchr(own->full, '@'))
+                add_others(text, own);
         container->network_text = text;
 }
 

@@ -104,7 +104,7 @@ static void read_label(NetworkDefinition *definition) {
         definition->shared = fits;
 }
 
-static bool read(NetworkDefinition *definition, const char *name, GError **error) {
+static bool read_network(NetworkDefinition *definition, const char *name, GError **error) {
         yajl_val tree = definition->tree, subnets = get(tree, "subnets", yajl_t_array);
 
         if (!YAJL_IS_OBJECT(tree))
@@ -134,7 +134,7 @@ NetworkDefinition *network_definition_parse(const char *text, gsize length, cons
 
         definition->subnets = g_array_new(FALSE, FALSE, sizeof(NetworkSubnet));
         definition->tree = json_parse(text, length, MAX_DEPTH, error);
-        return definition->tree && read(definition, name, error) ? g_steal_pointer(&definition) : NULL;
+        return definition->tree && read_network(definition, name, error) ? g_steal_pointer(&definition) : NULL;
 }
 
 bool network_definition_gives_addresses(const NetworkDefinition *definition) {
