@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,11 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-network.h"
 #include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/prefetch.h"
 #include "generator/refused.h"
 #include "generator/secrets.h"
@@ -24,7 +27,9 @@
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
-static bool arg_dry_run = false;
+#define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
+
+static bool arg_alone = false, arg_dry_run = false;
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL;
 
@@ -134,12 +139,19 @@ static void put_untrusted_list(Run *run, const Container *container) {
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static bool is_volume(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".volume");
+/* What containers use. */
+static bool is_resource(const SourceFile *source) {
+        return !g_str_has_suffix(source->name, ".container");
 }
 
-static bool is_pod(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".pod");
+static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".volume"))
+                return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".network"))
+                return network_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".pod"))
+                return pod_convert(source, name, run->names, run->conf);
+        return convert(source, name, run->names, run->conf, run->hooks);
 }
 
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
@@ -147,9 +159,7 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
-        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                               is_pod(source)    ? pod_convert(source, name, run->names, run->conf) :
-                                                   convert(source, name, run->names, run->conf, run->hooks);
+        Container *container = convert_any(run, source, name);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
@@ -164,6 +174,7 @@ static void put_refused(const Run *run, Container *container) {
         if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
                 return;
         refused_service(container);
+        network_unit_depend(container);
         text = service_print(container->service, source->path);
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
@@ -173,6 +184,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        network_unit_check(container, run->tree);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
@@ -195,6 +207,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         put_environment(run, container);
         put_untrusted_list(run, container);
         put_user_namespace(run, container);
+        network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
@@ -202,16 +215,18 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-/* Of a volume or a pod. */
+/* Of a network, a pod or a volume. */
 static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
+        network_unit_check(simple, run->tree);
         report(run, simple);
         if (simple->is_refused) {
                 put_refused(run, simple);
                 return;
         }
+        network_unit_write(simple, run->writer);
         text = service_print(simple->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
@@ -226,7 +241,6 @@ static const struct {
         { ".build", "does not build images; build it beforehand and name it in Image=" },
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
-        { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -251,22 +265,21 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
         container_problem(container, NULL, "%s",
                           g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
                                                                                                         message);
+        network_unit_assume(container);
         put_refused(run, container);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
-        bool is_simple = is_volume(source) || is_pod(source);
-
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_simple && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_resource(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 refuse_unreadable(run, source);
         else
-                (is_simple ? make_simple_unit : make_unit)(run, source);
+                (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
@@ -321,7 +334,7 @@ static bool run_generator(const Tree *tree) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0)
+        if (sources->files->len > 0 && !arg_alone)
                 run.beside_podman = beside_podman_is_active(tree);
         run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
         survey_untrusted_paths(&run, sources->files);
@@ -331,7 +344,7 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
                 put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
-        if (run.has_unit && !arg_dry_run && !arg_root)
+        if (run.has_unit && !arg_alone && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
@@ -342,11 +355,14 @@ static bool run_generator(const Tree *tree) {
 static void help(void) {
         puts("keyturn-generator [OPTION...] NORMAL-DIR [EARLY-DIR LATE-DIR]\n"
              "keyturn-generator [OPTION...] --dry-run\n"
+             "keyturn-generator --verify [--root DIR] [--files-only] [--json] [FILE|DIR...]\n"
              "\n"
              "Make systemd services of .container files. systemd runs this at boot and at\n"
              "daemon-reload; by hand, --dry-run shows what it makes.\n"
              "\n"
+             "  --alone     take all files, as if Podman's generator was not there\n"
              "  --dry-run   print the units instead of writing them\n"
+             "  --verify    say what is wrong with files, and what will hurt later\n"
              "  --root DIR  look at the tree below DIR instead of this machine's\n"
              "  --help      show this help\n"
              "  --version   show the version\n"
@@ -355,18 +371,17 @@ static void help(void) {
 }
 
 enum {
-        ARG_DRY_RUN = 0x100,
+        ARG_ALONE = 0x100,
+        ARG_DRY_RUN,
         ARG_HELP,
         ARG_ROOT,
         ARG_VERSION,
 };
 
 static const struct option options[] = {
-        { "dry-run", no_argument, NULL, ARG_DRY_RUN },
-        { "help", no_argument, NULL, ARG_HELP },
-        { "root", required_argument, NULL, ARG_ROOT },
-        { "version", no_argument, NULL, ARG_VERSION },
-        { NULL, 0, NULL, 0 },
+        { "alone", no_argument, NULL, ARG_ALONE },     { "dry-run", no_argument, NULL, ARG_DRY_RUN },
+        { "help", no_argument, NULL, ARG_HELP },       { "root", required_argument, NULL, ARG_ROOT },
+        { "version", no_argument, NULL, ARG_VERSION }, { NULL, 0, NULL, 0 },
 };
 
 /* Returns the exit status where there is nothing to be generated, else -1. */
@@ -375,6 +390,9 @@ static int parse_argv(int argc, char *argv[]) {
 
         while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
                 switch (c) {
+                case ARG_ALONE:
+                        arg_alone = true;
+                        break;
                 case ARG_DRY_RUN:
                         arg_dry_run = true;
                         break;
@@ -403,22 +421,48 @@ static int parse_argv(int argc, char *argv[]) {
         return -1;
 }
 
+/* With --verify, all other arguments are those of another program. It gets this one's path, to run it. Returns if there is
+ * no such argument. */
+static void execute_verify(char *argv[]) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autofree char *self = NULL;
+        bool verify = false;
+
+        g_ptr_array_add(words, (void *) VERIFY);
+        for (char **word = argv + 1; *word; word++)
+                if (g_str_equal(*word, "--verify"))
+                        verify = true;
+                else
+                        g_ptr_array_add(words, *word);
+        if (!verify)
+                return;
+        self = g_file_read_link("/proc/self/exe", NULL);
+        g_ptr_array_insert(words, 1, (void *) "--generator");
+        g_ptr_array_insert(words, 2, self ?: argv[0]);
+        g_ptr_array_add(words, NULL);
+        execv(VERIFY, (char **) words->pdata);
+        fprintf(stderr, "keyturn-generator: error: cannot execute '%s': %s\n", VERIFY, g_strerror(errno));
+        exit(2);
+}
+
 /* A user's manager runs its own generators. There is nothing to do for it, and nothing to report. */
 static bool is_for_user(void) {
         return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }
 
 int main(int argc, char *argv[]) {
-        int r = parse_argv(argc, argv);
         g_autoptr(GError) error = NULL;
         LogTargets targets;
         Tree tree;
+        int r;
 
+        execute_verify(argv);
+        r = parse_argv(argc, argv);
         if (r >= 0)
                 return r;
         if (is_for_user())
                 return EXIT_SUCCESS;
-        targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
+        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {
