@@ -23,11 +23,11 @@ typedef struct MountSource {
         bool writable; /* for the payload; also where only systemd can tell */
 } MountSource;
 
-/* What PublishPort= says, and where. */
-typedef struct PublishedPort {
+/* What a key says, and where. */
+typedef struct Noted {
         char *text;
         const UnitLine *line;
-} PublishedPort;
+} Noted;
 
 /* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
 typedef struct Container {
@@ -43,7 +43,10 @@ typedef struct Container {
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
         char *user, *group;
-        GArray *published; /* of PublishedPort */
+        GArray *networks, *network_wishes,
+                *published;          /* of Noted: networks that are made for it, what it asks of them
+                                                        * (NAME=VALUE), ports */
+        GPtrArray *network_services; /* of char*: those that make these networks */
         GPtrArray *podman_args,
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
@@ -54,7 +57,10 @@ typedef struct Container {
         char *pids_limit, *memory; /* as systemd writes them */
         char *memory_swap;         /* the same, of memory and swap together */
         guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
-        bool has_network;          /* the file itself says which */
+        bool has_network;          /* the file itself says which, or means the one that Podman would take */
+        char *network_unit;        /* makes the network ahead; or NULL */
+        char *network_file;        /* what is written beside the service, and makes the network ahead; or NULL */
+        GString *network_text;     /* and its content */
         bool volatile_tmp;
         bool is_early;         /* [Keyturn] Early= */
         const SourceFile *pod; /* Pod=, or NULL */

@@ -5,9 +5,10 @@
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/network.h"
+#include "generator/pod-join.h"
 #include "generator/podman-args.h"
-#include "generator/pods.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
 #include "generator/user-namespace.h"
@@ -57,6 +58,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         network_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
+        network_unit_finish(container);
         hooks_finish(container, hooks);
         sections_unit(container);
         sections_service(container);

@@ -7,6 +7,7 @@
 #include "generator/keys-pod.h"
 #include "generator/keys.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/network.h"
 #include "generator/podman-args.h"
 #include "generator/podman-pod-args.h"
@@ -36,7 +37,6 @@ static bool check_stop_timeout(Container *pod, const Key *key, const Value *valu
 }
 
 #define NO_USERNS "the user namespace of a pod is not in this version of keyturn; remove the key"
-#define NO_BRIDGE "pods have the host's network or none, so there is no bridge; remove the key"
 
 static const Key pod_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
@@ -48,11 +48,11 @@ static const Key pod_keys[] = {
         { "GIDMap", READ_WORDS, NULL, NO_USERNS },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "HostName", READ_LAST, handle_option, "hostname" },
-        { "IP", READ_LAST, NULL, NO_BRIDGE },
-        { "IP6", READ_LAST, NULL, NO_BRIDGE },
+        { "IP", READ_LAST, handle_ip, "ip" },
+        { "IP6", READ_LAST, handle_ip, "ip6" },
         { "Label", READ_PAIRS, handle_label, NULL },
         { "Network", READ_LINES, handle_network, NULL },
-        { "NetworkAlias", READ_LINES, NULL, NO_BRIDGE },
+        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
         { "PodName", READ_LAST, handle_option, "name" },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
@@ -107,19 +107,13 @@ static void start_early(Container *pod) {
  * [Service]
  */
 
-static bool has_share(const Container *pod, const char *kind) {
-        g_auto(GStrv) kinds = g_strsplit(pod->share, ",", -1);
-
-        return g_strv_contains((const char *const *) kinds, kind);
-}
-
 /* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of them. */
 static char *find_made(const Container *pod) {
         static const char *const kinds[] = { "ipc", "net", "uts" };
         g_autoptr(GString) made = g_string_new(NULL);
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-                if (has_share(pod, kinds[i]) &&
+                if (pod_shares(pod, kinds[i]) &&
                     (!g_str_equal(kinds[i], "net") || g_strcmp0(pod->args->network, "none") == 0))
                         g_string_append_printf(made, "%s%s", made->len > 0 ? "," : "", kinds[i]);
         return g_string_free(g_steal_pointer(&made), FALSE);
@@ -147,7 +141,7 @@ static void set_commands(Container *pod) {
         stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
         if (made[0])
                 add_option(start, "--share", made);
-        if (has_share(pod, "uts"))
+        if (pod_shares(pod, "uts"))
                 add_option(start, "--hostname", find_hostname(pod));
         if (args->shm_size)
                 add_option(start, "--shm-size", args->shm_size);
@@ -223,6 +217,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
                                                   source->name);
         source_paths_find(pod);
         network_finish(pod, conf);
+        network_unit_finish(pod);
         start_early(pod);
         sections_unit_of_pod(pod);
         start_containers(pod);

@@ -225,6 +225,8 @@ static void refuse(Container *container, const Key *key, const UnitLine *line) {
 
 /* The first of the n lines of a key that counts. */
 static guint first_line(const Assignment *lines, guint n, Read read) {
+        if (n == 0)
+                return 0;
         switch (read) {
         case READ_LAST:
         case READ_LAST_SET:
@@ -237,6 +239,37 @@ static guint first_line(const Assignment *lines, guint n, Read read) {
                                 return i;
                 return 0;
         }
+}
+
+/* Those of one key, in the order of the file. */
+static GArray *find_lines(const UnitSection *section, const Key *key) {
+        GArray *lines = g_array_new(FALSE, FALSE, sizeof(Assignment));
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                Assignment assignment = { key, &g_array_index(section->lines, UnitLine, i) };
+
+                if (g_strcmp0(assignment.line->key, key->name) == 0)
+                        g_array_append_val(lines, assignment);
+        }
+        return lines;
+}
+
+GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name) {
+        const UnitSection *section = unit_file_section(container->source->unit, table->section);
+        const Key *key = bsearch(name, table->keys, table->n_keys, sizeof *key, compare_key);
+        g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(Value)), lines = NULL;
+        GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+
+        g_return_val_if_fail(key, texts);
+        g_array_set_clear_func(values, value_clear);
+        lines = find_lines(section, key);
+        for (guint i = first_line((const Assignment *) lines->data, lines->len, key->read); i < lines->len; i++)
+                (void) read_line(values, g_array_index(lines, Assignment, i).line, key->read, NULL);
+        if (key->read == READ_PAIRS)
+                sort_pairs(values);
+        for (guint i = 0; i < values->len; i++)
+                g_ptr_array_add(texts, g_strdup(g_array_index(values, Value, i).text));
+        return texts;
 }
 
 /* `values` is memory to use. */
@@ -407,7 +440,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
 
 /* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
 #define NOT_YET "not in this version of keyturn; "
-#define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
 #define NO_PULL "keyturn never pulls an image; "
 #define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 
@@ -454,8 +486,8 @@ static const Key container_keys[] = {
         { "HealthTimeout", READ_LAST, NULL, NO_HEALTH },
         { "HostName", READ_LAST, handle_option, "hostname" },
         { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
-        { "IP", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
-        { "IP6", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
+        { "IP", READ_LAST, handle_ip, "ip" },
+        { "IP6", READ_LAST, handle_ip, "ip6" },
         { "Image", READ_LAST, handle_image, NULL },
         { "Label", READ_PAIRS, handle_label, NULL },
         { "LogDriver", READ_LAST, handle_option, "log-driver" },
@@ -464,7 +496,7 @@ static const Key container_keys[] = {
         { "Memory", READ_LAST, handle_memory, NULL },
         { "Mount", READ_ARGS, handle_mount, NULL },
         { "Network", READ_LINES, handle_network, NULL },
-        { "NetworkAlias", READ_LINES, NULL, NO_BRIDGE "remove the key" },
+        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
         { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, handle_pids_limit, NULL },

@@ -20,6 +20,9 @@ extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
  * the container's findings. Nothing happens where the file has no such section. */
 void keys_apply(Container *container, const KeyTable *table);
 
+/* The values of one key, which are right or have been found wrong by keys_apply(). Transfer full, of char*. */
+GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name);
+
 /* Give a value to a key of container->keys as an option of podman run, in `line`, says it. Booleans are true and false. */
 bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line, GError **error);
 

@@ -8,7 +8,6 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/network-mode.h"
 #include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
@@ -72,15 +71,22 @@ void keyturn_conf_free(KeyturnConf *conf) {
         g_free(conf);
 }
 
+static bool check_network(const char *value, GError **error) {
+        static const char *const networks[] = { "bridge", "host", "none", NULL };
+
+        return g_strv_contains(networks, value) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "network '%s' is not supported: use host (the machine's own network), bridge (Podman's "
+                         "default) or none (loopback only)",
+                         value);
+}
+
 static bool check(Setting setting, const char *value, GError **error) {
         g_autofree char *option = NULL;
         StorageLimits limits = { 0 };
-        NetworkChoice mode;
 
         if (!settings[setting].limit)
-                return network_mode_parse(value, &mode, error) &&
-                       (!mode.of || error_set(error, KT_ERROR_UNSUPPORTED,
-                                              "'%s' is for one container: write host or none", value));
+                return check_network(value, error);
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
         return storage_option_parse(option, &limits, error);
 }

@@ -10,13 +10,16 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/keys-network.h"
 #include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/prefetch.h"
 #include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
+#include "generator/user-namespace.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -122,18 +125,33 @@ static void put_environment(Run *run, const Container *container) {
         writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
+static void put_user_namespace(Run *run, const Container *container) {
+        g_autofree char *name = NULL;
+        g_autoptr(GString) dropin = user_namespace_print(container, &name);
+
+        if (dropin)
+                writer_put_file(run->writer, container->source->path, name, container->source->unit->readers, dropin);
+}
+
 static void put_untrusted_list(Run *run, const Container *container) {
         g_autofree char *directory = output_directory(run);
 
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static bool is_volume(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".volume");
+/* What containers use. */
+static bool is_resource(const SourceFile *source) {
+        return !g_str_has_suffix(source->name, ".container");
 }
 
-static bool is_pod(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".pod");
+static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".volume"))
+                return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".network"))
+                return network_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".pod"))
+                return pod_convert(source, name, run->names, run->conf);
+        return convert(source, name, run->names, run->conf, run->hooks);
 }
 
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
@@ -141,9 +159,7 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
-        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                               is_pod(source)    ? pod_convert(source, name, run->names, run->conf) :
-                                                   convert(source, name, run->names, run->conf, run->hooks);
+        Container *container = convert_any(run, source, name);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
@@ -158,6 +174,7 @@ static void put_refused(const Run *run, Container *container) {
         if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
                 return;
         refused_service(container);
+        network_unit_depend(container);
         text = service_print(container->service, source->path);
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
@@ -167,6 +184,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        network_unit_check(container, run->tree);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
@@ -188,6 +206,8 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_add(run->filters, container);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        put_user_namespace(run, container);
+        network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
         text = service_print(container->service, source->path);
@@ -195,16 +215,18 @@ static void make_unit(Run *run, const SourceFile *source) {
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
-/* Of a volume or a pod. */
+/* Of a network, a pod or a volume. */
 static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
+        network_unit_check(simple, run->tree);
         report(run, simple);
         if (simple->is_refused) {
                 put_refused(run, simple);
                 return;
         }
+        network_unit_write(simple, run->writer);
         text = service_print(simple->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
@@ -219,7 +241,6 @@ static const struct {
         { ".build", "does not build images; build it beforehand and name it in Image=" },
         { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
-        { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
 };
 
 /* Podman's generator reads the file where there is one. */
@@ -244,22 +265,21 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
         container_problem(container, NULL, "%s",
                           g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
                                                                                                         message);
+        network_unit_assume(container);
         put_refused(run, container);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
-        bool is_simple = is_volume(source) || is_pod(source);
-
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_simple && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_resource(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
                 refuse_unreadable(run, source);
         else
-                (is_simple ? make_simple_unit : make_unit)(run, source);
+                (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be

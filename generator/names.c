@@ -25,9 +25,32 @@ bool name_is_template(const char *name) {
         return at && dot == at + 1;
 }
 
+/* The types that keyturn makes services of, with Podman's names. */
+static const struct {
+        const char *suffix, *section, *infix;
+} types[] = {
+        { ".container", "Container", "" },
+        { ".network", "Network", "-network" },
+        { ".pod", "Pod", "-pod" },
+        { ".volume", "Volume", "-volume" },
+};
+
+const char *name_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].section;
+        return NULL;
+}
+
+static const char *find_infix(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].infix;
+        return "";
+}
+
 bool name_makes_service(const char *name) {
-        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".pod") ||
-               g_str_has_suffix(name, ".volume");
+        return name_section(name);
 }
 
 char *name_template_of(const char *name) {
@@ -58,14 +81,14 @@ bool name_is_unit(const char *name) {
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service", NULL };
+                                                "keyturn-stop@.service", "keyturn-userns@.service", NULL };
 
-        return g_strv_contains(reserved, service);
+        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network");
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NAME_POD ".service",
-                                             NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service",  NAME_NETWORK ".service",
+                                             NAME_POD ".service",     NAME_USERNS ".service", NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
@@ -73,15 +96,11 @@ const char *name_state_directory(const char *service) {
 char *name_service(const char *file_name, const char *service_name, GError **error) {
         const char *stem = service_name ? service_name : file_name;
         size_t length = service_name ? strlen(stem) : (size_t) (name_suffix(file_name) - file_name);
-        const char *infix = service_name                           ? "" :
-                            g_str_has_suffix(file_name, ".pod")    ? "-pod" :
-                            g_str_has_suffix(file_name, ".volume") ? "-volume" :
-                                                                     "";
         g_autofree char *service = NULL;
 
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
-        service = g_strdup_printf("%.*s%s.service", (int) length, stem, infix);
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem, service_name ? "" : find_infix(file_name));
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

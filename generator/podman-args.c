@@ -4,6 +4,7 @@
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/keys.h"
+#include "generator/network.h"
 #include "generator/podman-args.h"
 #include "libstart/base/error.h"
 #include "libstart/option/size.h"
@@ -52,7 +53,6 @@ static char *convert_adjustment(const char *value, GError **error) {
 
 #define IN_SERVICE(name) ADVICE("write " name " in [Service]")
 #define NO_PULL ADVICE("keyturn never pulls an image; remove the option")
-#define NO_BRIDGE ADVICE("containers have the host's network or none, so there is no bridge; remove the option")
 #define NO_COMMAND ADVICE("there is no podman command; remove the option")
 #define NO_TERMINAL                                                                                        \
         FINE_OR("false", "a service has no terminal to attach; see StandardInput= and StandardOutput= in " \
@@ -60,7 +60,8 @@ static char *convert_adjustment(const char *value, GError **error) {
 #define CGROUP_V1 ADVICE("the kernel has it with cgroups of version 1 only; remove the option")
 #define AS_IMAGE ADVICE("the image that is stored under the name is used; name the one that is meant, by its digest")
 
-/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-args.c). */
+/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-args.c), or has with another
+ * meaning. */
 static const PodmanOption options[] = {
         { "arch", 0, VALUE, AS_IMAGE },
         { "attach", 'a', LIST, NO_TERMINAL },
@@ -129,15 +130,18 @@ static const PodmanOption options[] = {
         { "ip6", 0, VALUE, KEY("IP6") },
         { "label-file", 0, VALUE, ADVICE("write the labels in Label=") },
         { "log-level", 0, VALUE, GLOBAL, FINE("*") },
-        { "mac-address", 0, VALUE, NO_BRIDGE },
+        { "mac-address", 0, VALUE, .apply = network_set_mac },
         { "memory", 'm', VALUE, KEY("Memory") },
         { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },
         { "memory-swap", 0, VALUE, .apply = cgroup_limits_set_memory_swap },
         { "memory-swappiness", 0, VALUE, CGROUP_V1 },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },
+        { "net", 0, VALUE, KEY("Network") },
+        { "network", 0, VALUE, KEY("Network") },
         { "network-alias", 0, LIST, KEY("NetworkAlias") },
         { "network-cmd-path", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "network-config-dir", 0, VALUE, GLOBAL, NO_BRIDGE },
+        { "network-config-dir", 0, VALUE, GLOBAL,
+          ADVICE("name the directory in network_config_dir of containers.conf(5)") },
         { "no-healthcheck", 0, FLAG, FINE("*") },
         { "no-hostname", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hostname:ro") },
         { "no-hosts", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hosts:ro") },
@@ -154,17 +158,15 @@ static const PodmanOption options[] = {
         { "pidfile", 0, VALUE, ADVICE("systemctl show -P MainPID tells the payload's number") },
         { "pids-limit", 0, VALUE, KEY("PidsLimit") },
         { "platform", 0, VALUE, AS_IMAGE },
-        { "pod", 0, VALUE, KEY("Pod") },
-        { "pod-id-file", 0, VALUE, KEY("Pod") },
+        { "pod", 0, VALUE, ADVICE("write Pod=NAME.pod, and a .pod file of that name") },
+        { "pod-id-file", 0, VALUE, ADVICE("write Pod=NAME.pod, and a .pod file of that name") },
         { "preserve-fd", 0, LIST,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in [Service]") },
         { "preserve-fds", 0, VALUE,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in "
                  "[Service]") },
         { "publish", 'p', LIST, KEY("PublishPort") },
-        { "publish-all", 'P', FLAG,
-          FINE_OR("false", "containers have the host's network or none, so there is no "
-                           "bridge; remove the option") },
+        { "publish-all", 'P', FLAG, FINE_OR("false", "name the ports in PublishPort=") },
         { "pull", 0, VALUE, KEY("Pull") },
         { "quiet", 'q', FLAG, FINE("*") },
         { "rdt-class", 0, VALUE, ADVICE("write the payload's number into the class: ExecStartPost= in [Service]") },
@@ -231,6 +233,10 @@ static const PodmanOption *find_long(const PodmanOptions *known, const char *nam
                 if (strncmp(known->options[i].name, name, length) == 0 && known->options[i].name[length] == '\0')
                         return &known->options[i];
         return NULL;
+}
+
+static bool is_listed(const PodmanOptions *known, const char *word) {
+        return g_str_has_prefix(word, "--") && find_long(known, word + 2, strcspn(word + 2, "="));
 }
 
 static const PodmanOption *find_letter(const PodmanOptions *known, char letter, bool is_global) {
@@ -346,7 +352,8 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
 static bool take_option(Container *container, Words *words, GError **error) {
         const UnitLine *line = words->lines->pdata[words->next];
         const char *word = words->text->pdata[words->next];
-        guint n = words->known->has_libstarts ? launch_args_option_words(word) : 0;
+        bool is_libstarts = words->known->has_libstarts && !is_listed(words->known, word);
+        guint n = is_libstarts ? launch_args_option_words(word) : 0;
         Given given = { 0 };
 
         if (word[0] != '-' || !word[1] || g_str_equal(word, "--")) {

@@ -2,19 +2,22 @@
 #pragma once
 
 #include "generator/key.h"
-#include "generator/keyturn-conf.h"
 
-/* Containers in pods. A pod is namespaces that its service pins (libstart/run/pod-command.h); its containers join them. */
+/* Pods and their containers, as their files name each other. A pod is namespaces that its service pins
+ * (libstart/run/pod-command.h). */
 
-/* Pod=NAME.pod. */
+/* Pod=NAME.pod of a container. */
 KeyHandler handle_pod;
 
-/* What a container with Pod= has of its pod: dependencies, namespaces, network, volumes; and what it cannot have because of
- * it. Called when its other keys and its PodmanArgs= have been applied, before its network is known. */
-void pod_join(Container *container, KeyturnConf *conf);
-
-/* The services that a pod starts, of SourceFile: those of its containers without StartWithPod=false. Transfer container. */
+/* Of SourceFile: the containers that a pod's service starts, which are those without StartWithPod=false. Transfer
+ * container. */
 GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names);
+
+/* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full. */
+GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names);
+
+/* Do its containers share that: "ipc", "net" or "uts"? */
+bool pod_shares(const Container *pod, const char *kind);
 
 /* The name of a service without ".service". Transfer full. */
 char *pod_stem(const char *service);

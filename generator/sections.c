@@ -10,6 +10,7 @@
 #include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/systemd-mode.h"
 
@@ -90,6 +91,7 @@ static bool is_relayed(const Container *container) {
 static void add_wants(const Container *container) {
         Service *service = container->service;
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
+        g_autofree char *userns = user_namespace_service(container);
 
         if (filters_needed_option(container->args, NULL).enabled) {
                 launch_args_append_word(wants, "keyturn-seccomp.service");
@@ -99,6 +101,10 @@ static void add_wants(const Container *container) {
         if (is_relayed(container)) {
                 launch_args_append_word(wants, "keyturn-relay.socket");
                 launch_args_append_word(after, "keyturn-relay.socket");
+        }
+        if (userns) {
+                launch_args_append_word(wants, userns);
+                launch_args_append_word(after, userns);
         }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);

@@ -17,10 +17,7 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const char *name = g_str_has_suffix(file->name, ".volume") ? "Volume" :
-                           g_str_has_suffix(file->name, ".pod")    ? "Pod" :
-                                                                     "Container";
-        const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
+        const UnitSection *section = file->unit ? unit_file_section(file->unit, name_section(file->name)) : NULL;
 
         return unit_section_last(section, "ServiceName");
 }
@@ -122,4 +119,30 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
         if (!instance)
                 error_set(error, KT_ERROR_NOT_FOUND, "'%s': there is no such file in the search path", word);
         return instance;
+}
+
+/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full. */
+static char *find_container_name(const SourceFile *file, const char *service) {
+        const UnitLine *line = unit_section_last(unit_file_section(file->unit, "Container"), "ContainerName");
+        g_autofree char *name = line ? words_unquote(line->value) : NULL;
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
+        g_auto(GStrv) parts = g_strsplit(name && name[0] ? name : "systemd-%N", "%N", -1);
+
+        return g_strjoinv(stem, parts);
+}
+
+const char *unit_names_container(const UnitNames *names, const char *container_name) {
+        GHashTableIter iterator;
+        void *service, *file;
+
+        g_hash_table_iter_init(&iterator, names->makers);
+        while (g_hash_table_iter_next(&iterator, &service, &file)) {
+                const SourceFile *source = file;
+                bool is_container = source->unit && g_str_has_suffix(source->name, ".container");
+                g_autofree char *name = is_container ? find_container_name(source, service) : NULL;
+
+                if (g_strcmp0(name, container_name) == 0)
+                        return service;
+        }
+        return NULL;
 }

@@ -6,8 +6,8 @@
 
 #include "generator/load.h"
 
-/* The service that each file makes: .container, .pod, .volume. Known before any is converted, since files name each
- * other. `sources` must outlive it. */
+/* The service that each file makes. Known before any is converted, since files name each other. `sources` must outlive
+ * it. */
 typedef struct UnitNames UnitNames;
 
 UnitNames *unit_names_new(const Sources *sources);
@@ -30,3 +30,6 @@ const GPtrArray *unit_names_files(const UnitNames *names);
 
 /* The file that makes `service`, or NULL. */
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
+
+/* The service of the container with that name, or NULL. */
+const char *unit_names_container(const UnitNames *names, const char *container_name);

@@ -12,6 +12,7 @@
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/pod-command.h"
 #include "libstart/run/start.h"
+#include "libstart/run/userns-command.h"
 #include "libstart/run/volume-command.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -21,6 +22,7 @@ static int print_help(void) {
         g_autofree char *options = launch_args_help();
 
         printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
+               "libstart userns UNIT [OPTION...] IMAGE\n"
                "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
                "libstart pod up --share LIST [OPTION...] NAME\n"
                "libstart pod down NAME\n\n"
@@ -94,12 +96,14 @@ int main(int argc, char *argv[]) {
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc > 2 && g_str_equal(argv[1], "volume"))
                 return run_command(volume_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "userns"))
+                return run_command(userns_command, (const char *const *) argv + 2);
         if (argc > 2 && g_str_equal(argv[1], "pod"))
                 return run_command(pod_command, (const char *const *) argv + 2);
         if (argc > 2 && g_str_equal(argv[1], "refuse"))
                 return refuse(argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
-                log_error("The first word must be 'run', 'volume' or 'pod'; see libstart --help");
+                log_error("The first word must be 'run', 'volume', 'pod' or 'userns'; see libstart --help");
                 return EXIT_KEYTURN;
         }
         run((const char *const *) argv + 2);

@@ -9,8 +9,7 @@
 
 bool address_range_of_subnet(const IpPrefix *subnet, AddressRange *ret) {
         *ret = (AddressRange) { ip_prefix_first(subnet), ip_prefix_last(subnet) };
-        return ip_address_step(&ret->first, 1) &&
-               (ret->last.family != AF_INET || ip_address_step(&ret->last, -1)) &&
+        return ip_address_step(&ret->first, 1) && (ret->last.family != AF_INET || ip_address_step(&ret->last, -1)) &&
                ip_address_compare(&ret->first, &ret->last) <= 0 && ip_prefix_contains(subnet, &ret->first);
 }
 
@@ -87,8 +86,9 @@ bool address_range_parse(const char *text, AddressRange *ret, GError **error) {
                 return ip_prefix_parse(text, true, &subnet, error) &&
                        (address_range_of_subnet(&subnet, ret) ||
                         error_set(error, KT_ERROR_USAGE, "'%s' has no addresses for containers", text));
-        if (g_strv_length(ends) == 2 && ip_address_parse(ends[0], &ret->first) && ip_address_parse(ends[1], &ret->last) &&
-            ret->first.family == ret->last.family && ip_address_compare(&ret->first, &ret->last) <= 0)
+        if (g_strv_length(ends) == 2 && ip_address_parse(ends[0], &ret->first) &&
+            ip_address_parse(ends[1], &ret->last) && ret->first.family == ret->last.family &&
+            ip_address_compare(&ret->first, &ret->last) <= 0)
                 return true;
         return error_set(error, KT_ERROR_USAGE,
                          "'%s' is no range of addresses: the form is FIRST-LAST, or ADDRESS/LENGTH", text);

@@ -41,7 +41,8 @@ static bool get_bool(yajl_val value, const char *key) {
 }
 
 /* "": there is none. */
-static bool read_address(const char *text, const IpPrefix *subnet, IpAddress *ret, bool *ret_is_there, GError **error) {
+static bool read_address(const char *text, const IpPrefix *subnet, IpAddress *ret, bool *ret_is_there,
+                         GError **error) {
         *ret_is_there = *text;
         if (!*text || (ip_address_parse(text, ret) && ip_prefix_contains(subnet, ret)))
                 return true;
@@ -68,7 +69,8 @@ static bool read_subnet(yajl_val value, void *object, GError **error) {
         NetworkSubnet subnet = { 0 };
 
         if (!ip_prefix_parse(get_string(value, "subnet"), true, &subnet.prefix, error) ||
-            !read_address(get_string(value, "gateway"), &subnet.prefix, &subnet.gateway, &subnet.has_gateway, error) ||
+            !read_address(get_string(value, "gateway"), &subnet.prefix, &subnet.gateway, &subnet.has_gateway,
+                          error) ||
             !read_range(get(value, "lease_range", yajl_t_object), &subnet, error))
                 return false;
         if (!subnet.has_gateway && (!definition->internal || definition->dns)) {
@@ -97,11 +99,12 @@ static void read_label(NetworkDefinition *definition) {
                        !address_range_contains(&subnet->range, &range.last);
         }
         for (guint i = 0; fits && i < definition->subnets->len; i++)
-                (void) address_range_parse(words[i], &g_array_index(definition->subnets, NetworkSubnet, i).ours, NULL);
+                (void) address_range_parse(words[i], &g_array_index(definition->subnets, NetworkSubnet, i).ours,
+                                           NULL);
         definition->shared = fits;
 }
 
-static bool read(NetworkDefinition *definition, const char *name, GError **error) {
+static bool read_network(NetworkDefinition *definition, const char *name, GError **error) {
         yajl_val tree = definition->tree, subnets = get(tree, "subnets", yajl_t_array);
 
         if (!YAJL_IS_OBJECT(tree))
@@ -113,7 +116,8 @@ static bool read(NetworkDefinition *definition, const char *name, GError **error
         definition->internal = get_bool(tree, "internal");
         definition->dns = get_bool(tree, "dns_enabled");
         if (!g_str_equal(definition->name, name))
-                return error_set(error, KT_ERROR_FAILED, "the network in it has another name: '%s'", definition->name);
+                return error_set(error, KT_ERROR_FAILED, "the network in it has another name: '%s'",
+                                 definition->name);
         if (!name_check_network(name, error) ||
             (*definition->interface && !interface_name_check(definition->interface, error)))
                 return false;
@@ -130,7 +134,7 @@ NetworkDefinition *network_definition_parse(const char *text, gsize length, cons
 
         definition->subnets = g_array_new(FALSE, FALSE, sizeof(NetworkSubnet));
         definition->tree = json_parse(text, length, MAX_DEPTH, error);
-        return definition->tree && read(definition, name, error) ? g_steal_pointer(&definition) : NULL;
+        return definition->tree && read_network(definition, name, error) ? g_steal_pointer(&definition) : NULL;
 }
 
 bool network_definition_gives_addresses(const NetworkDefinition *definition) {
@@ -181,8 +185,8 @@ static void emit_labels(yajl_gen gen, const NetworkDefinition *definition) {
                         json_emit_value(gen, labels->u.object.values[i]);
                 }
         for (guint i = 0; i < definition->subnets->len; i++) {
-                g_autofree char *text =
-                        address_range_format(&g_array_index(definition->subnets, NetworkSubnet, i).ours);
+                g_autofree char *text = address_range_format(
+                        &g_array_index(definition->subnets, NetworkSubnet, i).ours);
 
                 g_string_append_printf(ranges, "%s%s", i > 0 ? " " : "", text);
         }

@@ -287,17 +287,20 @@ static bool read_dns(GString *text, yajl_val block, GError **error) {
                 g_autofree char *line = g_strdup_printf("search %s\n", domain);
 
                 if (strcspn(domain, " \t\r\n#") != strlen(domain) || !*domain)
-                        return error_set(error, KT_ERROR_FAILED, "netavark says '%s' where a domain should be", domain);
+                        return error_set(error, KT_ERROR_FAILED, "netavark says '%s' where a domain should be",
+                                         domain);
                 append_once(text, line);
         }
         return true;
 }
 
 static bool read_block(Names *names, yajl_val tree, const SummaryNetwork *network, GError **error) {
-        yajl_val block = get(tree, network->name, yajl_t_object), interfaces = get(block, "interfaces", yajl_t_object);
+        yajl_val block = get(tree, network->name, yajl_t_object),
+                 interfaces = get(block, "interfaces", yajl_t_object);
 
         if (!block)
-                return error_set(error, KT_ERROR_FAILED, "netavark says nothing about the network '%s'", network->name);
+                return error_set(error, KT_ERROR_FAILED, "netavark says nothing about the network '%s'",
+                                 network->name);
         for (size_t i = 0; interfaces && i < interfaces->u.object.len; i++)
                 if (!read_interface(names, interfaces->u.object.values[i], network->internal, error))
                         return false;

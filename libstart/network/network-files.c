@@ -105,8 +105,9 @@ static GPtrArray *read_all(const NetworkConf *conf) {
 }
 
 static guint count_bits(const struct sockaddr *mask) {
-        const guint8 *byte = mask->sa_family == AF_INET ? (const guint8 *) &((const struct sockaddr_in *) mask)->sin_addr :
-                                                          ((const struct sockaddr_in6 *) mask)->sin6_addr.s6_addr;
+        const guint8 *byte = mask->sa_family == AF_INET ?
+                                     (const guint8 *) &((const struct sockaddr_in *) mask)->sin_addr :
+                                     ((const struct sockaddr_in6 *) mask)->sin6_addr.s6_addr;
         guint bits = 0;
 
         for (size_t i = 0; i < (mask->sa_family == AF_INET ? 4 : 16); i++)
@@ -172,8 +173,8 @@ static bool write_in(const char *directory, const char *name, const char *text, 
 
         if (g_mkdir_with_parents(directory, 0755) < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", directory);
-        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE, 0644,
-                                        error);
+        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
+                                        0644, error);
 }
 
 bool network_files_write(const NetworkConf *conf, const NetworkDefinition *definition, GError **error) {
@@ -184,8 +185,8 @@ bool network_files_write(const NetworkConf *conf, const NetworkDefinition *defin
         if (access(own, F_OK) != 0 && write_in(conf->config_dir, definition->name, text, &problem))
                 return true;
         if (problem)
-                log_notice("The network '%s' is described in '%s', where Podman does not see it: %s", definition->name,
-                           PATH_NETWORKS, problem->message);
+                log_notice("The network '%s' is described in '%s', where Podman does not see it: %s",
+                           definition->name, PATH_NETWORKS, problem->message);
         return write_in(PATH_NETWORKS, definition->name, text, error);
 }
 

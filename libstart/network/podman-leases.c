@@ -153,7 +153,7 @@ static bool see_network(Database *db, Bytes key, Bytes value, bool is_bucket, vo
 static bool find_meta(const Database *db, Meta *ret) {
         Bytes file = { db->data, db->length };
         bool found = false;
-        Meta meta;
+        Meta meta = { 0 };
 
         for (guint64 page = 0; page < 2; page++)
                 if (read_at(file, page * db->page_size + sizeof(PageHeader), &meta, sizeof meta) &&
@@ -169,7 +169,7 @@ bool podman_leases_read(const guint8 *data, gsize length, const char *network,
                         void (*add)(const IpAddress *address, void *user), void *user) {
         Database db = { .data = data, .length = length, .budget = 1U << 20 };
         Search search = { network, add, user };
-        Meta meta;
+        Meta meta = { 0 };
 
         /* A kernel's page: of these sizes. */
         for (db.page_size = 4096; db.page_size <= 65536; db.page_size *= 2)

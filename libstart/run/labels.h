@@ -18,3 +18,7 @@
  * state_dir: NULL for looking only, which takes no level from anybody. */
 bool labels_find(const ContainerRequest *request, bool selinux, const StateDir *state_dir, SelinuxLabels *ret,
                  GError **error);
+
+/* The label of what the containers of a pod share, which also is where they have their level from: a tmpfs is mounted with
+ * it. The pod's name in `directory` chooses it. NULL where no policy for containers is installed. Transfer full. */
+bool labels_find_pod(const char *directory, char **ret_file, GError **error);

@@ -17,6 +17,9 @@
 #include "libstart/option/names.h"
 #include "libstart/option/size.h"
 #include "libstart/option/sysctl.h"
+#include "libstart/run/host.h"
+#include "libstart/run/labels.h"
+#include "libstart/run/mount-label.h"
 #include "libstart/run/pod-command.h"
 
 /* A pod is a directory with pins: namespaces that live as long as a file that they are mounted on does, and a tmpfs. Its
@@ -195,17 +198,30 @@ static bool pin(const char *directory, const char *name, GError **error) {
                error_set_errno(error, errno, "Cannot pin the pod's namespace as '%s'", path);
 }
 
-static bool mount_shm(const char *directory, guint64 size, GError **error) {
+static bool mount_shm(const char *directory, guint64 size, const char *file_label, GError **error) {
         g_autofree char *path = g_build_filename(directory, SHM, NULL);
-        g_autofree char *options = g_strdup_printf("mode=1777,size=%" G_GUINT64_FORMAT, size);
+        g_autoptr(GString) options = g_string_new("mode=1777");
+        MountLabel label = MOUNT_LABEL_NULL;
 
+        label.text = file_label;
+        g_string_append_printf(options, ",size=%" G_GUINT64_FORMAT, size);
+        mount_label_append(&label, options);
         return (mkdir(path, 0700) == 0 &&
-                mount("shm", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) ||
+                mount("shm", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options->str) == 0) ||
                error_set_errno(error, errno, "Cannot mount the pod's '%s'", path);
 }
 
+/* Before this process leaves the host's namespaces. */
+static bool find_label(const char *directory, char **ret, GError **error) {
+        g_auto(Host) host = { 0 };
+
+        return host_gather(&host, error) && (!host.facts.selinux || labels_find_pod(directory, ret, error));
+}
+
 static bool make_pod(const Command *command, const char *directory, GError **error) {
-        if (!make_directories(directory, error))
+        g_autofree char *label = NULL;
+
+        if (!find_label(directory, &label, error) || !make_directories(directory, error))
                 return false;
         if (unshare(command->shared) < 0)
                 return error_set_errno(error, errno, "Cannot make the pod's namespaces");
@@ -214,7 +230,7 @@ static bool make_pod(const Command *command, const char *directory, GError **err
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (command->shared & kinds[i].flag && !pin(directory, kinds[i].name, error))
                         return false;
-        return !(command->shared & CLONE_NEWIPC) || mount_shm(directory, command->shm_size, error);
+        return !(command->shared & CLONE_NEWIPC) || mount_shm(directory, command->shm_size, label, error);
 }
 
 bool pod_command(const char *const *words, GError **error) {
@@ -228,9 +244,9 @@ bool pod_command(const char *const *words, GError **error) {
         if (!read_command(&command, words + 1, error))
                 return false;
         directory = g_build_filename(PATH_POD, command.name, NULL);
-        if (!remove_pod(directory, error) || !up)
-                return *error == NULL;
-        if (make_pod(&command, directory, error))
+        if (!remove_pod(directory, error))
+                return false;
+        if (!up || make_pod(&command, directory, error))
                 return true;
         (void) remove_pod(directory, NULL);
         return false;

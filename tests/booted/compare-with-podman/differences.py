@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
+BRIDGE = 'is of a bridge, which is compared with real clients (booted/bridge)'
 LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
 
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
+    'IP': BRIDGE,
+    'IP6': BRIDGE,
+    'NetworkAlias': BRIDGE,
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
     'Memory': "is newer than Podman 5.4",
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
+    'Pod': "is for several containers (booted/pods compares them)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
@@ -19,6 +24,7 @@ NOT_COMPARED = {
     'SecurityLabelNested': LABELS,
     'SecurityLabelType': LABELS,
     'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
+    'StartWithPod': "says when a container starts; a payload does not see it (booted/pods)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
     'Timezone': "a payload reads it in /etc/localtime, where podman binds a file and keyturn writes one (booted/options)",

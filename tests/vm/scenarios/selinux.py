@@ -28,6 +28,8 @@ StopTimeout=0
 '''
 
 
+POD = 'Pod=both.pod\nStartWithPod=false'
+
 # Unit -> file, and whether it starts.
 UNITS = {
     'plain': container('sh /look'),
@@ -43,6 +45,8 @@ UNITS = {
     'nested': container('sh /look', 'SecurityLabelNested=true\nTmpfs=/tmpfs'),
     'tree': container('cat /etc/hostname', 'ReadOnly=true\nHostName=tree', 'Rootfs=/srv/tree'),
     'ready': '[Container]\nImage=localhost/test/dump\nNetwork=none\nNotify=yes\nExec=--output /dev/null --ready --hold\n',
+    'giver': container('echo given >/dev/shm/given; cat /dev/shm/given; touch /dev/mqueue/q', POD),
+    'taker': container('cat /dev/shm/given; echo more >/dev/shm/given; ls /dev/mqueue', POD),
     'unknown': container(more='SecurityLabelType=qm_t'),
     'systems': container(more='Volume=/etc:/data:z'),
 }
@@ -131,16 +135,17 @@ def sections(text):
 
 def check_labels(labels):
     '''Each that runs has its label, with a pair that no other has.'''
-    expected = dict.fromkeys(('plain', 'refused', 'private', 'other', 'shared', 'also', 'nested', 'tree', 'ready'),
-                             'container_t')
+    expected = dict.fromkeys(('plain', 'refused', 'private', 'other', 'shared', 'also', 'nested', 'tree', 'ready',
+                              'giver', 'taker'), 'container_t')
     expected.update(typed='container_kvm_t', filetype='container_kvm_t', disabled='spc_t')
     for name in UNITS:
         wanted = f'system_u:system_r:{expected[name]}:s0' if name in expected else ''
         assert PAIR.sub('s0', labels[name]) == wanted, f'{name}: {labels[name]}'
     assert labels['typed'].endswith(':s0:c1,c2'), labels['typed']
     assert labels['disabled'].endswith(':s0'), labels['disabled']
+    assert labels['giver'] == labels['taker'], labels
     levels = [PAIR.search(label).group() for label in labels.values() if PAIR.search(label)]
-    assert len(levels) == 11 and len(set(levels)) == 11, levels
+    assert len(levels) == 13 and len(set(levels)) == 12, levels
 
 
 def check_paths(text, private):
@@ -168,6 +173,7 @@ def check_podman(said):
 def run(vm):
     report = vm.boot({
         'srv/look': LOOK,
+        'etc/containers/systemd/both.pod': '[Pod]\nNetwork=host\n',
         **{f'etc/containers/systemd/{name}.container': text for name, text in UNITS.items()},
     }, SCRIPT, cmdline='security=selinux selinux=1 enforcing=0', seconds=1200)
     assert report.status == 0, report.trouble()
@@ -195,5 +201,6 @@ def run(vm):
     assert said['private'].count('private/file\nnew\nready\n') == 2, said['private']
     assert said['shared'].startswith(f"Relabelling '/srv/shared' as '{FILE}'\nshared/file\nnew\nready\n"), said['shared']
     assert not said['moved'].startswith(FILE), said['moved']
+    assert (said['giver'], said['taker']) == ('given\nready\n', 'given\nq\nready\n'), said
     assert said['unknown'].startswith("SELinux's policy has no label 'system_u:system_r:qm_t:s0:"), said['unknown']
     assert "'/etc' is a directory or file of the system's" in said['systems'], said['systems']
