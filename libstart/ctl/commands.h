@@ -32,4 +32,5 @@ int command_top(const GPtrArray *all, const Options *options, char **words, GErr
 int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_check(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);
