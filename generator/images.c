@@ -6,7 +6,7 @@
 #include "generator/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "libstart/option/duration.h"
+#include "libstart/option/go-duration.h"
 #include "libstart/option/pull-policy.h"
 #include "libstart/option/storage-option.h"
 #include "libstart/store/image.h"
@@ -40,7 +40,7 @@ bool handle_retry_delay(Container *container, const Key *key, const Value *value
         guint64 usec;
 
         add_option(container, "retry-delay", value->text);
-        return duration_parse(value->text, &usec, error);
+        return go_duration_parse(value->text, &usec, error);
 }
 
 static const char *const no_update[] = { "", "disabled", "none", NULL };

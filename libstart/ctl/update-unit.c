@@ -2,9 +2,11 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/ctl/health.h"
 #include "libstart/ctl/update-unit.h"
 
 #define INTERVAL (G_USEC_PER_SEC / 4)
+#define HEALTH_SECONDS_MAX 600 /* for a first result */
 
 /* What systemctl prints. Transfer full. */
 static char *ask_systemctl(const char *const *words, GError **error) {
@@ -58,24 +60,48 @@ static bool is_up(const ContainerUnit *container, GError **error) {
                                     container->unit));
 }
 
-static bool says_ready(const ContainerUnit *container) {
-        return g_strcmp0(container->args->sdnotify, "container") == 0;
+typedef enum Verdict {
+        FAILED,
+        WORKS,    /* it has said so, or its health checks have */
+        CHECKED,  /* they will say so */
+        PRESUMED, /* as long as it runs */
+} Verdict;
+
+static Verdict judge(const ContainerUnit *container, GError **error) {
+        g_autofree char *health = NULL;
+
+        if (!is_up(container, error))
+                return FAILED;
+        health = health_describe(container);
+        if (g_strcmp0(health, "unhealthy") == 0) {
+                error_set(error, KT_ERROR_FAILED, "%s is not healthy; see keyturnctl health %s", container->unit,
+                          container->unit);
+                return FAILED;
+        }
+        if (health)
+                return g_str_equal(health, "healthy") ? WORKS : CHECKED;
+        return g_strcmp0(container->args->sdnotify, "container") == 0 ? WORKS : PRESUMED;
 }
 
 bool update_await(const GPtrArray *containers, int seconds, GError **error) {
-        gint64 deadline = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+        gint64 begin = g_get_monotonic_time(), passed = 0;
 
-        do {
-                bool is_sure = true;
+        for (;; g_usleep(INTERVAL), passed = g_get_monotonic_time() - begin) {
+                const ContainerUnit *awaited = NULL;
+                bool is_over = passed >= seconds * G_USEC_PER_SEC;
 
                 for (guint i = 0; i < containers->len; i++) {
-                        if (!is_up(containers->pdata[i], error))
+                        Verdict verdict = judge(containers->pdata[i], error);
+
+                        if (verdict == FAILED)
                                 return false;
-                        is_sure &= says_ready(containers->pdata[i]);
+                        if (verdict == CHECKED || (verdict == PRESUMED && !is_over))
+                                awaited = containers->pdata[i];
                 }
-                if (is_sure)
+                if (!awaited)
                         return true;
-                g_usleep(INTERVAL);
-        } while (g_get_monotonic_time() < deadline);
-        return true;
+                if (passed >= MAX(seconds, HEALTH_SECONDS_MAX) * G_USEC_PER_SEC)
+                        return error_set(error, KT_ERROR_FAILED, "%s is not healthy after %d s", awaited->unit,
+                                         HEALTH_SECONDS_MAX);
+        }
 }

@@ -10,6 +10,6 @@
  * so, else until the payload is executed. */
 bool update_restart(const ContainerUnit *container, GError **error);
 
-/* Waits until it is sure that these containers work with their new image: as long as the payload of one has not said READY=1 itself,
- * it must run for so many seconds without a restart. */
+/* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then; else, where
+ * the payload does not say READY=1 itself, it must run for so many seconds without a restart. */
 bool update_await(const GPtrArray *containers, int seconds, GError **error);

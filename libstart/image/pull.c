@@ -6,7 +6,7 @@
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
 #include "libstart/image/tool.h"
-#include "libstart/option/duration.h"
+#include "libstart/option/go-duration.h"
 
 static bool needs_network(const char *name) {
         return !g_str_has_prefix(name, "localhost:") && !g_str_has_prefix(name, "localhost/") &&
@@ -44,7 +44,7 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
         int retries = request->retry < 0 ? PULL_RETRY_DEFAULT : request->retry;
         guint64 delay = G_USEC_PER_SEC;
 
-        if (request->retry_delay && !duration_parse(request->retry_delay, &delay, error))
+        if (request->retry_delay && !go_duration_parse(request->retry_delay, &delay, error))
                 return false;
         if (!pull_is_archive(request) && !request->offline && needs_network(name))
                 wait_for_network();

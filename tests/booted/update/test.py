@@ -102,6 +102,18 @@ def test_containers_of_one_image_are_updated_together(machine):
     assert (runs(machine, 'a'), runs(machine, 'b')) == ('third', 'third')
 
 
+def test_health_decides(machine):
+    """The payload runs on, and its health check says that it does not work."""
+    prepare(machine, 'one', 'two', keys='HealthCmd=test $$IS != sick\nHealthInterval=300ms\nHealthRetries=2')
+    registry.push(machine, 'app:1', env=['IS=sick'])
+    line = update(machine, status=1)['one']
+    assert line['updated'] == 'rolled back' and 'not healthy' in line['problem'], line
+    assert runs(machine) == 'first'
+    registry.push(machine, 'app:1', env=['IS=well'])
+    assert update(machine)['one']['updated'] == 'true'
+    assert (runs(machine), runs(machine, 'two')) == ('well', 'well')
+
+
 def test_a_local_image(machine):
     prepare(machine, policy='local')
     registry.push(machine, 'app:1', env=['IS=second'])
