@@ -123,7 +123,7 @@ static void add_user_namespace(Container *container, GString *command, const Own
 
         if (args->privileged == FLAG_TRUE || find_capabilities(args->cap_add) & network)
                 container_problem(
-                        container, container_line(container, "Container", "AddCapability"),
+                        container, container_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on a bridge from within a user namespace: remove them, or "
                         "UserNS= and its like, or use Network=host");
         if (!(find_capabilities(args->cap_drop) & ports))
