@@ -162,7 +162,7 @@ static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !network_find(&start->request.network, &start->network, error) ||
+            !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
             !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
@@ -496,13 +496,13 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
             !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
             !find_hostname(start, error))
                 return NULL;
         secrets_pretend(&start->request, &start->secrets);
+        network_pretend(&start->request, &start->network);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);
