@@ -35,6 +35,7 @@ static const struct Command {
         { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
         { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
