@@ -37,6 +37,7 @@ static const struct Command {
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
         { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
