@@ -208,7 +208,7 @@ static void set_no_restart(Container *pod) {
                 return;
         if (!g_str_equal(line->value, "no"))
                 container_warning(pod, line,
-                                  "no process of a pod's own can fail, and Restart= of its containers counts, "
+                                  "no process of a pod's own can end: write Restart= in [Service] of its containers, "
                                   "ignoring");
         service_set(pod->service, "Restart", "no");
 }
