@@ -17,6 +17,7 @@
 #include "generator/keys-network.h"
 #include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
+#include "generator/machine-conf.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/prefetch.h"
@@ -44,6 +45,7 @@ typedef struct Run {
         Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
+        MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
         bool has_unit; /* at least one was made */
@@ -224,6 +226,9 @@ static void make_unit(Run *run, const SourceFile *source) {
                 return;
         }
         filters_needed_add(run->filters, container);
+        machine_conf_label(run->machine, container);
+        if (container->is_early)
+                machine_conf_mounts(run->machine, container->service);
         put_environment(run, container);
         put_untrusted_list(run, container);
         put_user_namespace(run, container);
@@ -263,6 +268,8 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
                 put_refused(run, simple);
                 return;
         }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, simple->service);
         network_unit_write(simple, run->writer);
         if (g_str_has_suffix(source->name, ".image"))
                 put_credentials(run, simple);
@@ -323,8 +330,10 @@ static void take_file(Run *run, const SourceFile *source) {
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
-        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
+        g_autoptr(GString) filters = filters_needed_print(run->filters),
+                           list = untrusted_paths_print(run->untrusted, run->machine);
 
+        machine_conf_write(run->machine, run->writer, origin);
         if (filters)
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
@@ -366,9 +375,14 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
         g_autoptr(Hooks) hooks = hooks_new(arg_root);
-        Run run = {
-                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
-        };
+        g_autoptr(MachineConf) machine = machine_conf_new(arg_root);
+        Run run = { .tree = tree,
+                    .conf = conf,
+                    .hooks = hooks,
+                    .names = names,
+                    .filters = filters,
+                    .untrusted = untrusted,
+                    .machine = machine };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
