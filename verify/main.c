@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "verify/generation.h"
+#include "verify/migration.h"
 #include "verify/outlook.h"
 #include "verify/report.h"
 #include "verify/systemd-opinion.h"
@@ -18,10 +19,11 @@
 
 static char *arg_generator, *arg_root;
 static char **arg_paths;
-static gboolean arg_json, arg_files_only;
+static gboolean arg_json, arg_files_only, arg_migrate;
 
 static const GOptionEntry entries[] = {
         { "generator", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &arg_generator, NULL, NULL },
+        { "migrate", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &arg_migrate, NULL, NULL },
         { "root", 0, 0, G_OPTION_ARG_FILENAME, &arg_root, "Look at the tree below DIR", "DIR" },
         { "files-only", 0, 0, G_OPTION_ARG_NONE, &arg_files_only, "Look at no images, users, volumes and secrets",
           NULL },
@@ -143,6 +145,8 @@ static bool verify(GError **error) {
         }
         drop_others(generation, &choice, report);
         report_sort(report);
+        if (arg_migrate)
+                return migration_print(generation, report, arg_json);
         report_print(report, arg_json);
         return !report_has_error(report);
 }

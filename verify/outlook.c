@@ -76,7 +76,7 @@ static void miss_image(Outlook *outlook, const MadeUnit *unit, const GPtrArray *
                 return;
         }
         if (!outlook->said_no_images)
-                warn(report, unit, "image-missing", "Image", name,
+                warn(report, unit, "no-images", "Image", name,
                      "there are no images here at all (said once); --root looks into the tree of a system image, "
                      "--files-only looks at no images");
         outlook->said_no_images = true;

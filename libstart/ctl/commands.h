@@ -23,6 +23,8 @@ typedef struct Options {
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
@@ -30,4 +32,5 @@ int command_top(const GPtrArray *all, const Options *options, char **words, GErr
 int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_check(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -18,6 +18,7 @@ typedef enum CommandWords {
         NONE,      /* it takes none */
         CONTAINER, /* the first names a container */
         PATHS,     /* containers are named in them, before a colon */
+        FILES,     /* of Quadlet's: no system need run */
 } CommandWords;
 
 /* The help and, by way of that, the completion are made of this table. */
@@ -35,10 +36,13 @@ static const struct Command {
         { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, command_top },
         { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
+        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
+        { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
         { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
+        { "end-payload", "NAME", NULL, CONTAINER, false, command_end_payload },           /* HealthOnFailure=stop */
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
@@ -93,6 +97,8 @@ static int run(char **words, GError **error) {
                 error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
                 return -1;
         }
+        if (command->words == FILES)
+                return command->run(NULL, &arg_options, words + 1, error);
         all = find(command->words == CONTAINER ? words[1] : NULL, error);
         return all ? command->run(all, &arg_options, words + 1, error) : -1;
 }
@@ -146,7 +152,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        own_program_protect(argv);
+        own_program_protect(argv, true);
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

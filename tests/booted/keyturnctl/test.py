@@ -48,7 +48,7 @@ def test_list(machine):
     assert found['stays.service']['state'] == 'inactive (dead)'
     assert found['stays.service']['start-ms'] is None
     text = ctl(machine, 'list')
-    assert re.search(r'^systemd-runs +runs.service +active \(running\) +' + BUSYBOX, text, re.M), text
+    assert re.search(r'^systemd-runs +runs.service +active \(running\) +- +' + BUSYBOX, text, re.M), text
     assert '\033' not in text
 
 
