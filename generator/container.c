@@ -30,6 +30,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
 
         container->source = source;
         container->names = names;
+        container->section = "Container";
         container->service = service_new(service_name, source->unit);
         container->args = launch_args_new();
         container->findings = g_ptr_array_new_with_free_func(finding_free);

@@ -36,7 +36,8 @@ typedef struct Container {
         Service *service;
         LaunchArgs *args;
         GPtrArray *findings;         /* of Finding; for readers: container_findings() */
-        const struct KeyTable *keys; /* its section: keys_container, or another's */
+        const char *section;         /* of the file, that describes it: "Container" or "Pod" */
+        const struct KeyTable *keys; /* of that section */
         bool is_refused;             /* there is a problem among them, and so no service */
         GArray *sources;             /* of MountSource: source_paths_find() */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
+#include "generator/health.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
@@ -52,6 +53,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         else
                 miss_section(container);
         podman_args_apply(container, NULL);
+        health_finish(container);
         user_namespace_finish(container);
         pod_join(container, conf);
         source_paths_find(container);

@@ -23,6 +23,17 @@ bool devices_check(const LaunchArgs *args, GError **error) {
         return true;
 }
 
+bool devices_have_cdi(const LaunchArgs *args) {
+        bool found = false;
+
+        for (guint i = 0; i < args->devices->len && !found; i++) {
+                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(args->devices->pdata[i], NULL);
+
+                found = request && request->kind == DEVICE_CDI;
+        }
+        return found;
+}
+
 static bool is_known_ahead(const char *value) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, NULL);
 

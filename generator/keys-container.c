@@ -68,9 +68,7 @@ bool handle_notify(Container *container, const Key *key, const Value *value, GEr
         bool notify;
 
         if (g_ascii_strcasecmp(value->text, "healthy") == 0)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "health checks are not in this version of keyturn; use yes where the payload itself "
-                                 "says READY=1, else no");
+                return key_set_option(container, "sdnotify", "healthy", error);
         if (!key_parse_boolean(value->text, &notify, error))
                 return false;
         return !notify || key_set_option(container, "sdnotify", "container", error);

@@ -124,12 +124,29 @@ static void add_option(GString *command, const char *option, const char *value) 
         launch_args_append_word(command, value);
 }
 
-static const char *find_hostname(Container *pod) {
-        const char *name = pod->args->hostname ?: pod->args->name;
+/* The pod's name is its host name, too, unless there is another one. */
+static void set_names(Container *pod) {
+        LaunchArgs *args = pod->args;
+        const char *file = pod->source->name;
 
-        if (!strpbrk(name, "%$") && !name_is_host(name))
-                container_problem(pod, NULL, "'%s' is the pod's name, and no host name: set HostName=", name);
-        return name;
+        if (!args->name)
+                args->name = g_strdup_printf("systemd-%.*s", (int) (strlen(file) - strlen(".pod")), file);
+        if (!args->hostname)
+                args->hostname = g_strdup(args->name);
+        if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
+                container_problem(pod, NULL,
+                                  "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
+}
+
+/* As of a container. Where the containers do not share it, each has its own. */
+static void set_network(Container *pod, KeyturnConf *conf) {
+        if (pod_shares(pod, "net")) {
+                network_finish(pod, conf);
+                network_unit_finish(pod);
+        } else if (pod->has_network || pod->published->len > 0 || pod->network_wishes->len > 0)
+                container_problem(pod, container_line(pod, "Pod", "PodmanArgs"),
+                                  "--share leaves out the network, and Network= or PublishPort= asks for one: write "
+                                  "them in the .container files");
 }
 
 static void set_commands(Container *pod) {
@@ -142,7 +159,7 @@ static void set_commands(Container *pod) {
         if (made[0])
                 add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
-                add_option(start, "--hostname", find_hostname(pod));
+                add_option(start, "--hostname", args->hostname);
         if (args->shm_size)
                 add_option(start, "--shm-size", args->shm_size);
         for (guint i = 0; i < args->sysctls->len; i++)
@@ -204,6 +221,7 @@ static void refuse_instances(Container *pod) {
 Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *pod = container_new(source, service_name, names);
 
+        pod->section = keys_pod.section;
         pod->keys = &keys_pod;
         pod->share = g_strdup("ipc,net,uts");
         container_add_syntax_problems(pod);
@@ -212,12 +230,9 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         keys_apply(pod, &keys_quadlet);
         keys_apply(pod, &keys_keyturn_pod);
         podman_args_apply(pod, &podman_pod_create);
-        if (!pod->args->name)
-                pod->args->name = g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".pod")),
-                                                  source->name);
+        set_names(pod);
         source_paths_find(pod);
-        network_finish(pod, conf);
-        network_unit_finish(pod);
+        set_network(pod, conf);
         start_early(pod);
         sections_unit_of_pod(pod);
         start_containers(pod);

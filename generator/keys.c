@@ -439,9 +439,7 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
  */
 
 /* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
-#define NOT_YET "not in this version of keyturn; "
 #define NO_PULL "keyturn never pulls an image; "
-#define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -470,20 +468,20 @@ static const Key container_keys[] = {
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
         { "GroupAdd", READ_LINES, handle_group_add, NULL },
-        { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
-        { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
-        { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
-        { "HealthMaxLogCount", READ_LAST, NULL, NO_HEALTH },
-        { "HealthMaxLogSize", READ_LAST, NULL, NO_HEALTH },
-        { "HealthOnFailure", READ_LAST, NULL, NO_HEALTH },
-        { "HealthRetries", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartPeriod", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupCmd", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupInterval", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupRetries", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupSuccess", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupTimeout", READ_LAST, NULL, NO_HEALTH },
-        { "HealthTimeout", READ_LAST, NULL, NO_HEALTH },
+        { "HealthCmd", READ_LAST, handle_option, "health-cmd" },
+        { "HealthInterval", READ_LAST, handle_option, "health-interval" },
+        { "HealthLogDestination", READ_LAST, handle_option, "health-log-destination" },
+        { "HealthMaxLogCount", READ_LAST, handle_option, "health-max-log-count" },
+        { "HealthMaxLogSize", READ_LAST, handle_option, "health-max-log-size" },
+        { "HealthOnFailure", READ_LAST, handle_option, "health-on-failure" },
+        { "HealthRetries", READ_LAST, handle_option, "health-retries" },
+        { "HealthStartPeriod", READ_LAST, handle_option, "health-start-period" },
+        { "HealthStartupCmd", READ_LAST, handle_option, "health-startup-cmd" },
+        { "HealthStartupInterval", READ_LAST, handle_option, "health-startup-interval" },
+        { "HealthStartupRetries", READ_LAST, handle_option, "health-startup-retries" },
+        { "HealthStartupSuccess", READ_LAST, handle_option, "health-startup-success" },
+        { "HealthStartupTimeout", READ_LAST, handle_option, "health-startup-timeout" },
+        { "HealthTimeout", READ_LAST, handle_option, "health-timeout" },
         { "HostName", READ_LAST, handle_option, "hostname" },
         { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
         { "IP", READ_LAST, handle_ip, "ip" },

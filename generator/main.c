@@ -10,6 +10,7 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/health.h"
 #include "generator/image-units.h"
 #include "generator/keys-network.h"
 #include "generator/keys-pod.h"
@@ -217,6 +218,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+        health_put_timers(container, run->writer);
 }
 
 /* Of a network, a pod or a volume. */

@@ -81,14 +81,20 @@ bool name_is_unit(const char *name) {
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
         static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service", "keyturn-userns@.service", NULL };
+                                                "keyturn-stop@.service",   "keyturn-cdi.service",
+                                                "keyturn-userns@.service", NULL };
 
         return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network");
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service",  NAME_NETWORK ".service",
-                                             NAME_POD ".service",     NAME_USERNS ".service", NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service",
+                                             NAME_RELAY ".service",
+                                             NAME_NETWORK ".service",
+                                             NAME_POD ".service",
+                                             NAME_USERNS ".service",
+                                             NAME_CDI ".service",
+                                             NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }

@@ -123,7 +123,7 @@ static void add_user_namespace(Container *container, GString *command, const Own
 
         if (args->privileged == FLAG_TRUE || find_capabilities(args->cap_add) & network)
                 container_problem(
-                        container, container_line(container, "Container", "AddCapability"),
+                        container, container_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on a bridge from within a user namespace: remove them, or "
                         "UserNS= and its like, or use Network=host");
         if (!(find_capabilities(args->cap_drop) & ports))
@@ -189,7 +189,7 @@ static void add_others(GString *text, const OwnName *own) {
         }
 }
 
-static void make_text(Container *container, const OwnName *own) {
+static GString *make_text(Container *container, const OwnName *own) {
         g_autoptr(GString) command = make_command(container, own);
         g_autofree char *source = source_path_escape(container->source->path, "%");
         GString *text = g_string_new("# Made by keyturn-generator from ");
@@ -201,15 +201,15 @@ static void make_text(Container *container, const OwnName *own) {
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
-        /* Firewalls begin empty, before that target. It comes too late for what is to be there before basic.target. */
+        /* Firewalls begin with flushing all rules. They come too late for what is to be there before basic.target. */
         if (!container->is_early)
-                g_string_append(text, "After=network-pre.target\n");
+                g_string_append(text, "After=network-pre.target nftables.service firewalld.service\n");
         g_string_append(text, "\n[Service]\n");
         copy_environment(container->service, command->str, text);
         g_string_append_printf(text, "ExecStart=\nExecStart=%s\n", command->str);
         if (strchr(own->full, '@'))
                 add_others(text, own);
-        container->network_text = text;
+        return text;
 }
 
 /* systemd's name of the unit, and the file that says what it is to make: a drop-in of the shipped template, or for what is
@@ -235,7 +235,7 @@ void network_unit_finish(Container *container) {
                 return;
         find_own_name(container->service->name, &own);
         find_unit(&own, &container->network_unit, &container->network_file);
-        make_text(container, &own);
+        container->network_text = make_text(container, &own);
         network = g_strconcat("pinned:", own.full, NULL);
         (void) key_set_option(container, "network", network, NULL);
 }

@@ -150,7 +150,7 @@ bool handle_network_alias(Container *container, const Key *key, const Value *val
 }
 
 bool network_set_mac(Container *container, const char *value, GError **error) {
-        const UnitLine *line = container_line_with(container, "Container", "PodmanArgs", value);
+        const UnitLine *line = container_line_with(container, container->section, "PodmanArgs", value);
 
         return wish(container, "mac", &(Value) { .text = (char *) value, .line = line });
 }
@@ -236,8 +236,9 @@ static void check_sysctls(Container *container) {
 
         for (guint i = 0; i < sysctls->len; i++) {
                 const char *sysctl = sysctls->pdata[i];
-                const UnitLine *line = container_line_with(container, "Container", "Sysctl", sysctl) ?:
-                                               container_line_with(container, "Container", "PodmanArgs", sysctl);
+                const UnitLine *line = container_line_with(container, container->section, "Sysctl", sysctl) ?:
+                                               container_line_with(container, container->section, "PodmanArgs",
+                                                                   sysctl);
 
                 if (g_str_has_prefix(sysctl, "net."))
                         container_problem(
@@ -269,7 +270,7 @@ static void check_dns(Container *container) {
         add_known(&request, args->dns_search, dns_request_add_searches);
         add_known(&request, args->dns_option, dns_request_add_options);
         for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
-                line = container_line(container, "Container", keys[i]);
+                line = container_line(container, container->section, keys[i]);
         if (!dns_request_check(&request, network, &error))
                 container_problem(container, line, "%s", error->message);
 }

@@ -178,7 +178,9 @@ static void join_network(Container *container, const Container *pod, const char 
         replace(args->dns_option, pod->args->dns_option);
         if (none) /* nobody is to be asked, and the image's file stays */
                 g_ptr_array_add(args->dns, g_strdup("none"));
-        if (!g_str_equal(pod->args->network, "host"))
+        g_array_set_size(container->published, 0); /* is refused */
+        g_array_set_size(container->network_wishes, 0);
+        if (none || pod->network_file)
                 name_members(container, pod);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/podman-pod-args.h"
+#include "generator/network.h"
 #include "libstart/base/error.h"
 
 static bool add_sysctl(Container *pod, const char *value, GError **error) {
@@ -69,7 +70,7 @@ static const PodmanOption options[] = {
         { "label", 'l', LIST, KEY("Label") },
         { "label-file", 0, VALUE, FINE("*") },
         { "log-level", 0, VALUE, GLOBAL, FINE("*") },
-        { "mac-address", 0, VALUE, ADVICE("write Network=NAME:mac=ADDRESS") },
+        { "mac-address", 0, VALUE, APPLY(network_set_mac) },
         { "memory", 'm', VALUE, IN_SLICE("MemoryMax=") },
         { "memory-swap", 0, VALUE, IN_SLICE("MemorySwapMax=") },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },

@@ -102,6 +102,10 @@ static void add_wants(const Container *container) {
                 launch_args_append_word(wants, "keyturn-relay.socket");
                 launch_args_append_word(after, "keyturn-relay.socket");
         }
+        if (devices_have_cdi(container->args)) {
+                launch_args_append_word(wants, "keyturn-cdi.service");
+                launch_args_append_word(after, "keyturn-cdi.service");
+        }
         if (userns) {
                 launch_args_append_word(wants, userns);
                 launch_args_append_word(after, userns);

@@ -23,6 +23,8 @@ typedef struct Options {
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -10,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/path-value.h"
 #include "libstart/base/resolve.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/running-facts.h"
@@ -31,11 +32,11 @@
 #define ENTRIES_MAX 4000000U
 
 typedef struct Diff {
+        RunningFacts facts;
         int root, image;  /* descriptors of directories */
         guint64 mount;    /* the root's */
         gint64 started;   /* when libstart had made all, nanoseconds since 1970 */
         guint n;          /* entries seen */
-        bool is_mapped;   /* in a user namespace the layers have other owners */
         bool is_complete; /* nothing was passed over */
         Table *table;
 } Diff;
@@ -78,12 +79,12 @@ static Side open_side(Diff *diff, int top, const char *path) {
         Side side = { .fd = -1, .names = g_ptr_array_new_with_free_func(g_free) };
 
         if (top >= 0)
-                side.fd = resolve_open(top, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
+                side.fd = resolve_open(top, path[1] ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
                                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
         if (side.fd >= 0)
                 read_names(diff, &side);
         else if (top >= 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV) {
-                log_warning("'/%s' is left out: %s", path, error_describe(errno));
+                log_warning("Not looked at: %s: '%s'", error_describe(errno), path);
                 diff->is_complete = false;
         }
         return side;
@@ -103,26 +104,43 @@ static bool is_same(const struct statx *a, const struct statx *b) {
                a->stx_mode == b->stx_mode;
 }
 
-static bool is_before(const struct statx_timestamp *time, gint64 nsec) {
-        return time->tv_sec * G_GINT64_CONSTANT(1000000000) + time->tv_nsec <= nsec;
-}
+/* What libstart writes for a start. */
+static const char *const start_files[] = { "/etc/group",       "/etc/hostname",      "/etc/hosts",
+                                           "/etc/mtab",        "/etc/passwd",        "/etc/localtime",
+                                           "/etc/resolv.conf", "/run/.containerenv", NULL };
 
-/* Whatever the payload has made of these since has a later time. */
-static bool is_file_of_the_start(const Diff *diff, const char *path, const struct statx *st) {
-        static const char *const files[] = { "etc/group",       "etc/hostname",      "etc/hosts",
-                                             "etc/mtab",        "etc/passwd",        "etc/localtime",
-                                             "etc/resolv.conf", "run/.containerenv", NULL };
+/* Directories that are made so that something can be below them. */
+static bool leads_to_files_of_the_start(const Diff *diff, const char *path) {
+        const runtime_spec_schema_config_schema *spec = diff->facts.config->container_def;
 
-        return is_before(&st->stx_ctime, diff->started) && g_strv_contains(files, path);
+        for (const char *const *file = start_files; *file; file++)
+                if (path_value_covers(path, *file))
+                        return true;
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (path_value_covers(path, spec->mounts[i]->destination))
+                        return true;
+        return false;
 }
 
 /* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is in it
- * is listed in any case. before: NULL where there was none. */
+ * is listed in any case. */
 static bool is_directory_changed(const Diff *diff, const struct statx *now, const struct statx *before) {
-        if (!before || !S_ISDIR(before->stx_mode))
-                return !is_before(&now->stx_mtime, diff->started);
+        bool is_mapped = diff->facts.config->container_def->linux->uid_mappings_len >
+                         0; /* other owners than the layers */
+
         return now->stx_mode != before->stx_mode ||
-               (!diff->is_mapped && (now->stx_uid != before->stx_uid || now->stx_gid != before->stx_gid));
+               (!is_mapped && (now->stx_uid != before->stx_uid || now->stx_gid != before->stx_gid));
+}
+
+/* Is it the start's doing? Whatever the payload has made of these since has a later time. before: NULL where there was
+ * none. */
+static bool is_of_the_start(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
+        bool is_old = now->stx_ctime.tv_sec * G_GINT64_CONSTANT(1000000000) + now->stx_ctime.tv_nsec <= diff->started;
+
+        if (!S_ISDIR(now->stx_mode))
+                return is_old && g_strv_contains(start_files, path);
+        return before && S_ISDIR(before->stx_mode) ? !is_directory_changed(diff, now, before) :
+                                                     is_old || leads_to_files_of_the_start(diff, path);
 }
 
 static const char *describe_type(guint16 mode) {
@@ -136,8 +154,7 @@ static const char *describe_type(guint16 mode) {
 
 static void add(const Diff *diff, const char *kind, const char *path, const struct statx *st) {
         table_add(diff->table, g_strdup(kind), g_strdup(describe_type(st->stx_mode)),
-                  S_ISREG(st->stx_mode) ? g_strdup_printf("%ju", (uintmax_t) st->stx_size) : NULL,
-                  g_strconcat("/", path, NULL));
+                  S_ISREG(st->stx_mode) ? g_strdup_printf("%ju", (uintmax_t) st->stx_size) : NULL, g_strdup(path));
 }
 
 /* Returns whether it is a directory that is to be entered. */
@@ -154,8 +171,7 @@ static bool compare_entry(const Diff *diff, const Side *root, const Side *image,
                         add(diff, "deleted", path, &before);
                 return false;
         }
-        if (S_ISDIR(now.stx_mode) ? is_directory_changed(diff, &now, was_there ? &before : NULL) :
-                                    !is_file_of_the_start(diff, path, &now))
+        if (!is_of_the_start(diff, path, &now, was_there ? &before : NULL))
                 add(diff, was_there ? "changed" : "added", path, &now);
         return S_ISDIR(now.stx_mode);
 }
@@ -182,8 +198,7 @@ static GPtrArray *compare_entries(Diff *diff, const char *path) {
         GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
 
         for (guint i = 0; root.fd >= 0 && i < names->len; i++) {
-                g_autofree char *below = g_str_equal(path, ".") ? g_strdup(names->pdata[i]) :
-                                                                  g_build_filename(path, names->pdata[i], NULL);
+                g_autofree char *below = g_build_filename(path, names->pdata[i], NULL);
 
                 if (compare_entry(diff, &root, &image, names->pdata[i], below))
                         g_ptr_array_add(directories, g_steal_pointer(&below));
@@ -246,20 +261,20 @@ static gint64 find_start(const ContainerUnit *container) {
 
 static bool open_both(const ContainerUnit *container, Diff *diff, GError **error) {
         _cleanup_close_ int payload = payload_open(container, error);
-        g_auto(RunningFacts) facts = { 0 };
         struct statx st;
 
         if (payload < 0)
                 return false;
-        running_facts_find(container, &facts);
+        running_facts_find(container, &diff->facts);
+        if (!diff->facts.config)
+                return error_set(error, KT_ERROR_FAILED, "The state of %s cannot be read", container->unit);
         diff->started = find_start(container);
         diff->root = payload_open_root(payload, /* clone= */ false, error);
-        if (diff->root < 0 || (diff->image = open_layers(container, &facts, error)) < 0)
+        if (diff->root < 0 || (diff->image = open_layers(container, &diff->facts, error)) < 0)
                 return false;
         if (statx(diff->root, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
                 return error_set_errno(error, errno, "Cannot look at the container's root");
         diff->mount = st.stx_mnt_id;
-        diff->is_mapped = facts.config && facts.config->container_def->linux->uid_mappings_len > 0;
         return true;
 }
 
@@ -276,7 +291,8 @@ int command_diff(const GPtrArray *all, const Options *options, char **words, GEr
                 return -1;
         ok = payload_check_running(container, error) && open_both(container, &diff, error);
         if (ok)
-                compare_directory(&diff, ".");
+                compare_directory(&diff, "/");
+        running_facts_clear(&diff.facts);
         fd_closep(&diff.root);
         fd_closep(&diff.image);
         if (!ok)

@@ -3,6 +3,7 @@
 
 #include "libstart/base/printable.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/health.h"
 #include "libstart/ctl/running-facts.h"
 #include "libstart/ctl/table.h"
 
@@ -19,9 +20,9 @@ static void add_container(Table *table, const ContainerUnit *c) {
         char *start = c->start ? g_strdup_printf("%.1f", (double) c->start / 1000) : NULL;
 
         running_facts_find(c, &facts);
-        table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), g_strdup(c->args->image),
-                  facts.image_id ? g_strndup(facts.image_id, SHORT_ID) : NULL, g_strdup(facts.created),
-                  g_strdup(facts.addresses), g_strdup(facts.memory), g_strdup(facts.cpu_ms),
+        table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), health_describe(c),
+                  g_strdup(c->args->image), facts.image_id ? g_strndup(facts.image_id, SHORT_ID) : NULL,
+                  g_strdup(facts.created), g_strdup(facts.addresses), g_strdup(facts.memory), g_strdup(facts.cpu_ms),
                   g_strdup_printf("%u", c->restarts), format_since(c->since), start);
 }
 
@@ -31,9 +32,9 @@ static void print_names(const GPtrArray *all) {
 }
 
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        static const char *const columns[] = { "CONTAINER", "UNIT",      "STATE",   "IMAGE",   "IMAGE-ID",
-                                               "~CREATED",  "@ADDRESS",  "%MEMORY", "#CPU-MS", "#RESTARTS",
-                                               "SINCE",     "#START-MS", NULL };
+        static const char *const columns[] = { "CONTAINER", "UNIT",     "STATE",     "HEALTH",  "IMAGE",
+                                               "IMAGE-ID",  "~CREATED", "@ADDRESS",  "%MEMORY", "#CPU-MS",
+                                               "#RESTARTS", "SINCE",    "#START-MS", NULL };
         g_autoptr(Table) table = table_new(columns);
 
         if (options->quiet) {

@@ -38,8 +38,10 @@ static const struct Command {
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
+        { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
         { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
+        { "end-payload", "NAME", NULL, CONTAINER, false, command_end_payload },           /* HealthOnFailure=stop */
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
@@ -172,7 +174,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        own_program_protect(argv);
+        own_program_protect(argv, true);
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

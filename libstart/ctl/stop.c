@@ -46,10 +46,37 @@ static bool await_end(int payload, guint64 usec) {
         return false;
 }
 
+static int end_payload(const ContainerUnit *container, int payload, int number, const char *whose) {
+        g_autofree char *name = signal_name_print(number);
+
+        if (!send_signal(payload, number) || await_end(payload, container->stop_timeout))
+                return EXIT_SUCCESS;
+        log_warning("%s did not end within %u s of %s, %s stop signal: it is killed", container->unit,
+                    (guint) (container->stop_timeout / G_USEC_PER_SEC), name, whose);
+        send_signal(payload, SIGKILL);
+        return EXIT_SUCCESS;
+}
+
+/* As `podman stop`, not as systemctl's: what follows from a payload that ends is up to the unit (Restart=). */
+int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
+        _cleanup_close_ int payload = -1;
+        int number;
+
+        if (!words[0])
+                error_set(error, KT_ERROR_USAGE, "'end-payload' takes a container");
+        if (!container)
+                return -1;
+        payload = payload_open(container, NULL);
+        if (payload < 0)
+                return EXIT_SUCCESS;
+        number = container->kill_signal != SIGTERM ? container->kill_signal : read_signal(container, error);
+        return *error ? -1 : end_payload(container, payload, number ?: SIGTERM, "its");
+}
+
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         _cleanup_close_ int payload = -1;
-        g_autofree char *name = NULL;
         int number;
 
         if (!words[0])
@@ -63,11 +90,5 @@ int command_send_stop_signal(const GPtrArray *all, const Options *options, char 
         number = read_signal(container, error);
         if (number == 0)
                 return *error ? -1 : EXIT_SUCCESS;
-        if (!send_signal(payload, number) || await_end(payload, container->stop_timeout))
-                return EXIT_SUCCESS;
-        name = signal_name_print(number);
-        log_warning("%s did not end within %u s of %s, its image's stop signal: it is killed", container->unit,
-                    (guint) (container->stop_timeout / G_USEC_PER_SEC), name);
-        send_signal(payload, SIGKILL);
-        return EXIT_SUCCESS;
+        return end_payload(container, payload, number, "its image's");
 }

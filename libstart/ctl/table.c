@@ -60,6 +60,7 @@ static char *show_size(const char *value) {
         return g_strdup_printf(unit > 0 && size < 10 ? "%.1f%c" : "%.0f%c", size, units[unit]);
 }
 
+/* Of what is larger than one there are at least two: "10 days" says more than "1 week". */
 char *table_show_age(gint64 seconds) {
         static const struct {
                 gint64 seconds;
@@ -70,9 +71,8 @@ char *table_show_age(gint64 seconds) {
         for (gsize i = 0; i < G_N_ELEMENTS(units); i++) {
                 gint64 n = seconds / units[i].seconds;
 
-                if (n >= (units[i].seconds > 1 ? 2 : 0)) /* "14 days" says more than "2 weeks" does of 20 */
-                        return g_strdup_printf("%" G_GINT64_FORMAT " %s%s ago", MAX(n, 0), units[i].name,
-                                               n == 1 ? "" : "s");
+                if (seconds >= 0 && (n >= 2 || units[i].seconds == 1))
+                        return g_strdup_printf("%" G_GINT64_FORMAT " %s%s ago", n, units[i].name, n == 1 ? "" : "s");
         }
         return g_strdup("in the future");
 }

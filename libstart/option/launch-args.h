@@ -75,8 +75,15 @@ typedef struct LaunchArgs {
         /* how systemd has it */
         char *log_driver; /* journald (default), passthrough, none */
         GPtrArray *log_opt;
-        char *sdnotify;    /* conmon (default: READY=1 once the payload was executed), container, ignore */
+        char *sdnotify;    /* conmon (default: READY=1 once the payload was executed), container, healthy, ignore */
         char *stop_signal; /* told to systemd by the generator; here for the OCI state only */
+        /* what is run to see whether it is well: health-request.h */
+        char *health_cmd, *health_interval, *health_retries, *health_timeout, *health_start_period,
+                *health_on_failure;
+        char *health_startup_cmd, *health_startup_interval, *health_startup_retries, *health_startup_success,
+                *health_startup_timeout;
+        char *health_log_destination, *health_max_log_count, *health_max_log_size;
+        LaunchFlag no_healthcheck;
         LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
 
         /* keyturn's own */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/dns-request.h"
+#include "libstart/option/health-request.h"
 #include "libstart/option/label-option.h"
 #include "libstart/option/log-option.h"
 #include "libstart/option/network-mode.h"
@@ -67,6 +68,7 @@ typedef struct ContainerRequest {
         LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
+        HealthRequest health;
         NetworkChoice network;
         const char *ipc, *uts; /* files of namespaces that it joins; NULL: it has new ones */
 

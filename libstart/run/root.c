@@ -45,6 +45,15 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         return true;
 }
 
+static bool read_health(const char *config, const ContainerRequest *request, Root *ret, GError **error) {
+        GError *problem = NULL;
+
+        ret->health = image_health_parse(config, &problem);
+        if (problem)
+                g_propagate_prefixed_error(error, problem, "Image '%s': ", request->image);
+        return !problem;
+}
+
 static bool find_image(const ContainerRequest *request, Root *ret, GError **error) {
         const char *reference = request->image;
         g_autoptr(StoreImage) image = store_image_find("", reference, request->image_stores, error);
@@ -56,6 +65,8 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 g_prefix_error(error, "Image '%s': ", reference);
                 return false;
         }
+        if (image->has_health && !read_health(image->config, request, ret, error))
+                return false;
         ret->layers = g_steal_pointer(&image->layers);
         ret->image_id = g_steal_pointer(&image->id);
         ret->is_mapped = true;
@@ -220,6 +231,7 @@ void root_clear(Root *root) {
         g_free(root->mount_point);
         g_free(root->layer_place);
         image_config_free(root->config);
+        image_health_free(root->health);
         fd_closep(&root->source);
         fd_closep(&root->fd);
         writable_layer_close(&root->layer);

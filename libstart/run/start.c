@@ -16,6 +16,7 @@
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
+#include "libstart/run/health-start.h"
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/init-program.h"
@@ -76,6 +77,7 @@ struct Start {
         char *init_program; /* or NULL */
         char *uuid;         /* or NULL */
         GBytes *filter;
+        HealthPlan *health; /* or NULL */
 
         /* connected */
         PayloadLog log;
@@ -109,6 +111,7 @@ void start_free(Start *start) {
         g_free(start->init_program);
         g_free(start->uuid);
         g_clear_pointer(&start->filter, g_bytes_unref);
+        health_plan_free(start->health);
         payload_log_close(&start->log);
         payload_notify_close(&start->notify);
         g_free(start);
@@ -326,6 +329,11 @@ static bool require_etc_files(const Start *start, GError **error) {
                                start->state_dir.private_path, error);
 }
 
+static bool plan_health(Start *start, GError **error) {
+        return health_plan_make(&start->request, start->root.health, &start->health, error) &&
+               (!start->health || health_write(start->health, start->state_dir.path, error));
+}
+
 /* The last step that opens what systemd and the journal gave. */
 static bool connect_payload(Start *start, GError **error) {
         return (!has_notify_socket(start) ||
@@ -346,8 +354,8 @@ static bool prepare(Start *start, GError **error) {
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
             !apply_hooks(start, error) || !check_nodes(start, error) ||
             !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error) ||
-            !enter_own_cgroup(start, error))
+            !require_workdir(start, error) || !require_etc_files(start, error) || !plan_health(start, error) ||
+            !guard_devices(start, error) || !enter_own_cgroup(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -407,6 +415,8 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
         if (start->systemd && !result.exited && start->request.stop_signal == 0 &&
             start->payload.stop_signal != SIGTERM)
                 stop_unit_start(start->unit, start->payload.stop_signal);
+        if (start->health && start->systemd && !result.exited)
+                health_start(start->health, start->unit);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
@@ -418,6 +428,8 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
 
         if (!payload_started(getpid(), start, error) || !hand_over_notify(start, getpid(), error))
                 return EXIT_KEYTURN;
+        if (start->health && start->systemd) /* nobody is here later; a check that comes too early does nothing */
+                health_start(start->health, start->unit);
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
                 return EXIT_KEYTURN;

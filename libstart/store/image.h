@@ -12,6 +12,7 @@ typedef struct StoreImage {
         char **layers;       /* directories, uppermost first, at least one */
         char *config;        /* the image's configuration (JSON), without the elements of its history; its
                               * digest was the image's id, or what the manifest names */
+        bool has_health;     /* it has a HEALTHCHECK, and is of Docker's format, where that counts */
         bool writable_store; /* it is in the store that podman writes to, where `podman rmi` takes it away */
 } StoreImage;
 

@@ -99,6 +99,23 @@ CASES = {
         PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
         PodmanArgs=--tty=false -q
     ''',
+    # The payload sees nothing of them. What they do: booted/health.
+    'health': '''
+        HealthCmd=true
+        HealthInterval=1h
+        HealthLogDestination=events_logger
+        HealthMaxLogCount=3
+        HealthMaxLogSize=100
+        HealthOnFailure=none
+        HealthRetries=2
+        HealthStartPeriod=1s
+        HealthStartupCmd=["/usr/bin/dump", "--help"]
+        HealthStartupInterval=1h
+        HealthStartupRetries=10
+        HealthStartupSuccess=1
+        HealthStartupTimeout=10s
+        HealthTimeout=10s
+    ''',
     'further-options': '''
         PodmanArgs=--cap-add=NET_ADMIN,SYS_TIME --cap-drop CHOWN --ulimit nofile=100:200 -e A=1 -eB=2 --stop-timeout=2
         PodmanArgs=--oom-score-adj=100 --user driver -w /home/driver --env-host=false

@@ -78,6 +78,39 @@ def test_containers_share_a_network_without_the_host(machine):
     assert_nothing_left(machine, before)
 
 
+def answer(machine, address):
+    """What a client on the host gets there."""
+    return machine.run(f"timeout 2 bash -c 'cat </dev/tcp/{address}'", check=False).out
+
+
+def test_a_port_of_a_pod_on_a_bridge(machine):
+    """A server and its client over localhost, and others by the machine's port; the bridge goes with the last of them."""
+    before = machine.footprint()['mounts']
+    pod(machine, 'front', 'PublishPort=127.0.0.1:8081:8000\nHostName=front')
+    member(machine, 'server', 'front.pod', exec_=SERVER)
+    member(machine, 'client', 'front.pod')
+    member(machine, 'apart', 'front.pod', 'Network=none\nHostName=')
+    reload(machine)
+    machine.run('systemctl start front-pod && systemctl start server client apart', timeout=30)
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
+    machine.wait_for(lambda: inside(machine, 'client', 'nc localhost 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
+    assert inside(machine, 'client', 'ls /sys/class/net') == 'eth0\nlo\n'
+    assert inside(machine, 'apart', 'hostname; ls /sys/class/net') == 'front\nlo\n'
+    hosts = inside(machine, 'client', 'cat /etc/hosts')
+    address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
+    assert address and not address.group(1).startswith('127.'), hosts
+    # A restart touches no network: it has the same address, and is reached at once.
+    network = namespaces(machine, 'server')['net']
+    machine.run('systemctl restart server client')
+    assert namespaces(machine, 'client')['net'] == network
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
+    machine.run('systemctl stop server client apart')
+    machine.wait_for(lambda: states(machine, 'front-pod', 'keyturn-network@front-pod') == 'inactive inactive')
+    assert answer(machine, '127.0.0.1/8081') == ''
+    assert_nothing_left(machine, before)
+
+
 def test_the_pod_goes_with_its_last_container(machine):
     """Whatever wants it, and however they end. What is restarted finds what it has left."""
     before = machine.footprint()['mounts']
