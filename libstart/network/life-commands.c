@@ -226,7 +226,7 @@ static char *write_setup(const Plan *plan, const char *unit, GError **error) {
 }
 
 static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, const char *setup, GError **error) {
-        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL;
+        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL, *whole = NULL;
         g_autoptr(SetupSummary) summary = netavark_parse_setup(setup, strlen(setup), error);
 
         if (!summary || !namespace_pin(pin, plan->options->userns, error) ||
@@ -234,7 +234,11 @@ static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, co
             !namespace_set_sysctls(pin, plan->sysctls->str, error))
                 return false;
         names = netavark_format_names(status, strlen(status), summary, error);
-        return names && namespace_state_write(unit, STATE_NAMES, names, error);
+        if (!names)
+                return false;
+        whole = g_strdup_printf("%s%s%s%s", plan->options->id ? "id " : "", plan->options->id ?: "",
+                                plan->options->id ? "\n" : "", names);
+        return namespace_state_write(unit, STATE_NAMES, whole, error);
 }
 
 static bool up(Plan *plan, const NetworkConf *conf, const char *unit, GError **error) {
