@@ -38,6 +38,7 @@
 #include "libstart/run/shared-hostname.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
+#include "libstart/run/stop-guard.h"
 #include "libstart/run/stop-unit.h"
 #include "libstart/run/timing.h"
 #include "libstart/run/volume-owners.h"
@@ -166,7 +167,7 @@ static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !network_find(&start->request.network, &start->network, error) ||
+            !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
             !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
@@ -399,6 +400,11 @@ static bool hand_over_notify(Start *start, pid_t main_process, GError **error) {
         return done;
 }
 
+/* A service, whose unit says nothing of the signal: what the request says, the unit says as well. */
+static bool is_stopped_by_image(const Start *start) {
+        return start->request.state_dir && start->request.stop_signal == 0 && start->payload.stop_signal != SIGTERM;
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
         const char *ready = start->request.notify == NOTIFY_CONMON ? "READY=1\n" : "";
         const HandOverCalls calls = {
@@ -414,9 +420,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return exec_failure(start, result.exec_errno, error);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
-        /* What the request says, the unit says as well. */
-        if (start->systemd && !result.exited && start->request.stop_signal == 0 &&
-            start->payload.stop_signal != SIGTERM)
+        if (start->systemd && !result.exited && is_stopped_by_image(start))
                 stop_unit_start(start->unit, start->payload.stop_signal);
         if (start->health && start->systemd && !result.exited)
                 health_start(start->health, start->unit);
@@ -433,6 +437,8 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
                 return EXIT_KEYTURN;
         if (start->health && start->systemd) /* nobody is here later; a check that comes too early does nothing */
                 health_start(start->health, start->unit);
+        if (is_stopped_by_image(start) && !stop_guard_fork(container, start->payload.stop_signal, &status, error))
+                return status;
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
                 return EXIT_KEYTURN;
@@ -499,13 +505,13 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
             !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
             !find_hostname(start, error))
                 return NULL;
         secrets_pretend(&start->request, &start->secrets);
+        network_pretend(&start->request, &start->network);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);
