@@ -12,9 +12,13 @@
 #include "generator/filters-needed.h"
 #include "generator/health.h"
 #include "generator/image-units.h"
+#include "generator/images.h"
+#include "generator/keys-build.h"
+#include "generator/keys-image.h"
 #include "generator/keys-network.h"
 #include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
+#include "generator/machine-conf.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/prefetch.h"
@@ -42,6 +46,7 @@ typedef struct Run {
         Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
+        MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
         bool has_unit; /* at least one was made */
@@ -152,6 +157,10 @@ static bool is_resource(const SourceFile *source) {
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
         if (g_str_has_suffix(source->name, ".volume"))
                 return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".image"))
+                return image_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".build"))
+                return build_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))
                 return network_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".pod"))
@@ -169,6 +178,18 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
+}
+
+/* The service that pulls the image, ahead of the container's. */
+static void put_puller(Run *run, const Container *container) {
+        g_autoptr(GString) text = NULL;
+
+        image_skip_present(container, arg_root ?: "");
+        if (!container->puller)
+                return;
+        text = service_print(container->puller, container->source->path);
+        writer_put_unit(run->writer, container->source->path, container->puller, container->source->unit->readers,
+                        text);
 }
 
 /* Beside Podman's generator the name may be that of a service of Podman's. */
@@ -209,19 +230,38 @@ static void make_unit(Run *run, const SourceFile *source) {
                 return;
         }
         filters_needed_add(run->filters, container);
+        machine_conf_label(run->machine, container);
+        if (container->is_early)
+                machine_conf_mounts(run->machine, container->service);
         put_environment(run, container);
         put_untrusted_list(run, container);
         put_user_namespace(run, container);
         network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
+        put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
         health_put_timers(container, run->writer);
 }
 
-/* Of a network, a pod or a volume. */
+/* ExecStart= of a .image file, with a file of its own for its password. */
+static void put_credentials(Run *run, const Container *image) {
+        GString *auth = image_auth_file(image);
+        g_autofree char *directory = output_directory(run), *name = NULL, *path = NULL;
+
+        if (auth) {
+                name = g_strconcat(image->service->name, ".auth.json", NULL);
+                path = g_build_filename(directory, name, NULL);
+                if (arg_dry_run)
+                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+        }
+        image_exec_start(image, path);
+}
+
+/* Of what containers use. */
 static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
@@ -232,7 +272,12 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
                 put_refused(run, simple);
                 return;
         }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, simple->service);
         network_unit_write(simple, run->writer);
+        if (g_str_has_suffix(source->name, ".image"))
+                put_credentials(run, simple);
+        image_skip_present(simple, arg_root ?: "");
         text = service_print(simple->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
@@ -244,8 +289,6 @@ static const struct {
         const char *instead;
 } other_types[] = {
         { ".artifact", "does not pull artifacts; put the files where the system image has them" },
-        { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
 };
 
@@ -291,8 +334,10 @@ static void take_file(Run *run, const SourceFile *source) {
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
-        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
+        g_autoptr(GString) filters = filters_needed_print(run->filters),
+                           list = untrusted_paths_print(run->untrusted, run->machine);
 
+        machine_conf_write(run->machine, run->writer, origin);
         if (filters)
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
@@ -359,12 +404,17 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
         g_autoptr(Hooks) hooks = hooks_new(arg_root);
+        g_autoptr(MachineConf) machine = machine_conf_new(arg_root);
         g_autoptr(ImageUnits) before = arg_alone || arg_dry_run ? NULL : image_units_read(tree);
         g_autofree char *digest = before || arg_install ? image_units_digest(tree, sources, conf, hooks) : NULL;
         g_autoptr(GPtrArray) written = NULL;
-        Run run = {
-                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
-        };
+        Run run = { .tree = tree,
+                    .conf = conf,
+                    .hooks = hooks,
+                    .names = names,
+                    .filters = filters,
+                    .untrusted = untrusted,
+                    .machine = machine };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);

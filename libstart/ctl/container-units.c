@@ -178,6 +178,7 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
         container->end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
         container->start = container->end > container->begin ? container->end - container->begin : 0;
+        container->main_start = get_number(bus, path, SERVICE, "ExecMainStartTimestampMonotonic", 't');
         container->restarts = (guint32) get_number(bus, path, SERVICE, "NRestarts", 'u');
         container->source = get_string(bus, path, UNIT, "SourcePath");
         return true;
@@ -293,4 +294,11 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
         }
         error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
         return NULL;
+}
+
+void boot_times_read(sd_bus *bus, BootTimes *ret) {
+        *ret = (BootTimes) {
+                .userspace = get_number(bus, OBJECT, INTERFACE, "UserspaceTimestampMonotonic", 't'),
+                .finish = get_number(bus, OBJECT, INTERFACE, "FinishTimestampMonotonic", 't'),
+        };
 }

@@ -17,6 +17,8 @@ NOT_COMPARED = {
     'Pod': "is for several containers (booted/pods compares them)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'Retry': "counts before the start (booted/images)",
+    'RetryDelay': "counts before the start (booted/images)",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
     'SecurityLabelDisable': LABELS,
     'SecurityLabelFileType': LABELS,
