@@ -24,6 +24,7 @@ typedef struct Options {
 /* The commands, one file each. Return the exit status; -1 with an error. */
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_update(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -9,6 +9,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/ctl/bus.h"
 #include "libstart/ctl/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
@@ -37,6 +38,7 @@ static const struct Command {
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
         { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
@@ -52,7 +54,8 @@ static gboolean arg_interactive, arg_version;
 static const GOptionEntry entries[] = {
         { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON", NULL },
         { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arg_options.quiet, "Print names only (list)", NULL },
-        { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
+        { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg,
+          "Print a picture (analyze): without NAME of the last boot", NULL },
         { "follow", 'f', 0, G_OPTION_ARG_NONE, &arg_options.follow, "Wait for more (logs)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "USER[:GROUP]" },
@@ -66,36 +69,12 @@ static const GOptionEntry entries[] = {
         { 0 },
 };
 
-/* systemd's own socket, for root: systemctl(1) talks to it, too. */
-static int open_private(sd_bus **ret) {
-        sd_bus *bus = NULL;
-        int r = sd_bus_new(&bus);
-
-        if (r >= 0)
-                r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r >= 0)
-                *ret = bus;
-        else
-                sd_bus_unref(bus);
-        return r;
-}
-
-/* A machine may have no message bus, and a reload can be before it (ReloadCmd=). */
-static int open_bus(sd_bus **ret) {
-        return geteuid() == 0 && open_private(ret) >= 0 ? 0 : sd_bus_open_system(ret);
-}
-
 static GPtrArray *find(const char *name, GError **error) {
-        sd_bus *bus = NULL;
-        int r = open_bus(&bus);
+        sd_bus *bus = bus_open(error);
         GPtrArray *all;
 
-        if (r < 0) {
-                error_set_errno(error, -r, "Cannot talk to systemd");
+        if (!bus)
                 return NULL;
-        }
         all = container_units_find(bus, name, error);
         sd_bus_flush_close_unref(bus);
         return all;

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import xml.dom.minidom
 
 BUSYBOX = 'localhost/test/busybox'
 LAYERS = 'localhost/test/layers:4'
@@ -276,6 +277,31 @@ def test_analyze(machine):
     machine.run('systemctl stop runs')
     said = ctl(machine, 'analyze runs', 125)
     assert said.startswith('keyturnctl: error: runs.service is not running') and 'journalctl -u runs' in said, said
+
+
+def test_plot_of_the_boot(machine):
+    """All starts of the boot on one axis, and none that came later."""
+    said = ctl(machine, 'analyze --svg', 125)
+    assert 'No container has been started at boot' in said, said
+
+    def prepare(root):
+        os.makedirs(f'{root}/etc/containers/systemd', exist_ok=True)
+        for name, more in (('first', 'KillSignal=SIGKILL'), ('second', 'KillSignal=SIGKILL\nExecStartPre=sleep 0.2')):
+            with open(f'{root}/etc/containers/systemd/{name}.container', 'w') as file:
+                file.write(f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\n[Service]\n{more}\n'
+                           '[Install]\nWantedBy=multi-user.target\n')
+
+    with machine.another(prepare) as other:
+        other.wait_for(lambda: other.show('second', 'ActiveState') == 'active')
+        container(other, 'later')
+        other.run('systemctl start later')
+        svg = xml.dom.minidom.parseString(other.run('keyturnctl analyze --svg').out)
+        text = [node.firstChild.data for node in svg.getElementsByTagName('text') if node.firstChild]
+        rows = [line for line in text if 'service' in line]
+        assert [row.split()[0] for row in rows] in (['first.service', 'second.service'], ['second.service', 'first.service'])
+        phases = [node.firstChild.data for node in svg.getElementsByTagName('title')]
+        assert sum(phase.startswith('image ') for phase in phases) == 2, phases
+        assert other.run('keyturnctl analyze --svg later').out.startswith('<svg')
 
 
 def test_images(machine):

@@ -201,6 +201,37 @@ def test_killed_at_any_moment_nothing_is_left(machine):
     assert_nothing_left(machine, before)
 
 
+def test_a_pod_with_a_user_namespace(machine):
+    """Its other namespaces belong to that one, so that the containers' root may use them; on a bridge, too."""
+    before = machine.footprint()['mounts']
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m')
+    pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
+    for name in ('apart', 'mapped'):
+        member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
+        member(machine, f'{name}-client', f'{name}.pod')
+    reload(machine)
+    machine.run('systemctl start apart-pod mapped-pod && '
+                'systemctl start apart-server apart-client mapped-server mapped-client', timeout=60)
+    for name in ('apart', 'mapped'):
+        maps = [inside(machine, f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
+                for which in ('server', 'client')]
+        assert maps[0] == maps[1] and ' 0 4294967295' not in maps[0], maps
+        machine.wait_for(lambda name=name: inside(machine, f'{name}-client', f'nc systemd-{name}-server 8000',
+                                                  check=False) == 'hello\n')
+        inside(machine, f'{name}-client', 'echo given >/dev/shm/x; touch /dev/mqueue/q')
+        assert inside(machine, f'{name}-server', 'stat -c "%u %g" /dev/shm /dev/shm/x; cat /dev/shm/x; ls /dev/mqueue; '
+                                                 'hostname') == f'0 0\n0 0\ngiven\nq\nsystemd-{name}\n'
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
+    ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
+    machine.run('systemctl restart apart-pod; systemctl start apart-server', timeout=30)
+    assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
+    machine.run('systemctl stop apart-pod mapped-pod')
+    machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+
 HOSTILE = r'''
     for i in dd hostname ipcmk mount nsenter umount unshare; do command -v $i >/dev/null || echo "there is no $i"; done
     try() { "$@" >/dev/null 2>&1 && echo "could: $*"; }
