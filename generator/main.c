@@ -416,7 +416,8 @@ static bool run_generator(const Tree *tree) {
                     .names = names,
                     .filters = filters,
                     .untrusted = untrusted,
-                    .machine = machine };
+                    .machine = machine,
+                    .beside_podman = beside_podman };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
