@@ -21,6 +21,7 @@
 #include "libstart/option/names.h"
 #include "libstart/option/sysctl.h"
 #include "libstart/run/host.h"
+#include "libstart/run/kernel-mounts.h"
 #include "libstart/run/labels.h"
 #include "libstart/run/mount-label.h"
 #include "libstart/run/pod-command.h"
@@ -158,17 +159,17 @@ static bool make_directories(const char *directory, GError **error) {
         return mkdir(directory, 0700) == 0 || error_set_errno(error, errno, "Cannot make '%s'", directory);
 }
 
-/* Of the namespaces that this process is in. */
-static bool set_sysctl(const char *name, const char *value, GError **error) {
+/* Of the namespaces that this process is in. proc: a procfs. */
+static bool set_sysctl(int proc, const char *name, const char *value, GError **error) {
         g_autofree char *file = g_strdelimit(g_strdup(name), ".", '/');
-        g_autofree char *path = g_build_filename("/proc/sys", file, NULL);
-        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+        g_autofree char *path = g_build_filename("sys", file, NULL);
+        _cleanup_close_ int fd = openat(proc, path, O_WRONLY | O_CLOEXEC);
 
         return (fd >= 0 && fd_write_all(fd, value, strlen(value))) ||
                error_set_errno(error, errno, "Cannot set the pod's sysctl '%s'", name);
 }
 
-static bool set_up_loopback(GError **error) {
+static bool set_up_loopback(int proc, GError **error) {
         _cleanup_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
         g_autoptr(GError) problem = NULL;
@@ -176,22 +177,22 @@ static bool set_up_loopback(GError **error) {
         if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
                 return error_set_errno(error, errno, "Cannot set up the pod's loopback");
         /* As Podman ships it: everyone in the containers may ping. */
-        if (!set_sysctl("net.ipv4.ping_group_range", "0 0", &problem))
+        if (!set_sysctl(proc, "net.ipv4.ping_group_range", "0 0", &problem))
                 log_warning("%s, ignoring: only root may ping", problem->message);
         return true;
 }
 
-static bool fill_namespaces(const Command *command, GError **error) {
+static bool fill_namespaces(const Command *command, int proc, GError **error) {
         const char *hostname = command->request.hostname;
 
         if (hostname && command->shared & CLONE_NEWUTS && sethostname(hostname, strlen(hostname)) < 0)
                 return error_set_errno(error, errno, "Cannot set the pod's host name");
-        if (command->shared & CLONE_NEWNET && !set_up_loopback(error))
+        if (command->shared & CLONE_NEWNET && !set_up_loopback(proc, error))
                 return false;
         for (guint i = 0; i < command->request.sysctls->len; i++) {
                 const Sysctl *sysctl = command->request.sysctls->pdata[i];
 
-                if (!set_sysctl(sysctl->name, sysctl->value, error))
+                if (!set_sysctl(proc, sysctl->name, sysctl->value, error))
                         return false;
         }
         return true;
@@ -220,6 +221,7 @@ static bool find_user_namespace(Command *command, UserNamespace *ret, GError **e
 typedef struct Maker {
         const Command *command;
         int userns; /* -1: the host's */
+        int proc;   /* a procfs that can be written to, where that is needed */
         int made[G_N_ELEMENTS(kinds)];
         GError *error;
 } Maker;
@@ -234,7 +236,7 @@ static bool make_namespaces(Maker *maker) {
         }
         if (unshare(maker->command->shared) < 0)
                 return error_set_errno(&maker->error, errno, "Cannot make the pod's namespaces");
-        if (!fill_namespaces(maker->command, &maker->error))
+        if (!fill_namespaces(maker->command, maker->proc, &maker->error))
                 return false;
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
                 g_autofree char *path = g_build_filename("/proc/self/ns", kinds[i].name, NULL);
@@ -309,15 +311,29 @@ static bool pin_all(const Maker *maker, const char *directory, GError **error) {
         return true;
 }
 
+/* One of its own: where systemd runs in a container, that one's cannot be written to. */
+static bool open_proc(const Command *command, int *ret, GError **error) {
+        static char proc[] = "proc", place[] = "/proc";
+        const runtime_spec_schema_defs_mount wanted = { .destination = place, .type = proc, .source = proc };
+        static const MountLabel label = MOUNT_LABEL_NULL;
+
+        if (!(command->shared & CLONE_NEWNET) && command->request.sysctls->len == 0)
+                return true;
+        *ret = kernel_mount_make_detached(&wanted, &label, error);
+        return *ret >= 0;
+}
+
 static bool make_pod(Command *command, const char *directory, GError **error) {
         g_auto(UserNamespace) userns = USER_NAMESPACE_NULL;
         g_autofree char *label = NULL;
         Maker maker = { .command = command, .made = { -1, -1, -1 } };
+        _cleanup_close_ int proc = -1;
 
         if (!find_label(directory, &label, error) || !make_directories(directory, error) ||
-            !find_user_namespace(command, &userns, error))
+            !find_user_namespace(command, &userns, error) || !open_proc(command, &proc, error))
                 return false;
         maker.userns = userns.fd;
+        maker.proc = proc;
         return run_child(&maker, error) && pin_all(&maker, directory, error) &&
                (!(command->shared & CLONE_NEWIPC) || mount_shm(command, directory, &userns, label, error));
 }
