@@ -71,6 +71,7 @@ typedef struct Container {
         GString *network_text;     /* and its content */
         bool volatile_tmp;
         bool is_early;         /* [Keyturn] Early= */
+        bool has_log_fields;   /* [Keyturn] LogFields= */
         const SourceFile *pod; /* Pod=, or NULL */
         char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
         bool stays;            /* of a pod: it goes on when its last container has stopped */

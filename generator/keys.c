@@ -9,6 +9,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
+#include "generator/log-fields.h"
 #include "generator/misplaced-keys.h"
 #include "generator/network.h"
 #include "generator/pods.h"
@@ -556,6 +557,7 @@ const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_ke
 /* keyturn's own. Podman copies the section and does not read it. */
 static const Key keyturn_keys[] = {
         { "Early", READ_LAST, handle_early, NULL },
+        { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
         { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
         { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
 };

@@ -6,6 +6,7 @@
 #include "generator/early.h"
 #include "generator/filters-needed.h"
 #include "generator/hooks.h"
+#include "generator/log-fields.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
@@ -316,6 +317,7 @@ void sections_service(Container *container) {
         cgroup_limits_service(container);
         devices_service(container);
         set_identifier(container);
+        log_fields_set(container);
         service_set(service, "RuntimeDirectory", name_state_directory(service->name));
         hooks_service(container);
 }

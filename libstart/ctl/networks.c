@@ -4,12 +4,12 @@
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/network-files.h"
 
-/* Words with blanks between; NULL where there are none. Transfer full. */
+/* A line for each, as the table has lists; NULL where there are none. Transfer full. */
 static char *join(GPtrArray *words) {
         if (words->len == 0)
                 return NULL;
         g_ptr_array_add(words, NULL);
-        return g_strjoinv(" ", (char **) words->pdata);
+        return g_strjoinv("\n", (char **) words->pdata);
 }
 
 static char *format_subnets(const NetworkDefinition *definition) {
@@ -60,8 +60,9 @@ static void add_network(Table *table, const char *name, const NetworkDefinition 
                 if (!network)
                         continue;
                 table_add(table, g_strdup(name), definition ? g_strdup(definition->driver) : NULL,
-                          format_subnets(definition), g_strdup(setup->container_name), g_strdup(setup->unit),
-                          format_addresses(network->addresses), format_ports(setup->ports));
+                          format_subnets(definition), g_strdup(setup->container_name),
+                          g_strconcat(setup->unit, ".service", NULL), format_addresses(network->addresses),
+                          format_ports(setup->ports));
                 is_used = true;
         }
         if (!is_used)
@@ -103,8 +104,8 @@ static void add_missing(GPtrArray *names, const GPtrArray *setups) {
 }
 
 int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        static const char *const columns[] = { "NETWORK", "DRIVER",    "SUBNETS", "CONTAINER",
-                                               "SERVICE", "ADDRESSES", "PORTS",   NULL };
+        static const char *const columns[] = { "NETWORK", "DRIVER",     "@SUBNETS", "CONTAINER",
+                                               "UNIT",    "@ADDRESSES", "@PORTS",   NULL };
         g_autoptr(Table) table = table_new(columns);
         g_autoptr(GPtrArray) setups = read_setups(), names = NULL;
         g_auto(NetworkConf) conf = { 0 };

@@ -154,10 +154,10 @@ def test_names(machine):
     up(machine, 'app', '--container-name=app', '--hostname=app.car', '--network=front', '--publish=127.0.0.1:9080-9081:80-81')
     up(machine, 'far', '--network=back')
     try:
-        shown = {(row['network'], row['service']): row for row in json.loads(machine.run('keyturnctl networks --json').out)}
-        assert shown['back', 'db']['addresses'] == addresses(machine, 'db')[1], shown
-        assert shown['front', 'app']['ports'] == '127.0.0.1:9080-9081:80-81/tcp', shown
-        assert shown['podman', None]['subnets'] == '10.88.0.0/16', shown
+        shown = {(row['network'], row['unit']): row for row in json.loads(machine.run('keyturnctl networks --json').out)}
+        assert shown['back', 'db.service']['addresses'] == addresses(machine, 'db')[1:], shown
+        assert shown['front', 'app.service']['ports'] == ['127.0.0.1:9080-9081:80-81/tcp'], shown
+        assert shown['podman', None]['subnets'] == ['10.88.0.0/16'], shown
         assert names(machine, 'app')['host'] == [addresses(machine, 'app')[0] + ' app.car app']
         assert names(machine, 'app')['search'] == ['dns.podman']
         server = names(machine, 'app')['nameserver'][0]
