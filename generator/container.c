@@ -40,6 +40,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->network_wishes = new_notes();
         container->network_services = g_ptr_array_new_with_free_func(g_free);
         container->published = new_notes();
+        container->tool_words = g_ptr_array_new_with_free_func(g_free);
         container->podman_args = g_ptr_array_new_with_free_func(g_free);
         container->podman_lines = g_ptr_array_new();
         container->global_args = g_ptr_array_new_with_free_func(g_free);
@@ -71,6 +72,11 @@ void container_free(Container *container) {
         g_ptr_array_unref(container->remap);
         g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
+        g_free(container->pull);
+        g_ptr_array_unref(container->tool_words);
+        g_free(container->wanted_image);
+        service_free(container->puller);
+        unit_file_free(container->puller_unit);
         g_free(container->rootfs);
         g_free(container->user);
         g_free(container->group);

@@ -43,6 +43,13 @@ typedef struct Container {
 
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
+        bool is_image_made;    /* by a .image or .build file */
+        char *pull;            /* when it is pulled: missing, newer, always or never; NULL: the file does not say */
+        GPtrArray *tool_words; /* of char*: options of keyturn-image */
+        char *wanted_image;    /* where an image of this name is there, nothing has to be brought; or NULL */
+        bool is_offline;       /* [Quadlet] DefaultDependencies=false */
+        Service *puller;       /* the service that pulls, or NULL */
+        UnitFile *puller_unit; /* for it: empty */
         char *user, *group;
         GArray *networks, *network_wishes,
                 *published;          /* of Noted: networks that are made for it, what it asks of them

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
 #include "generator/health.h"
+#include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
@@ -58,6 +59,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         pod_join(container, conf);
         source_paths_find(container);
         network_finish(container, conf);
+        image_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
         network_unit_finish(container);

@@ -14,6 +14,7 @@
 #include "generator/pods.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/option/names.h"
@@ -36,7 +37,15 @@ static bool check_stop_timeout(Container *pod, const Key *key, const Value *valu
                error_set(error, KT_ERROR_USAGE, "'%s' is no number of seconds", value->text);
 }
 
-#define NO_USERNS "the user namespace of a pod is not in this version of keyturn; remove the key"
+/* Podman's root has nobody to keep. */
+static bool handle_userns(Container *pod, const Key *key, const Value *value, GError **error) {
+        if (g_str_has_prefix(value->text, "keep-id"))
+                return error_set(error, KT_ERROR_UNSUPPORTED, "a pod has no user to keep: use auto");
+        if (strpbrk(value->text, "%$"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': whether there is a user namespace must be known here", value->text);
+        return key_set_option(pod, "userns", value->text, error);
+}
 
 static const Key pod_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
@@ -45,7 +54,7 @@ static const Key pod_keys[] = {
         { "DNSOption", READ_LINES, handle_option, "dns-option" },
         { "DNSSearch", READ_LINES, handle_option, "dns-search" },
         { "ExitPolicy", READ_LAST, handle_exit_policy, NULL },
-        { "GIDMap", READ_WORDS, NULL, NO_USERNS },
+        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "HostName", READ_LAST, handle_option, "hostname" },
         { "IP", READ_LAST, handle_ip, "ip" },
@@ -56,17 +65,17 @@ static const Key pod_keys[] = {
         { "PodName", READ_LAST, handle_option, "name" },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "RemapGid", READ_WORDS, NULL, NO_USERNS },
-        { "RemapUid", READ_WORDS, NULL, NO_USERNS },
-        { "RemapUidSize", READ_LAST, NULL, NO_USERNS },
-        { "RemapUsers", READ_LAST, NULL, NO_USERNS },
+        { "RemapGid", READ_WORDS, handle_remap, "gid" },
+        { "RemapUid", READ_WORDS, handle_remap, "uid" },
+        { "RemapUidSize", READ_LAST, handle_remap, "size" },
+        { "RemapUsers", READ_LAST, handle_remap, "users" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
         { "StopTimeout", READ_LAST, check_stop_timeout, NULL },
-        { "SubGIDMap", READ_LAST, NULL, NO_USERNS },
-        { "SubUIDMap", READ_LAST, NULL, NO_USERNS },
-        { "UIDMap", READ_WORDS, NULL, NO_USERNS },
-        { "UserNS", READ_LAST, NULL, NO_USERNS, .fine = "host" },
+        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
+        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
+        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
+        { "UserNS", READ_LAST, handle_userns, NULL },
         { "Volume", READ_LINES, handle_volume, NULL },
 };
 
@@ -120,8 +129,15 @@ static char *find_made(const Container *pod) {
 }
 
 static void add_option(GString *command, const char *option, const char *value) {
+        if (!value)
+                return;
         launch_args_append_word(command, option);
         launch_args_append_word(command, value);
+}
+
+static void add_list(GString *command, const char *option, const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                add_option(command, option, values->pdata[i]);
 }
 
 /* The pod's name is its host name, too, unless there is another one. */
@@ -160,10 +176,13 @@ static void set_commands(Container *pod) {
                 add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
                 add_option(start, "--hostname", args->hostname);
-        if (args->shm_size)
-                add_option(start, "--shm-size", args->shm_size);
-        for (guint i = 0; i < args->sysctls->len; i++)
-                add_option(start, "--sysctl", args->sysctls->pdata[i]);
+        add_option(start, "--shm-size", args->shm_size);
+        add_option(start, "--userns", args->userns);
+        add_list(start, "--uidmap", args->uidmaps);
+        add_list(start, "--gidmap", args->gidmaps);
+        add_option(start, "--subuidname", args->subuidname);
+        add_option(start, "--subgidname", args->subgidname);
+        add_list(start, "--sysctl", args->sysctls);
         launch_args_append_word(start, escaped);
         service_set(pod->service, "ExecStart", start->str);
         service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
@@ -189,13 +208,14 @@ static void set_no_restart(Container *pod) {
                 return;
         if (!g_str_equal(line->value, "no"))
                 container_warning(pod, line,
-                                  "no process of a pod's own can fail, and Restart= of its containers counts, "
+                                  "no process of a pod's own can end: write Restart= in [Service] of its containers, "
                                   "ignoring");
         service_set(pod->service, "Restart", "no");
 }
 
 static void set_service(Container *pod) {
         Service *service = pod->service;
+        const LaunchArgs *args = pod->args;
         const UnitLine *exec = service_user_line(service, "ExecStart");
 
         if (exec)
@@ -207,9 +227,13 @@ static void set_service(Container *pod) {
                 service_set(service, "SyslogIdentifier", "%N");
         /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. */
         if (!has_commands(service)) {
-                service_set(service, "CapabilityBoundingSet", "CAP_SYS_ADMIN CAP_NET_ADMIN");
+                service_set(service, "CapabilityBoundingSet",
+                            user_namespace_is_own(pod->args) ? "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID" :
+                                                               "CAP_SYS_ADMIN CAP_NET_ADMIN");
                 service_set(service, "DevicePolicy", "closed");
         }
+        if (args->userns && g_str_has_prefix(args->userns, "auto"))
+                service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
         set_commands(pod);
 }
 
@@ -230,6 +254,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         keys_apply(pod, &keys_quadlet);
         keys_apply(pod, &keys_keyturn_pod);
         podman_args_apply(pod, &podman_pod_create);
+        user_namespace_finish(pod);
         set_names(pod);
         source_paths_find(pod);
         set_network(pod, conf);

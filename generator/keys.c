@@ -5,6 +5,7 @@
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/early.h"
+#include "generator/images.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
@@ -348,9 +349,8 @@ bool handle_option(Container *container, const Key *key, const Value *value, GEr
 /* As AutoUpdate=, which with Podman is this label and nothing else. */
 static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
         static const char name[] = "io.containers.autoupdate=";
-        static const char *const nothing[] = { "", "disabled", "none", NULL };
 
-        if (g_str_has_prefix(value->text, name) && !g_strv_contains(nothing, value->text + strlen(name)))
+        if (g_str_has_prefix(value->text, name))
                 return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
         return key_set_option(container, "label", value->text, error);
 }
@@ -440,7 +440,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
  */
 
 /* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
-#define NO_PULL "keyturn never pulls an image; "
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -449,8 +448,7 @@ static const Key container_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
         { "Annotation", READ_PAIRS, handle_option, "annotation" },
         { "AppArmor", READ_LAST, handle_apparmor, NULL },
-        { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman",
-          .fine = "none disabled" },
+        { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
         { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
           .fine = "split" },
         { "ContainerName", READ_LAST, handle_option, "name" },
@@ -502,8 +500,7 @@ static const Key container_keys[] = {
         { "Pod", READ_LAST, handle_pod, NULL },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built",
-          .fine = "missing never" },
+        { "Pull", READ_LAST, handle_pull, NULL },
         { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
         { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
@@ -512,8 +509,8 @@ static const Key container_keys[] = {
         { "RemapUid", READ_WORDS, handle_remap, "uid" },
         { "RemapUidSize", READ_LAST, handle_remap, "size" },
         { "RemapUsers", READ_LAST, handle_remap, "users" },
-        { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
-        { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
+        { "Retry", READ_LAST, handle_retry, NULL },
+        { "RetryDelay", READ_LAST, handle_retry_delay, NULL },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, handle_option, "init" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
@@ -545,9 +542,14 @@ static const Key container_keys[] = {
 
 const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
 
-/* In Podman it switches off dependencies on network-online.target, which keyturn never adds. */
+/* In Podman it switches off dependencies on network-online.target. Only what pulls an image waits for that. */
+static bool handle_default_dependencies(Container *container, const Key *key, const Value *value, GError **error) {
+        container->is_offline = g_str_equal(value->text, "false");
+        return true;
+}
+
 static const Key quadlet_keys[] = {
-        { "DefaultDependencies", READ_BOOLEAN, handle_nothing, NULL },
+        { "DefaultDependencies", READ_BOOLEAN, handle_default_dependencies, NULL },
 };
 
 const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_keys) };

@@ -8,6 +8,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/option/pull-policy.h"
 #include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
@@ -15,12 +16,13 @@ static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
 static const struct {
         const char *name;
-        const char *limit;    /* of --storage-opt; NULL: a network */
+        const char *limit;    /* of --storage-opt; NULL: something else */
         const char *built_in; /* NULL: libstart's */
 } settings[N_SETTINGS] = {
         [SETTING_NETWORK] = { "DefaultNetwork", NULL, "host" },
         [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", "size", NULL },
         [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
+        [SETTING_PULL] = { "DefaultPull", NULL, "never" },
 };
 
 typedef struct Problem {
@@ -85,6 +87,8 @@ static bool check(Setting setting, const char *value, GError **error) {
         g_autofree char *option = NULL;
         StorageLimits limits = { 0 };
 
+        if (setting == SETTING_PULL)
+                return pull_policy_check(value, error);
         if (!settings[setting].limit)
                 return check_network(value, error);
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
@@ -168,7 +172,7 @@ static void apply_section(KeyturnConf *conf, const UnitSection *section) {
                         set(conf, setting, line);
                 else
                         add_problem(conf, line,
-                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, DefaultPull=, "
                                     "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
                                     line->key, section->name);
         }

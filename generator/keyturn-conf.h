@@ -18,6 +18,7 @@ typedef enum Setting {
         SETTING_NETWORK,      /* "bridge", "host" or "none" */
         SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/option/storage-option.h */
         SETTING_LAYER_INODES, /* a number */
+        SETTING_PULL,         /* "missing", "newer", "always" or "never" */
         N_SETTINGS,
 } Setting;
 

@@ -11,9 +11,14 @@
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
 #include "generator/health.h"
+#include "generator/image-units.h"
+#include "generator/images.h"
+#include "generator/keys-build.h"
+#include "generator/keys-image.h"
 #include "generator/keys-network.h"
 #include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
+#include "generator/machine-conf.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/prefetch.h"
@@ -30,7 +35,7 @@
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
-static bool arg_alone = false, arg_dry_run = false;
+static bool arg_alone = false, arg_dry_run = false, arg_install = false;
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL;
 
@@ -41,6 +46,7 @@ typedef struct Run {
         Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
+        MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
         bool has_unit; /* at least one was made */
@@ -91,7 +97,10 @@ static bool is_left(Run *run, const Container *container) {
 
 /* Where the units will be found; absolute. Transfer full. */
 static char *output_directory(const Run *run) {
-        const char *directory = arg_dry_run ? "/run/systemd/generator" : run->beside_podman ? arg_early : arg_normal;
+        const char *directory = arg_install        ? KEYTURN_UNITDIR :
+                                arg_dry_run        ? "/run/systemd/generator" :
+                                run->beside_podman ? arg_early :
+                                                     arg_normal;
 
         return g_canonicalize_filename(directory, NULL);
 }
@@ -148,6 +157,10 @@ static bool is_resource(const SourceFile *source) {
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
         if (g_str_has_suffix(source->name, ".volume"))
                 return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".image"))
+                return image_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".build"))
+                return build_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))
                 return network_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".pod"))
@@ -167,12 +180,24 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         return container;
 }
 
+/* The service that pulls the image, ahead of the container's. */
+static void put_puller(Run *run, const Container *container) {
+        g_autoptr(GString) text = NULL;
+
+        image_skip_present(container, arg_root ?: "");
+        if (!container->puller)
+                return;
+        text = service_print(container->puller, container->source->path);
+        writer_put_unit(run->writer, container->source->path, container->puller, container->source->unit->readers,
+                        text);
+}
+
 /* Beside Podman's generator the name may be that of a service of Podman's. */
 static void put_refused(const Run *run, Container *container) {
         const SourceFile *source = container->source;
         g_autoptr(GString) text = NULL;
 
-        if (arg_dry_run || run->beside_podman || !unit_names_service(run->names, source, NULL))
+        if (arg_dry_run || arg_install || run->beside_podman || !unit_names_service(run->names, source, NULL))
                 return;
         refused_service(container);
         network_unit_depend(container);
@@ -205,19 +230,38 @@ static void make_unit(Run *run, const SourceFile *source) {
                 return;
         }
         filters_needed_add(run->filters, container);
+        machine_conf_label(run->machine, container);
+        if (container->is_early)
+                machine_conf_mounts(run->machine, container->service);
         put_environment(run, container);
         put_untrusted_list(run, container);
         put_user_namespace(run, container);
         network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
+        put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
         health_put_timers(container, run->writer);
 }
 
-/* Of a network, a pod or a volume. */
+/* ExecStart= of a .image file, with a file of its own for its password. */
+static void put_credentials(Run *run, const Container *image) {
+        GString *auth = image_auth_file(image);
+        g_autofree char *directory = output_directory(run), *name = NULL, *path = NULL;
+
+        if (auth) {
+                name = g_strconcat(image->service->name, ".auth.json", NULL);
+                path = g_build_filename(directory, name, NULL);
+                if (arg_dry_run)
+                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+        }
+        image_exec_start(image, path);
+}
+
+/* Of what containers use. */
 static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
@@ -228,7 +272,12 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
                 put_refused(run, simple);
                 return;
         }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, simple->service);
         network_unit_write(simple, run->writer);
+        if (g_str_has_suffix(source->name, ".image"))
+                put_credentials(run, simple);
+        image_skip_present(simple, arg_root ?: "");
         text = service_print(simple->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
@@ -240,8 +289,6 @@ static const struct {
         const char *instead;
 } other_types[] = {
         { ".artifact", "does not pull artifacts; put the files where the system image has them" },
-        { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
         { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
 };
 
@@ -287,8 +334,10 @@ static void take_file(Run *run, const SourceFile *source) {
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
-        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
+        g_autoptr(GString) filters = filters_needed_print(run->filters),
+                           list = untrusted_paths_print(run->untrusted, run->machine);
 
+        machine_conf_write(run->machine, run->writer, origin);
         if (filters)
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
@@ -321,24 +370,65 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
         }
 }
 
+/* Of files that have not changed since, there is nothing to be made. */
+static bool are_in_image(const Run *run, const ImageUnits *before, const char *digest) {
+        return before && !arg_install && !run->beside_podman && g_strcmp0(digest, before->digest) == 0;
+}
+
+/* With one error, there are none. */
+static void finish_image_units(Run *run, const char *digest, const GPtrArray *written) {
+        g_autoptr(GError) error = NULL;
+
+        if (!run->failed && !image_units_finish(arg_root ?: "", digest, written, &error))
+                fail(run, "%s", error->message);
+        if (run->failed)
+                image_units_remove(written, arg_root ?: "");
+}
+
+/* Podman's units of these names would count more than those of an image. */
+static void prepare_image_units(Run *run, const ImageUnits *before) {
+        if (run->beside_podman)
+                fail(run,
+                     "Podman's generator is installed: mask it in the image, as units that it makes at boot would "
+                     "take the place of these");
+        if (before)
+                image_units_remove(before->names, arg_root ?: "");
+}
+
 static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(tree, search_path);
         g_autoptr(UnitNames) names = unit_names_new(sources);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(GPtrArray) unwritten = NULL;
-        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
+        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
         g_autoptr(Hooks) hooks = hooks_new(arg_root);
-        Run run = {
-                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
-        };
+        g_autoptr(MachineConf) machine = machine_conf_new(arg_root);
+        g_autoptr(ImageUnits) before = arg_alone || arg_dry_run ? NULL : image_units_read(tree);
+        g_autofree char *digest = before || arg_install ? image_units_digest(tree, sources, conf, hooks) : NULL;
+        g_autoptr(GPtrArray) written = NULL;
+        Run run = { .tree = tree,
+                    .conf = conf,
+                    .hooks = hooks,
+                    .names = names,
+                    .filters = filters,
+                    .untrusted = untrusted,
+                    .machine = machine };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         if (sources->files->len > 0 && !arg_alone)
                 run.beside_podman = beside_podman_is_active(tree);
+        if (are_in_image(&run, before, digest)) {
+                prefetch_file(KEYTURN_LIBDIR "/libstart");
+                return !run.failed;
+        }
+        if (arg_install)
+                prepare_image_units(&run, before);
         run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
+        if (before || arg_install)
+                written = writer_keep_names(run.writer, arg_install);
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
@@ -346,17 +436,22 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
                 put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
+        if (before && !arg_install && !run.beside_podman)
+                image_units_mask_others(before, run.writer);
         if (run.has_unit && !arg_alone && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
                 fail(&run, "%s", (char *) unwritten->pdata[i]);
+        if (arg_install)
+                finish_image_units(&run, digest, written);
         return !run.failed;
 }
 
 static void help(void) {
         puts("keyturn-generator [OPTION...] NORMAL-DIR [EARLY-DIR LATE-DIR]\n"
              "keyturn-generator [OPTION...] --dry-run\n"
+             "keyturn-generator [OPTION...] --install\n"
              "keyturn-generator --verify [--root DIR] [--files-only] [--json] [FILE|DIR...]\n"
              "\n"
              "Make systemd services of .container files. systemd runs this at boot and at\n"
@@ -364,6 +459,7 @@ static void help(void) {
              "\n"
              "  --alone     take all files, as if Podman's generator was not there\n"
              "  --dry-run   print the units instead of writing them\n"
+             "  --install   make them once, when a system image is built\n"
              "  --verify    say what is wrong with files, and what will hurt later\n"
              "  --root DIR  look at the tree below DIR instead of this machine's\n"
              "  --help      show this help\n"
@@ -376,14 +472,19 @@ enum {
         ARG_ALONE = 0x100,
         ARG_DRY_RUN,
         ARG_HELP,
+        ARG_INSTALL,
         ARG_ROOT,
         ARG_VERSION,
 };
 
 static const struct option options[] = {
-        { "alone", no_argument, NULL, ARG_ALONE },     { "dry-run", no_argument, NULL, ARG_DRY_RUN },
-        { "help", no_argument, NULL, ARG_HELP },       { "root", required_argument, NULL, ARG_ROOT },
-        { "version", no_argument, NULL, ARG_VERSION }, { NULL, 0, NULL, 0 },
+        { "alone", no_argument, NULL, ARG_ALONE },
+        { "dry-run", no_argument, NULL, ARG_DRY_RUN },
+        { "help", no_argument, NULL, ARG_HELP },
+        { "install", no_argument, NULL, ARG_INSTALL },
+        { "root", required_argument, NULL, ARG_ROOT },
+        { "version", no_argument, NULL, ARG_VERSION },
+        { NULL, 0, NULL, 0 },
 };
 
 /* Returns the exit status where there is nothing to be generated, else -1. */
@@ -397,6 +498,9 @@ static int parse_argv(int argc, char *argv[]) {
                         break;
                 case ARG_DRY_RUN:
                         arg_dry_run = true;
+                        break;
+                case ARG_INSTALL:
+                        arg_install = true;
                         break;
                 case ARG_ROOT:
                         arg_root = optarg;
@@ -412,13 +516,15 @@ static int parse_argv(int argc, char *argv[]) {
                         return 2; /* getopt has said why */
                 }
         n = argc - optind;
-        if (arg_dry_run ? n != 0 : n != 1 && n != 3) {
+        if (arg_dry_run || arg_install ? n != 0 || arg_dry_run == arg_install : n != 1 && n != 3) {
                 fprintf(stderr, "keyturn-generator: error: %s\n",
+                        arg_install ? "--install takes neither directory nor file, and not --dry-run: it makes what "
+                                      "becomes of all files" :
                         arg_dry_run ? "--dry-run takes no directory or file: it prints what becomes of all files" :
                                       "one or three directories are needed, or --dry-run");
                 return 2;
         }
-        arg_normal = argv[optind];
+        arg_normal = arg_install ? g_strconcat(arg_root ?: "", KEYTURN_UNITDIR, NULL) : argv[optind];
         arg_early = n == 3 ? argv[optind + 1] : arg_normal;
         return -1;
 }
@@ -464,7 +570,7 @@ int main(int argc, char *argv[]) {
                 return r;
         if (is_for_user())
                 return EXIT_SUCCESS;
-        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
+        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {

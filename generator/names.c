@@ -29,10 +29,8 @@ bool name_is_template(const char *name) {
 static const struct {
         const char *suffix, *section, *infix;
 } types[] = {
-        { ".container", "Container", "" },
-        { ".network", "Network", "-network" },
-        { ".pod", "Pod", "-pod" },
-        { ".volume", "Volume", "-volume" },
+        { ".build", "Build", "-build" },       { ".container", "Container", "" }, { ".image", "Image", "-image" },
+        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },         { ".volume", "Volume", "-volume" },
 };
 
 const char *name_section(const char *name) {
@@ -80,11 +78,16 @@ bool name_is_unit(const char *name) {
 
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
-        static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service",   "keyturn-cdi.service",
-                                                "keyturn-userns@.service", NULL };
+        static const char *const reserved[] = { "keyturn-seccomp.service",
+                                                "keyturn-relay.service",
+                                                "keyturn-stop@.service",
+                                                "keyturn-cdi.service",
+                                                "keyturn-update.service",
+                                                "keyturn-userns@.service",
+                                                NULL };
 
-        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network");
+        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network") ||
+               g_str_has_prefix(service, "keyturn-pull-");
 }
 
 const char *name_state_directory(const char *service) {

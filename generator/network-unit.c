@@ -189,13 +189,18 @@ static void add_others(GString *text, const OwnName *own) {
         }
 }
 
-static GString *make_text(Container *container, const OwnName *own) {
-        g_autoptr(GString) command = make_command(container, own);
-        g_autofree char *source = source_path_escape(container->source->path, "%");
-        GString *text = g_string_new("# Made by keyturn-generator from ");
+/* After a change of the file, the next start of the container sees by this that the network is another one. Transfer full. */
+static char *make_id(const GString *command, const GString *environment) {
+        g_autofree char *all = g_strconcat(command->str, "\n", environment->str, NULL);
+        g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
 
-        g_string_append_printf(text, "%s\n\n[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n",
-                               container->source->path, own->full, source);
+        return g_strndup(digest, 16);
+}
+
+static void add_unit(const Container *container, const OwnName *own, GString *text) {
+        g_autofree char *source = source_path_escape(container->source->path, "%");
+
+        g_string_append_printf(text, "[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n", own->full, source);
         for (guint i = 0; i < container->network_services->len; i++) {
                 const char *service = container->network_services->pdata[i];
 
@@ -204,9 +209,18 @@ static GString *make_text(Container *container, const OwnName *own) {
         /* Firewalls begin with flushing all rules. They come too late for what is to be there before basic.target. */
         if (!container->is_early)
                 g_string_append(text, "After=network-pre.target nftables.service firewalld.service\n");
-        g_string_append(text, "\n[Service]\n");
-        copy_environment(container->service, command->str, text);
-        g_string_append_printf(text, "ExecStart=\nExecStart=%s\n", command->str);
+}
+
+static GString *make_text(Container *container, const OwnName *own) {
+        g_autoptr(GString) command = make_command(container, own), environment = g_string_new(NULL);
+        GString *text = g_string_new("# Made by keyturn-generator from ");
+
+        copy_environment(container->service, command->str, environment);
+        container->args->network_id = make_id(command, environment);
+        add_option(command, "--id", container->args->network_id, own);
+        g_string_append_printf(text, "%s\n\n", container->source->path);
+        add_unit(container, own, text);
+        g_string_append_printf(text, "\n[Service]\n%sExecStart=\nExecStart=%s\n", environment->str, command->str);
         if (strchr(own->full, '@'))
                 add_others(text, own);
         return text;

@@ -4,6 +4,7 @@
 
 #include "generator/keys-pod.h"
 #include "generator/pods.h"
+#include "generator/user-namespace.h"
 #include "libstart/base/paths.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
@@ -139,6 +140,10 @@ static void join_units(Container *container, const Container *pod) {
 static void join_namespaces(Container *container, const Container *pod, const char *directory) {
         LaunchArgs *args = container->args;
 
+        if (user_namespace_is_own(pod->args)) {
+                g_free(args->userns);
+                args->userns = g_strdup_printf("ns:%s/user", directory);
+        }
         if (pod_shares(pod, "uts") && !args->uts)
                 args->uts = g_strdup_printf("ns:%s/uts", directory);
         if (!pod_shares(pod, "ipc") || args->ipc)

@@ -317,7 +317,7 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         if (!launch_args_parse_options(alone, option, error))
                 return false;
         if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
-            alone->guard_devices || alone->hooks->len > 0 || alone->shm_path)
+            alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);

@@ -95,7 +95,7 @@ static const UnitLine *find_line(const Container *container, const char *const *
         const UnitLine *line = NULL;
 
         for (; !line && *keys; keys++)
-                line = container_line(container, "Container", *keys);
+                line = container_line(container, container->section, *keys);
         return line;
 }
 

@@ -25,7 +25,7 @@ static int print_help(void) {
         printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
                "libstart userns UNIT [OPTION...] IMAGE\n"
                "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
-               "libstart pod up --share LIST [OPTION...] NAME\n"
+               "libstart pod up [--share LIST] [OPTION...] NAME\n"
                "libstart pod down NAME\n"
                "libstart health UNIT\n\n"
                "Start a container, as podman run does, without Podman.\n\n"

@@ -122,6 +122,21 @@ static void drop_others(const Generation *generation, const Choice *choice, Repo
         }
 }
 
+/* One that is not read has no errors, but that is no good news. */
+static void miss_chosen(const Generation *generation, const Choice *choice, Report *report) {
+        for (guint i = 0; i < choice->files->len; i++) {
+                const char *path = choice->files->pdata[i];
+                bool found = false;
+
+                for (guint j = 0; j < generation->sources->files->len && !found; j++)
+                        found = g_str_equal(((const SourceFile *) generation->sources->files->pdata[j])->path, path);
+                if (!found)
+                        report_add(report, path, 0, NULL, true, "hidden",
+                                   "the file is not read: another one of this name comes before it, or it is in a "
+                                   "directory that is left out");
+        }
+}
+
 static bool verify(GError **error) {
         g_autoptr(Report) report = report_new(arg_root);
         g_auto(Choice) choice = { 0 };
@@ -144,6 +159,7 @@ static bool verify(GError **error) {
                         outlook_check(&outlook, unit, report);
         }
         drop_others(generation, &choice, report);
+        miss_chosen(generation, &choice, report);
         report_sort(report);
         if (arg_migrate)
                 return migration_print(generation, report, arg_json);

@@ -26,7 +26,7 @@ static const struct {
 
 /* What is different for all of them. */
 static const char everywhere[] =
-        "For each of them: images are there before a start, which never pulls; what is written outside of volumes is in "
+        "For each of them: images come before a start, which never pulls; what is written outside of volumes is in "
         "memory, limited, and gone\nwhen the container stops. See 'Different from Podman's Quadlet' in keyturn's README.";
 
 /* One thing about a file. */

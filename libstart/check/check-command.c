@@ -12,6 +12,7 @@
 
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -337,7 +338,8 @@ static bool run_once(Check *check, GError **error) {
         const HealthPlan *plan = check->plan;
         HealthState *state = &check->record->state;
         bool is_startup = health_state_is_starting_up(state, plan), in_start_period = is_in_start_period(plan);
-        bool is_first = check->record->log->len == 0, ok;
+        bool is_first = check->record->log->len == 0;
+        g_autoptr(GError) untried = NULL;
         const HealthCheck *what = is_startup ? &plan->startup : &plan->regular;
         const Probe probe = { &check->entry, what->timeout,
                               plan->max_log_size ? MIN(plan->max_log_size, OUTPUT_MAX) : OUTPUT_MAX };
@@ -350,14 +352,16 @@ static bool run_once(Check *check, GError **error) {
         process->args = what->command;
         process->args_len = g_strv_length(what->command);
         process->terminal = false;
-        ok = probe_run(&probe, process, &result, error);
+        if (!probe_run(&probe, process, &result, &untried)) {
+                g_string_assign(result.output, untried->message);
+                result.exit_status = EXIT_KEYTURN;
+        }
         process->args = NULL;
         process->args_len = 0;
         /* What was cut short by the container's end says nothing. */
-        ok = ok && is_current(check);
-        logged = ok ? check_result_make(&result, begin) : NULL;
+        logged = is_current(check) ? check_result_make(&result, begin) : NULL;
         g_string_free(result.output, TRUE);
-        if (!ok)
+        if (!logged)
                 return false;
         consequences = health_state_apply(state, plan, logged->exit_code == 0, in_start_period);
         state->told_ready |= (consequences & HEALTH_TELL_READY) != 0;

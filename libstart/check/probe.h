@@ -20,5 +20,5 @@ typedef struct ProbeResult {
 } ProbeResult;
 
 /* Waits until the command has ended, or its time is over. Then nothing that it started is left. Fails where it could not
- * be tried. */
+ * be tried; ret->output is there all the same. */
 bool probe_run(const Probe *probe, EnterProcess *process, ProbeResult *ret, GError **error);

@@ -16,13 +16,17 @@ typedef struct Options {
         char *user;
         char *workdir;
         bool tty;
-        char *limit; /* of cp */
+        bool dry_run; /* of update */
+        int watch;    /* seconds */
+        char *limit;  /* of cp */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_update(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -203,6 +204,23 @@ static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
         return NULL;
 }
 
+/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made anew is
+ * there already. */
+static void add_image_units(GPtrArray *names) {
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(KEYTURN_LIBDIR "/image-units", &text, NULL, NULL))
+                return;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                g_autofree char *path = g_build_filename(KEYTURN_UNITDIR, *line, NULL);
+
+                if (g_str_has_suffix(*line, ".service") && !strchr(*line, '/') && is_ours(path) &&
+                    !g_ptr_array_find_with_equal_func(names, *line, g_str_equal, NULL))
+                        g_ptr_array_add(names, g_strdup(*line));
+        }
+}
+
 static int compare_strings(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
@@ -213,6 +231,7 @@ static GPtrArray *list_units(sd_bus *bus, GError **error) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(generator_dirs); i++)
                 add_directory(generator_dirs[i], files);
+        add_image_units(files);
         for (guint i = 0; i < files->len; i++) {
                 const char *name = files->pdata[i];
 

@@ -38,15 +38,17 @@ static const struct Command {
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
         { "images", "", "what is needed, and where it is", NONE, false, command_images },
         { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
         { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
+        { "update", "[NAME]", "new images, for AutoUpdate=", CONTAINER, false, command_update },
         { "end-payload", "NAME", NULL, CONTAINER, false, command_end_payload },           /* HealthOnFailure=stop */
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
-static Options arg_options;
+static Options arg_options = { .watch = 10 };
 static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
@@ -61,6 +63,8 @@ static const GOptionEntry entries[] = {
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
+        { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
+        { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },
 };

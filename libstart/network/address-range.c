@@ -59,11 +59,12 @@ static IpAddress find_middle(const IpAddress *a, const IpAddress *b) {
 
 bool address_range_halve(const AddressRange *range, AddressRange *ret_lower, AddressRange *ret_upper) {
         AddressRange lower = *range, upper = *range;
+        guint end = ip_address_bits(&range->first) / 8 - 1;
 
         if (count(range, 4) < 4)
                 return false;
         lower.last = upper.first = find_middle(&range->first, &range->last);
-        if (count(range, G_MAXUINT32) % 2 == 0)
+        if ((range->first.byte[end] ^ range->last.byte[end]) & 1) /* an even number of them */
                 ip_address_step(&upper.first, 1);
         else
                 ip_address_step(&lower.last, -1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,75 +14,11 @@
 #include "libstart/network/network-files.h"
 #include "libstart/network/network-lock.h"
 #include "libstart/network/port-check.h"
+#include "libstart/network/removal.h"
 #include "libstart/option/names.h"
 #include "libstart/option/sysctl.h"
 
 #define PODMAN "/usr/bin/podman"
-
-/* Of a removal that has begun. Only its maker, who has the lock, removes it: whoever has the lock and finds one finishes
- * what a kill has interrupted. */
-#define STATE_GOING "going"
-
-/*
- * Down
- */
-
-/* What netavark was killed in is half there, and `teardown` stops at the first thing that is missing. So it is made whole
- * first, in a namespace of its own, and then removed. */
-static void undo_half(const NetworkConf *conf, const char *unit, const char *pin, const char *setup) {
-        g_autoptr(GError) problem = NULL;
-
-        (void) netavark_run(conf, "teardown", pin, setup, NULL, NULL);
-        if (namespace_unpin(pin, &problem) && namespace_pin(pin, NULL, &problem)) {
-                (void) netavark_run(conf, "setup", pin, setup, NULL, NULL);
-                if (netavark_run(conf, "teardown", pin, setup, NULL, &problem))
-                        return;
-        }
-        log_warning("What is left of the network of '%s' may not be all gone: %s", unit, problem->message);
-}
-
-static bool undo(const NetworkConf *conf, const char *unit, GError **error) {
-        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS),
-                        *names = namespace_state_path(unit, STATE_NAMES);
-        g_autofree char *going = namespace_state_path(unit, STATE_GOING);
-        g_autofree char *setup = namespace_state_read(unit, STATE_SETUP, NULL);
-        g_autoptr(GError) problem = NULL;
-        bool was_whole = access(names, F_OK) == 0 && access(going, F_OK) != 0;
-
-        if (setup && namespace_state_write(unit, STATE_GOING, "", error)) {
-                (void) unlink(names);
-                if (!was_whole || !netavark_run(conf, "teardown", pin, setup, NULL, &problem))
-                        undo_half(conf, unit, pin, setup);
-        }
-        return namespace_state_remove(unit, error);
-}
-
-/* Those whose removal was killed. */
-static void sweep(const NetworkConf *conf) {
-        g_autoptr(GPtrArray) units = namespace_state_list();
-
-        for (guint i = 0; i < units->len; i++) {
-                g_autofree char *going = namespace_state_path(units->pdata[i], STATE_GOING);
-                g_autoptr(GError) problem = NULL;
-
-                if (access(going, F_OK) == 0 && !undo(conf, units->pdata[i], &problem))
-                        log_warning("The network of '%s' is not removed: %s", (const char *) units->pdata[i],
-                                    problem->message);
-        }
-}
-
-bool down_command(const char *unit, GError **error) {
-        g_auto(NetworkConf) conf = { 0 };
-        _cleanup_close_ int lock = -1;
-
-        if (!namespace_name_check(unit, error) || !network_conf_read("", &conf, error))
-                return false;
-        lock = network_lock(error);
-        if (lock < 0)
-                return false;
-        sweep(&conf);
-        return undo(&conf, unit, error);
-}
 
 /*
  * Up
@@ -289,7 +226,7 @@ static char *write_setup(const Plan *plan, const char *unit, GError **error) {
 }
 
 static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, const char *setup, GError **error) {
-        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL;
+        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL, *whole = NULL;
         g_autoptr(SetupSummary) summary = netavark_parse_setup(setup, strlen(setup), error);
 
         if (!summary || !namespace_pin(pin, plan->options->userns, error) ||
@@ -297,19 +234,23 @@ static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, co
             !namespace_set_sysctls(pin, plan->sysctls->str, error))
                 return false;
         names = netavark_format_names(status, strlen(status), summary, error);
-        return names && namespace_state_write(unit, STATE_NAMES, names, error);
+        if (!names)
+                return false;
+        whole = g_strdup_printf("%s%s%s%s", plan->options->id ? "id " : "", plan->options->id ?: "",
+                                plan->options->id ? "\n" : "", names);
+        return namespace_state_write(unit, STATE_NAMES, whole, error);
 }
 
 static bool up(Plan *plan, const NetworkConf *conf, const char *unit, GError **error) {
         g_autofree char *setup = NULL;
         g_autoptr(GError) problem = NULL;
 
-        if (!undo(conf, unit, error) || !choose(plan, conf, unit, error))
+        if (!removal_run(conf, unit, error) || !choose(plan, conf, unit, error))
                 return false;
         setup = write_setup(plan, unit, error);
         if (setup && make(plan, conf, unit, setup, error))
                 return true;
-        if (!undo(conf, unit, &problem))
+        if (!removal_run(conf, unit, &problem))
                 log_warning("%s", problem->message);
         return false;
 }
@@ -331,38 +272,60 @@ bool up_command(const char *unit, const UpOptions *options, GError **error) {
         lock = network_lock(error);
         if (lock < 0)
                 return false;
-        sweep(&conf);
+        removal_sweep(&conf);
         return up(&plan, &conf, unit, error);
+}
+
+/*
+ * Down
+ */
+
+bool down_command(const char *unit, GError **error) {
+        g_auto(NetworkConf) conf = { 0 };
+        _cleanup_close_ int lock = -1;
+
+        if (!namespace_name_check(unit, error) || !network_conf_read("", &conf, error))
+                return false;
+        removal_announce(unit);
+        lock = network_lock(error);
+        if (lock < 0)
+                return false;
+        removal_sweep(&conf);
+        return removal_run(&conf, unit, error);
 }
 
 /*
  * Reload
  */
 
+/* Where a kill interrupts it, there is no interface, and names stay. So it says what it is at: the next one makes it anew. */
 static bool reload(const NetworkConf *conf, const char *unit, GError **error) {
-        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS),
-                        *names = namespace_state_path(unit, STATE_NAMES);
+        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
+        g_autofree char *mark = namespace_state_path(unit, STATE_RELOADING);
         g_autofree char *setup = namespace_state_read(unit, STATE_SETUP, NULL);
         g_autofree char *sysctls = namespace_state_read(unit, STATE_SYSCTLS, NULL);
 
-        if (!setup || access(names, F_OK) != 0)
-                return error_set(error, KT_ERROR_NOT_FOUND,
+        if (!setup || !namespace_state_write(unit, STATE_RELOADING, "", error))
+                return setup ||
+                       error_set(error, KT_ERROR_NOT_FOUND,
                                  "There is no network of '%s': start keyturn-network@%s.service", unit, unit);
         /* Fails where the rules are gone, and that is why we are here. */
         (void) netavark_run(conf, "teardown", pin, setup, NULL, NULL);
         return netavark_run(conf, "setup", pin, setup, NULL, error) &&
-               namespace_set_sysctls(pin, sysctls ?: "", error);
+               namespace_set_sysctls(pin, sysctls ?: "", error) &&
+               (unlink(mark) == 0 || error_set_errno(error, errno, "Cannot remove '%s'", mark));
 }
 
-static bool reload_all(const NetworkConf *conf, GError **error) {
+/* All of them, or those whose reload was killed. */
+static bool reload_all(const NetworkConf *conf, bool interrupted, GError **error) {
         g_autoptr(GPtrArray) units = namespace_state_list();
         bool ok = true;
 
         for (guint i = 0; i < units->len; i++) {
-                g_autofree char *names = namespace_state_path(units->pdata[i], STATE_NAMES);
+                g_autofree char *mark = namespace_state_path(units->pdata[i], STATE_RELOADING);
                 g_autoptr(GError) problem = NULL;
 
-                if (access(names, F_OK) == 0 && !reload(conf, units->pdata[i], &problem)) {
+                if ((!interrupted || access(mark, F_OK) == 0) && !reload(conf, units->pdata[i], &problem)) {
                         log_error("The network of '%s': %s", (const char *) units->pdata[i], problem->message);
                         ok = false;
                 }
@@ -379,6 +342,8 @@ bool reload_command(const char *unit, GError **error) {
         lock = network_lock(error);
         if (lock < 0)
                 return false;
-        sweep(&conf);
-        return unit ? reload(&conf, unit, error) : reload_all(&conf, error);
+        removal_sweep(&conf);
+        if (!unit)
+                return reload_all(&conf, false, error);
+        return reload_all(&conf, true, NULL) & reload(&conf, unit, error);
 }

@@ -6,7 +6,7 @@
 
 /* What a namespace is to have: podman run's options, as strings or NULL. */
 typedef struct UpOptions {
-        char *container_name, *hostname, *userns;
+        char *container_name, *hostname, *userns, *id;
         char **networks, **publish, **dns, **sysctls;
 } UpOptions;
 

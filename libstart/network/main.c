@@ -51,6 +51,7 @@ static const GOptionEntry up_entries[] = {
           "[[IP:]PORT:]PORT[/tcp]" },
         { "container-name", 0, 0, G_OPTION_ARG_STRING, &arg_up.container_name, "What others find it by", "NAME" },
         { "hostname", 0, 0, G_OPTION_ARG_STRING, &arg_up.hostname, "What it calls itself", "NAME" },
+        { "id", 0, 0, G_OPTION_ARG_STRING, &arg_up.id, "What a start is to find it by", "ID" },
         { "userns", 0, 0, G_OPTION_ARG_FILENAME, &arg_up.userns, "The user namespace it belongs to", "PATH" },
         { "dns", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_dns, "A server for other names", "ADDRESS" },
         { "sysctl", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_up.sysctls, "A kernel parameter in it", "net.NAME=VALUE" },

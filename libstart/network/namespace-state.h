@@ -11,11 +11,15 @@
  *   setup    what netavark is told, written before anything is done: whoever comes after a kill knows what there may be
  *   sysctls  what is set in it
  *   netns    the namespace itself, mounted
- *   names    what a start reads, written when all is done */
+ *   names    what a start reads, written when all is done, and removed first
+ *
+ * And two that say what someone is at, so that a kill does not hide it: */
 #define STATE_SETUP "setup"
 #define STATE_SYSCTLS "sysctls"
 #define STATE_NETNS "netns"
 #define STATE_NAMES "names"
+#define STATE_GOING "going"         /* it is to be removed */
+#define STATE_RELOADING "reloading" /* interface and rules are made anew */
 
 /* A unit's name without its suffix: it becomes a path's part. KT_ERROR_USAGE. */
 bool namespace_name_check(const char *unit, GError **error);

@@ -406,6 +406,7 @@ static const Option options[] = {
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
           "host, none, pinned:NAME, ns:PATH, container:UNIT" },
+        { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },

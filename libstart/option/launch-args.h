@@ -57,6 +57,7 @@ typedef struct LaunchArgs {
         char *ipc, *uts;        /* private, ns:PATH */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
+        char *network_id;       /* of pinned:NAME, keyturn's own */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         GPtrArray *dns, *dns_search, *dns_option;
 

@@ -70,7 +70,8 @@ typedef struct ContainerRequest {
         int stop_signal; /* 0: the image's */
         HealthRequest health;
         NetworkChoice network;
-        const char *ipc, *uts; /* files of namespaces that it joins; NULL: it has new ones */
+        const char *network_id; /* what it must have been made for, or NULL */
+        const char *ipc, *uts;  /* files of namespaces that it joins; NULL: it has new ones */
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */

@@ -148,7 +148,14 @@ static bool check_label(const char *label, GError **error) {
                          label);
 }
 
-static bool find_selinux(const ContainerRequest *request, const StateDir *state_dir, SelinuxLabels *ret,
+/* Transfer full; NULL where the policy has none. */
+static char *find_process(const char *contexts, bool is_init) {
+        char *process = is_init ? selinux_contexts_find(contexts, "init_process") : NULL;
+
+        return process ?: selinux_contexts_find(contexts, "process");
+}
+
+static bool find_selinux(const ContainerRequest *request, bool is_init, const StateDir *state_dir, SelinuxLabels *ret,
                          GError **error) {
         g_autofree char *contexts = NULL, *process = NULL, *file = NULL, *level = NULL;
         LabelRequest label = request->label; /* shallow */
@@ -157,7 +164,7 @@ static bool find_selinux(const ContainerRequest *request, const StateDir *state_
         label.disable |= request->privileged; /* as with Podman */
         if (!read_contexts(&contexts, error))
                 return false;
-        process = contexts ? selinux_contexts_find(contexts, "process") : NULL;
+        process = contexts ? find_process(contexts, is_init) : NULL;
         file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
         if (!process || !file)
                 return !has_parts || error_set(error, KT_ERROR_FAILED,
@@ -224,9 +231,9 @@ bool labels_find_pod(const char *directory, char **ret_file, GError **error) {
         return true;
 }
 
-bool labels_find(const ContainerRequest *request, bool selinux, const StateDir *state_dir, SelinuxLabels *ret,
-                 GError **error) {
+bool labels_find(const ContainerRequest *request, bool selinux, bool is_init, const StateDir *state_dir,
+                 SelinuxLabels *ret, GError **error) {
         *ret = (SelinuxLabels) { 0 };
         return (!request->apparmor || check_apparmor(request->apparmor, error)) &&
-               (!selinux || find_selinux(request, state_dir, ret, error));
+               (!selinux || find_selinux(request, is_init, state_dir, ret, error));
 }

@@ -45,10 +45,14 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         return true;
 }
 
-static bool read_health(const char *config, const ContainerRequest *request, Root *ret, GError **error) {
+/* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at. */
+static bool read_health(const StoreImage *image, const ContainerRequest *request, Root *ret, GError **error) {
         GError *problem = NULL;
 
-        ret->health = image_health_parse(config, &problem);
+        if (request->health.off || request->health.regular.command || !strstr(image->config, "\"Healthcheck\"") ||
+            !store_image_is_docker(image))
+                return true;
+        ret->health = image_health_parse(image->config, &problem);
         if (problem)
                 g_propagate_prefixed_error(error, problem, "Image '%s': ", request->image);
         return !problem;
@@ -65,7 +69,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 g_prefix_error(error, "Image '%s': ", reference);
                 return false;
         }
-        if (image->has_health && !read_health(image->config, request, ret, error))
+        if (!read_health(image, request, ret, error))
                 return false;
         ret->layers = g_steal_pointer(&image->layers);
         ret->image_id = g_steal_pointer(&image->id);

@@ -41,6 +41,7 @@
 #include "libstart/run/stop-guard.h"
 #include "libstart/run/stop-unit.h"
 #include "libstart/run/timing.h"
+#include "libstart/run/volume-owners.h"
 
 /* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI spec,
  * connect_payload() with the outside, run it. Until the payload is executed anything may fail, and then nothing is
@@ -133,8 +134,11 @@ static Start *start_new(void) {
         return g_memdup2(&empty, sizeof empty);
 }
 
+/* Whether the payload is an init has a say in its label. */
 static bool find_labels(Start *start, const StateDir *state_dir, GError **error) {
-        if (!labels_find(&start->request, start->host.facts.selinux, state_dir, &start->labels, error))
+        if (!payload_plan_make(&start->request, start->root.config, &start->payload, error) ||
+            !labels_find(&start->request, start->host.facts.selinux, start->payload.is_systemd, state_dir,
+                         &start->labels, error))
                 return false;
         start->root.label = start->labels.file;
         start->root.network = start->network.path ? &start->network.names : NULL;
@@ -163,7 +167,7 @@ static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !network_find(&start->request.network, &start->network, error) ||
+            !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
             !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
@@ -220,10 +224,8 @@ static bool has_notify_socket(const Start *start) {
         return start->request.notify == NOTIFY_CONTAINER && getenv("NOTIFY_SOCKET");
 }
 
-/* The payload's words, and what an init needs that other payloads do not. */
-static bool plan_payload(Start *start, SpecInput *input, GError **error) {
-        if (!payload_plan_make(&start->request, start->root.config, &start->payload, error))
-                return false;
+/* What an init needs that other payloads do not. */
+static bool complete_payload(Start *start, SpecInput *input, GError **error) {
         if (start->request.init) {
                 start->init_program = init_program_find(&start->request, error);
                 if (!start->init_program)
@@ -265,7 +267,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
-            !plan_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
+            !complete_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
             !cdi_devices_find(&start->request, &start->cdi, error) ||
             !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
                                    start->host.device_nodes, error))
@@ -279,10 +281,11 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
-        if (start->spec)
-                cdi_devices_apply(&start->cdi, start->spec);
         *ret_capabilities = input.capabilities;
-        return start->spec;
+        if (!start->spec)
+                return false;
+        cdi_devices_apply(&start->cdi, start->spec);
+        return volume_owners_set(start->spec, &start->request, &start->root, &start->userns, error);
 }
 
 static bool apply_hooks(Start *start, GError **error) {
@@ -502,13 +505,13 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
             !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
             !find_hostname(start, error))
                 return NULL;
         secrets_pretend(&start->request, &start->secrets);
+        network_pretend(&start->request, &start->network);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);

@@ -162,23 +162,6 @@ static bool find_layers(const ImageSearch *search, const ImageMatch *match, Stor
         return image->layers != NULL;
 }
 
-/* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at. */
-static bool has_health(const char *store, const ImageMatch *match, const char *config) {
-        bool found = false;
-
-        if (!strstr(config, "\"Healthcheck\""))
-                return false;
-        for (guint i = 0; i < match->record->manifests->len && !found; i++) {
-                const ManifestRecord *manifest = &g_array_index(match->record->manifests, ManifestRecord, i);
-                size_t length = 0;
-                g_autofree char *text = read_big_data(store, match->record, manifest->key, manifest->digest, &length,
-                                                      NULL);
-
-                found = text && manifest_is_docker(text, length);
-        }
-        return found;
-}
-
 static StoreImage *load(const ImageSearch *search, ImageMatch *match, GError **error) {
         g_autoptr(StoreImage) image = g_new0(StoreImage, 1);
         size_t length;
@@ -193,7 +176,6 @@ static StoreImage *load(const ImageSearch *search, ImageMatch *match, GError **e
         image->id = g_strdup(match->record->id);
         image->name = g_strdup(match->name);
         image->store = g_strdup(search->conf->stores[match->store]);
-        image->has_health = has_health(image->store, match, image->config);
         image->writable_store = match->store < search->conf->n_writable;
         return find_layers(search, match, image, length, error) ? g_steal_pointer(&image) : NULL;
 }
@@ -243,4 +225,12 @@ StoreImage *store_image_find(const char *root, const char *reference, const GPtr
         if (!image)
                 g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
         return image;
+}
+
+bool store_image_is_docker(const StoreImage *image) {
+        const ImageRecord record = { .id = image->id };
+        size_t length;
+        g_autofree char *text = read_big_data(image->store, &record, "manifest", NULL, &length, NULL);
+
+        return text && manifest_is_docker(text, length);
 }

@@ -12,7 +12,6 @@ typedef struct StoreImage {
         char **layers;       /* directories, uppermost first, at least one */
         char *config;        /* the image's configuration (JSON), without the elements of its history; its
                               * digest was the image's id, or what the manifest names */
-        bool has_health;     /* it has a HEALTHCHECK, and is of Docker's format, where that counts */
         bool writable_store; /* it is in the store that podman writes to, where `podman rmi` takes it away */
 } StoreImage;
 
@@ -39,6 +38,9 @@ typedef struct StoreImage {
  * KT_ERROR_USAGE for what is no reference; KT_ERROR_UNSUPPORTED for layers that are not plain directories;
  * KT_ERROR_FAILED for a store that is damaged; those of store_conf_load(). */
 StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error);
+
+/* Is its configuration in Docker's format, which has more in it than OCI's? Reads its manifest. */
+bool store_image_is_docker(const StoreImage *image);
 
 void store_image_free(StoreImage *image);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreImage, store_image_free)

@@ -16,6 +16,29 @@ CASES = {
     # Nothing but the network, which keyturn needs to be told.
     'plain': '',
     'no-network': 'Network=none',
+    'bridge': '''
+        Network=bridge
+        IP=10.88.0.77
+        HostName=box
+        NetworkAlias=other
+        PublishPort=127.0.0.1:8077:80
+        Sysctl=net.core.somaxconn=77
+    ''',
+    'bridge-names': '''
+        Network=bridge:ip=10.88.0.78
+        HostName=box
+        DNS=192.0.2.1
+        DNSSearch=first.example
+        DNSOption=ndots:2
+        AddHost=machine:host-gateway
+        AddHost=box:192.0.2.2
+    ''',
+    'userns-bridge': '''
+        Network=bridge:ip=10.88.0.79,mac=92:d0:c6:0a:29:33
+        HostName=box
+        UIDMap=0:300000:65536
+        GIDMap=0:300000:65536
+    ''',
     'environment': '''
         Environment=A=1 "B=two words" C=%n
         Environment=EMPTY= HOME=/elsewhere

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a payload may see differently, and why; and which keys no payload sees."""
 
-BRIDGE = 'is of a bridge, which is compared with real clients (booted/bridge)'
 LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/selinux)'
 
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
-    'IP': BRIDGE,
-    'IP6': BRIDGE,
-    'NetworkAlias': BRIDGE,
+    'IP6': 'needs a network of IPv6, whose clients are compared (booted/bridge)',
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
@@ -17,6 +14,8 @@ NOT_COMPARED = {
     'Pod': "is for several containers (booted/pods compares them)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'Retry': "counts before the start (booted/images)",
+    'RetryDelay': "counts before the start (booted/images)",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
     'SecurityLabelDisable': LABELS,
     'SecurityLabelFileType': LABELS,
@@ -32,6 +31,9 @@ NOT_COMPARED = {
 
 # (pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
 DIFFERENCES = [
+    (r'[-+]sysctl net/ipv4/(ip_unprivileged_port_start|ping_group_range)\[0\] .*', 'userns-bridge',
+     "the network is made ahead, and so belongs to the host's user namespace: what the payload's root may do with Podman, "
+     "everybody in the container may"),
     (r'[-+]keyring .*', '',
      "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
     (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',

@@ -71,6 +71,9 @@ def test_is_run_by_a_timer_while_the_container_runs(machine):
     container(machine, 'timed', '''HealthCmd=true
                                    HealthInterval=300ms
                                    HealthMaxLogCount=2''', start=False)
+    machine.run('systemctl start timed')
+    machine.wait_for(lambda: status(machine, 'timed') == 'healthy')
+    machine.run('systemctl stop timed')
     before = machine.footprint()
     machine.run('systemctl start timed')
     first = machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start']
@@ -207,7 +210,9 @@ def test_check_of_an_image(machine):
     for name, more in (('image', ''), ('none', 'HealthCmd=none'), ('off', 'PodmanArgs=--no-healthcheck')):
         machine.container(name, '[Container]\nImage=localhost/test/layers:4\nEntrypoint=/bin/busybox\n'
                                 f'Exec=sh -c "trap \\"exit 0\\" USR1; sleep 1000 & wait"\n{more}\n')
-    machine.run('mkdir -p /run/systemd/transient')
+    machine.run('mkdir -p /run/systemd/transient; systemctl start image')
+    machine.wait_for(lambda: status(machine, 'image') == 'healthy')
+    machine.run('systemctl stop image')
     before = machine.footprint()
     machine.run('systemctl start image none off')
     machine.wait_for(lambda: status(machine, 'image') == 'healthy')

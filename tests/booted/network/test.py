@@ -151,9 +151,13 @@ def test_names(machine):
     for name in ('front', 'back'):
         machine.run([PROGRAM, 'create', f'--name={name}'])
     up(machine, 'db', '--container-name=db', '--network=front:alias=postgres', '--network=back')
-    up(machine, 'app', '--container-name=app', '--hostname=app.car', '--network=front')
+    up(machine, 'app', '--container-name=app', '--hostname=app.car', '--network=front', '--publish=127.0.0.1:9080-9081:80-81')
     up(machine, 'far', '--network=back')
     try:
+        shown = {(row['network'], row['unit']): row for row in json.loads(machine.run('keyturnctl networks --json').out)}
+        assert shown['back', 'db.service']['addresses'] == addresses(machine, 'db')[1:], shown
+        assert shown['front', 'app.service']['ports'] == ['127.0.0.1:9080-9081:80-81/tcp'], shown
+        assert shown['podman', None]['subnets'] == ['10.88.0.0/16'], shown
         assert names(machine, 'app')['host'] == [addresses(machine, 'app')[0] + ' app.car app']
         assert names(machine, 'app')['search'] == ['dns.podman']
         server = names(machine, 'app')['nameserver'][0]

@@ -47,7 +47,8 @@ def assert_nothing_left(machine, before):
 def test_containers_share_a_network_without_the_host(machine):
     before = machine.footprint()['mounts']
     machine.run('mkdir -p /srv/pods; echo kept >/srv/pods/file')
-    pod(machine, 'shop', 'Network=none\nHostName=shop.example\nVolume=/srv/pods:/shared\nShmSize=1m')
+    pod(machine, 'shop', 'Network=none\nHostName=shop.example\nVolume=/srv/pods:/shared\nShmSize=1m\n'
+                         'PodmanArgs=--sysctl=kernel.msgmax=4321 --sysctl net.ipv4.ip_default_ttl=63')
     member(machine, 'server', 'shop.pod', exec_=SERVER)
     member(machine, 'client', 'shop.pod', 'ContainerName=asker')
     member(machine, 'later', 'shop.pod', 'StartWithPod=false\nVolume=/etc:/shared:ro')
@@ -64,6 +65,9 @@ def test_containers_share_a_network_without_the_host(machine):
 
     said = inside(machine, 'client', 'hostname; cat /etc/hostname /shared/file; echo $HOSTNAME; ls /etc')
     assert said.startswith('shop.example\nshop.example\nkept\nshop.example\n') and 'resolv.conf' not in said, said
+    assert inside(machine, 'client', 'cd /proc/sys; cat kernel/msgmax net/ipv4/ip_default_ttl '
+                                     'net/ipv4/ping_group_range') == '4321\n63\n0\t0\n'
+    assert '4321' not in machine.read('/proc/sys/kernel/msgmax')
     inside(machine, 'client', 'echo from client >/dev/shm/note; touch /dev/mqueue/queue')
     assert inside(machine, 'server', 'cat /dev/shm/note; ls /dev/mqueue; df -k /dev/shm | tail -1') \
         .startswith('from client\nqueue\nshm                       1024 ')
@@ -198,6 +202,38 @@ def test_killed_at_any_moment_nothing_is_left(machine):
     # The last stop may have been killed as well. Another one repairs that, or the next start.
     machine.run('systemctl start killed-pod; systemctl stop killed-pod', timeout=30)
     machine.wait_for(lambda: states(machine, 'one') in ('inactive', 'failed'))
+    assert_nothing_left(machine, before)
+
+
+def test_a_pod_with_a_user_namespace(machine):
+    """Its other namespaces belong to that one, so that the containers' root may use them; on a bridge, too."""
+    before = machine.footprint()['mounts']
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
+    pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
+    for name in ('apart', 'mapped'):
+        member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
+        member(machine, f'{name}-client', f'{name}.pod')
+    reload(machine)
+    machine.run('systemctl start apart-pod mapped-pod && '
+                'systemctl start apart-server apart-client mapped-server mapped-client', timeout=60)
+    for name in ('apart', 'mapped'):
+        maps = [inside(machine, f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
+                for which in ('server', 'client')]
+        assert maps[0] == maps[1] and ' 0 4294967295' not in maps[0], maps
+        machine.wait_for(lambda name=name: inside(machine, f'{name}-client', f'nc systemd-{name}-server 8000',
+                                                  check=False) == 'hello\n')
+        inside(machine, f'{name}-client', 'echo given >/dev/shm/x; touch /dev/mqueue/q')
+        assert inside(machine, f'{name}-server', 'stat -c "%u %g" /dev/shm /dev/shm/x; cat /dev/shm/x; ls /dev/mqueue; '
+                                                 'hostname') == f'0 0\n0 0\ngiven\nq\nsystemd-{name}\n'
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
+    assert inside(machine, 'apart-server', 'cat /proc/sys/kernel/msgmax') == '4321\n'
+    ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
+    machine.run('systemctl restart apart-pod; systemctl start apart-server', timeout=30)
+    assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
+    machine.run('systemctl stop apart-pod mapped-pod')
+    machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
     assert_nothing_left(machine, before)
 
 

@@ -157,3 +157,29 @@ def test_the_generator_has_libstart_read(machine):
     libstart = '/usr/lib/keyturn/libstart'
     size = int(machine.run(['stat', '--format=%s', libstart]).out)
     assert wanted() >= {(libstart, page) for page in range((size + 4095) // 4096)}
+
+
+def test_a_start_on_a_bridge(machine):
+    """The network is there: it is entered, and what it says of names is read once. No netlink, no helper, no wait."""
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/busybox
+        Network=host
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    host = check(machine, 'traced')
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/busybox
+        Network=bridge
+        AddHost=machine:host-gateway
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    calls = check(machine, 'traced')
+    opened = [arguments for _, call, arguments, _ in calls if call == 'openat' and '/run/keyturn/network/' in arguments]
+    assert sorted(re.search(r'network/traced/(\w+)', path)[1] for path in opened) == ['names', 'netns', 'netns'], opened
+    assert [call for _, call, _, _ in calls].count('setns') == 1
+    # With a network of its own it has a name of its own, and /sys of its own.
+    assert len(calls) < len(host) + 30, (len(calls), len(host))
