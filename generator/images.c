@@ -179,7 +179,6 @@ static void find_default(Container *container, KeyturnConf *conf) {
         }
 }
 
-/* As Podman: a name that could be that of several images, or can never mean another one, is not updated. */
 static void check_auto_update(Container *container) {
         const UnitLine *line = container_line(container, "Container", "AutoUpdate") ?:
                                        container_line_with(container, "Container", "Label", LABEL);
@@ -188,16 +187,19 @@ static void check_auto_update(Container *container) {
 
         if (!policy || g_strv_contains(no_update, policy))
                 return;
-        if (!container->image)
+        if (!container->image) {
                 container_problem(container, line, "there is no image to update: Rootfs= is given");
-        else if (!g_str_equal(policy, "local") && !strpbrk(container->image, "%$") &&
-                 (reference = reference_parse(container->image, NULL)) &&
-                 (reference->is_short || reference->digest || !reference->repository))
-                container_problem(
-                        container, line,
-                        "'%s' is not updated from a registry: the name must have a registry in front, and no "
-                        "digest",
-                        container->image);
+                return;
+        }
+        if (g_str_equal(policy, "local") || strpbrk(container->image, "%$") ||
+            !(reference = reference_parse(container->image, NULL)))
+                return;
+        if (reference->digest || !reference->repository)
+                container_warning(container, line, "'%s' can never mean another image, ignoring", container->image);
+        else if (reference->is_short)
+                container_warning(container, line,
+                                  "'%s' names no registry: it is updated only where registries.conf says which it is",
+                                  container->image);
 }
 
 void image_finish(Container *container, KeyturnConf *conf) {

@@ -237,6 +237,36 @@ static void set_service(Container *pod) {
         set_commands(pod);
 }
 
+static bool has_variable(const char *text) {
+        for (; (text = strchr(text, '$')); text += 2)
+                if (text[1] != '$')
+                        return true;
+        return false;
+}
+
+/* What the containers have from their pod stands in their units. */
+static void refuse_variables(Container *pod) {
+        const LaunchArgs *args = pod->args;
+        const struct {
+                const char *key;
+                const GPtrArray *values;
+        } taken[] = { { "Volume", args->volumes },
+                      { "AddHost", args->add_hosts },
+                      { "DNS", args->dns },
+                      { "DNSSearch", args->dns_search },
+                      { "DNSOption", args->dns_option },
+                      { "PodmanArgs", args->security_opt } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
+                for (guint j = 0; j < taken[i].values->len; j++)
+                        if (has_variable(taken[i].values->pdata[j]))
+                                container_problem(
+                                        pod, container_line_with(pod, "Pod", taken[i].key, taken[i].values->pdata[j]),
+                                        "'%s': the pod's containers do not have the variables of its "
+                                        "service; write the value, or the key in the .container files",
+                                        (const char *) taken[i].values->pdata[j]);
+}
+
 static void refuse_instances(Container *pod) {
         if (name_has_at(pod->source->name) || name_has_at(pod->service->name))
                 container_problem(pod, NULL, "a pod has no instances: write a file for each");
@@ -255,6 +285,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         keys_apply(pod, &keys_keyturn_pod);
         podman_args_apply(pod, &podman_pod_create);
         user_namespace_finish(pod);
+        refuse_variables(pod);
         set_names(pod);
         source_paths_find(pod);
         set_network(pod, conf);

@@ -288,15 +288,16 @@ static const struct {
         const char *suffix;
         const char *instead;
 } other_types[] = {
-        { ".artifact", "does not pull artifacts; put the files where the system image has them" },
-        { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
+        { ".artifact", "put the files where the system image has them" },
+        { ".kube", "write a .container file for each container" },
 };
 
 /* Podman's generator reads the file where there is one. */
 static void refuse_type(Run *run, const SourceFile *source) {
         for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
                 if (g_str_has_suffix(source->name, other_types[i].suffix))
-                        fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
+                        fail(run, "%s: such files are Podman's, whose generator is not active; install it, or %s",
+                             source->path, other_types[i].instead);
 }
 
 /* A container that runs must be stopped as it would have been. */
@@ -398,7 +399,8 @@ static void prepare_image_units(Run *run, const ImageUnits *before) {
 static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(tree, search_path);
-        g_autoptr(UnitNames) names = unit_names_new(sources);
+        bool beside_podman = sources->files->len > 0 && !arg_alone && beside_podman_is_active(tree);
+        g_autoptr(UnitNames) names = unit_names_new(sources, beside_podman);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(GPtrArray) unwritten = NULL;
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
@@ -414,12 +416,11 @@ static bool run_generator(const Tree *tree) {
                     .names = names,
                     .filters = filters,
                     .untrusted = untrusted,
-                    .machine = machine };
+                    .machine = machine,
+                    .beside_podman = beside_podman };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0 && !arg_alone)
-                run.beside_podman = beside_podman_is_active(tree);
         if (are_in_image(&run, before, digest)) {
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
                 return !run.failed;

@@ -18,6 +18,9 @@ bool name_has_at(const char *name);
 /* The section that the service of such a file is made of, "Container" for example. NULL: keyturn makes none. */
 const char *name_section(const char *name);
 
+/* The same of a file that only Podman makes a service of; NULL for all others. */
+const char *name_podmans_section(const char *name);
+
 /* Does keyturn make a service of such a file? */
 bool name_makes_service(const char *name);
 

@@ -74,6 +74,13 @@ static char *replace_own(const char *text, const OwnName *own) {
         return g_string_free(result, FALSE);
 }
 
+char *network_unit_replace_own(const char *text, const char *service) {
+        g_auto(OwnName) own = { 0 };
+
+        find_own_name(service, &own);
+        return replace_own(text, &own);
+}
+
 static void add_word(GString *command, const char *word, const OwnName *own) {
         g_autofree char *replaced = replace_own(word, own);
 

@@ -21,3 +21,7 @@ void network_unit_depend(Container *container);
 
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Container *container);
+
+/* What `text` of the service's file says in another unit's: specifiers of the service's own name are replaced by it. Transfer
+ * full. */
+char *network_unit_replace_own(const char *text, const char *service);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "generator/keys-pod.h"
+#include "generator/network-unit.h"
 #include "generator/pods.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/paths.h"
@@ -106,25 +107,26 @@ static bool is_mounted(const LaunchArgs *args, const char *path) {
         return is_one_of(path, args->volumes, true) || is_one_of(path, args->tmpfs, false);
 }
 
-/* Its own mounts count where it has both. */
-static void take_volumes(LaunchArgs *args, const LaunchArgs *pod) {
-        for (guint i = 0; i < pod->volumes->len; i++) {
-                g_autofree char *destination = find_destination(pod->volumes->pdata[i], true);
+/* Its own mounts count where it has both. In its unit, specifiers must mean the pod, whose file has them. */
+static void take_volumes(LaunchArgs *args, const Container *pod) {
+        for (guint i = 0; i < pod->args->volumes->len; i++) {
+                g_autofree char *volume = network_unit_replace_own(pod->args->volumes->pdata[i], pod->service->name);
+                g_autofree char *destination = find_destination(volume, true);
 
                 if (!is_mounted(args, destination))
-                        g_ptr_array_add(args->volumes, g_strdup(pod->volumes->pdata[i]));
+                        g_ptr_array_add(args->volumes, g_steal_pointer(&volume));
         }
 }
 
 /* Before its own, so that those count. */
-static void take_first(GPtrArray *list, const GPtrArray *pods) {
+static void take_first(GPtrArray *list, const GPtrArray *pods, const Container *pod) {
         for (guint i = 0; i < pods->len; i++)
-                g_ptr_array_insert(list, (int) i, g_strdup(pods->pdata[i]));
+                g_ptr_array_insert(list, (int) i, network_unit_replace_own(pods->pdata[i], pod->service->name));
 }
 
-static void replace(GPtrArray *list, const GPtrArray *pods) {
+static void replace(GPtrArray *list, const GPtrArray *pods, const Container *pod) {
         g_ptr_array_set_size(list, 0);
-        take_first(list, pods);
+        take_first(list, pods, pod);
 }
 
 static void join_units(Container *container, const Container *pod) {
@@ -177,10 +179,10 @@ static void join_network(Container *container, const Container *pod, const char 
                 ignore(container, pod, "DNSOption", "--dns-option");
         }
         args->network = none ? g_strdup_printf("ns:%s/net", directory) : g_strdup(pod->args->network);
-        replace(args->add_hosts, pod->args->add_hosts);
-        replace(args->dns, pod->args->dns);
-        replace(args->dns_search, pod->args->dns_search);
-        replace(args->dns_option, pod->args->dns_option);
+        replace(args->add_hosts, pod->args->add_hosts, pod);
+        replace(args->dns, pod->args->dns, pod);
+        replace(args->dns_search, pod->args->dns_search, pod);
+        replace(args->dns_option, pod->args->dns_option, pod);
         if (none) /* nobody is to be asked, and the image's file stays */
                 g_ptr_array_add(args->dns, g_strdup("none"));
         g_array_set_size(container->published, 0); /* is refused */
@@ -219,8 +221,8 @@ void pod_join(Container *container, KeyturnConf *conf) {
         refuse_keys(container, pod, pods_network);
         join_units(container, pod);
         join_namespaces(container, pod, directory);
-        take_volumes(container->args, pod->args);
-        take_first(container->args->security_opt, pod->args->security_opt);
+        take_volumes(container->args, pod);
+        take_first(container->args->security_opt, pod->args->security_opt, pod);
         if (pods_network)
                 join_network(container, pod, directory);
 }

@@ -11,6 +11,7 @@ char *pod_stem(const char *service) {
 
 bool handle_pod(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *service = NULL;
+        const SourceFile *pod;
 
         if (!g_str_has_suffix(value->text, ".pod"))
                 return error_set(error, KT_ERROR_USAGE,
@@ -18,9 +19,11 @@ bool handle_pod(Container *container, const Key *key, const Value *value, GError
         service = unit_names_translate(container->names, value->text, error);
         if (!service)
                 return false;
-        container->pod = unit_names_maker(container->names, service);
-        return (container->pod && container->pod->unit) ||
-               error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", value->text);
+        pod = unit_names_maker(container->names, service);
+        if (!pod || !g_str_equal(pod->name, value->text)) /* another file makes a service of that name */
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", value->text);
+        container->pod = pod;
+        return pod->unit || error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", value->text);
 }
 
 static char *file_value(const SourceFile *source, const char *key) {

@@ -17,7 +17,8 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const UnitSection *section = file->unit ? unit_file_section(file->unit, name_section(file->name)) : NULL;
+        const char *name = name_section(file->name) ?: name_podmans_section(file->name);
+        const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
 
         return unit_section_last(section, "ServiceName");
 }
@@ -45,7 +46,7 @@ static void add_file(UnitNames *names, SourceFile *file) {
                 g_hash_table_insert(names->services, file->name, service);
 }
 
-UnitNames *unit_names_new(const Sources *sources) {
+UnitNames *unit_names_new(const Sources *sources, bool beside_podman) {
         UnitNames *names = g_new0(UnitNames, 1);
 
         names->sources = sources;
@@ -55,7 +56,8 @@ UnitNames *unit_names_new(const Sources *sources) {
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 
-                if (!file->is_masked && name_makes_service(file->name))
+                if (!file->is_masked &&
+                    (name_makes_service(file->name) || (beside_podman && name_podmans_section(file->name))))
                         add_file(names, file);
         }
         return names;
@@ -108,11 +110,14 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
         if (!suffix)
                 return g_strdup(word);
-        if (!name_makes_service(suffix)) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
+        service = g_hash_table_lookup(names->services, word);
+        if (!service && !name_makes_service(suffix)) {
+                error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s': %s files are Podman's, and there is no such file, or Podman's generator is not active",
+                        word, suffix);
                 return NULL;
         }
-        service = g_hash_table_lookup(names->services, word);
         if (service)
                 return g_strdup(service);
         instance = translate_instance(names, word);

@@ -10,7 +10,8 @@
  * it. */
 typedef struct UnitNames UnitNames;
 
-UnitNames *unit_names_new(const Sources *sources);
+/* beside_podman: Podman's generator makes services of the files that keyturn makes none of. */
+UnitNames *unit_names_new(const Sources *sources, bool beside_podman);
 void unit_names_free(UnitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
 

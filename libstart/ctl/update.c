@@ -23,7 +23,8 @@
  *   roll back  where one does not: the old image gets its name back, all are started with it, the new image is removed, and
  *              its digest written down, so that it is not tried again by itself (libstart/image/lock.h)
  *
- * A container that does not run is left alone.
+ * A container that does not run is left alone. But who updates writes down which image was there before. Where that is found
+ * written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the new image works.
  */
 
 #define LABEL "io.containers.autoupdate"
@@ -44,6 +45,7 @@ typedef struct Group {
         GPtrArray *members; /* of Member, borrowed */
         bool is_asked_for;  /* by its name: then what was rolled back is tried again */
         int lock;
+        ImageNotes notes;
         char *old, *new; /* ids */
         char *digest;    /* of what the registry has, if it is another; or NULL */
         bool is_pulled;
@@ -61,6 +63,7 @@ static void group_clear(Group *group) {
         g_free(group->name);
         g_ptr_array_unref(group->members);
         fd_closep(&group->lock);
+        image_notes_clear(&group->notes);
         g_free(group->old);
         g_free(group->new);
         g_free(group->digest);
@@ -116,10 +119,6 @@ static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) 
                 member->container = container;
                 member->policy = policy;
                 member->running = runs(container) ? find_running(container) : NULL;
-                if (!runs(container)) {
-                        member->updated = "false";
-                        member->problem = g_strdup("it does not run");
-                }
                 g_ptr_array_add(members, member);
         }
         return members;
@@ -144,30 +143,46 @@ static bool find_name(Group *group, GError **error) {
         if (!group->name) /* it may be one that is only here */
                 group->name = g_strdup(group->image);
         group->lock = image_lock(group->name, error);
-        return group->lock >= 0;
+        if (group->lock < 0)
+                return false;
+        image_notes_read(group->lock, &group->notes);
+        return true;
 }
 
 /* Sets group->digest where the registry has another image. */
 static bool look(Group *group, GError **error) {
-        g_autofree char *digest = image_remote_digest(&group->request, group->name, error), *rejected = NULL;
+        g_autofree char *digest = image_remote_digest(&group->request, group->name, error);
 
         if (!digest)
                 return false;
         if (local_has_digest(group->name, digest, group->old))
                 return true;
-        rejected = image_lock_rejected(group->lock);
-        if (g_strcmp0(rejected, digest) == 0 && !group->is_asked_for)
+        if (g_strcmp0(group->notes.rejected, digest) == 0 && !group->is_asked_for)
                 say(group, "false", "what the registry has did not work, and was rolled back");
         else
                 group->digest = g_steal_pointer(&digest);
         return true;
 }
 
+/* With the lock of the name. */
+static bool note(Group *group, const char *rejected, const char *previous, GError **error) {
+        ImageNotes notes = { .rejected = g_strdup(rejected), .previous = g_strdup(previous) };
+
+        image_notes_clear(&group->notes);
+        group->notes = notes;
+        return image_notes_write(group->lock, &notes, error);
+}
+
 static bool pull(Group *group, GError **error) {
         if (!group->digest)
                 return true;
         group->is_pulled = true;
-        return image_pull_name(&group->request, group->name, error);
+        if (!note(group, group->digest, group->old, error))
+                return false;
+        if (image_pull_name(&group->request, group->name, error))
+                return true;
+        (void) note(group, /* rejected= */ NULL, /* previous= */ NULL, NULL);
+        return false;
 }
 
 /* Those that do not run what the name means by now. Borrowed containers; transfer container. */
@@ -198,16 +213,20 @@ static const char *find_previous(const Group *group) {
                 if (member->running && g_strcmp0(member->running, group->new) != 0)
                         return member->running;
         }
-        return group->old;
+        return group->notes.previous ?: group->old;
 }
 
-/* What does not work; NULL: it works by now. */
-static void remember(Group *group, const char *rejected) {
+/* It is over. What does not work stays rejected, which it is from the beginning. */
+static void conclude(Group *group, bool works) {
+        g_autofree char *rejected = works ? NULL : g_strdup(group->notes.rejected);
         g_autoptr(GError) error = NULL;
-        _cleanup_close_ int lock = group->digest ? image_lock(group->name, &error) : -1;
 
-        if (group->digest && (lock < 0 || !image_lock_reject(lock, rejected, &error)))
+        if (!group->is_pulled)
+                return;
+        group->lock = image_lock(group->name, &error);
+        if (group->lock < 0 || !note(group, rejected, /* previous= */ NULL, &error))
                 log_warning("%s", error->message);
+        fd_close(&group->lock);
 }
 
 /* All of it is tried, whatever fails. */
@@ -217,7 +236,6 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
         g_autoptr(GError) error = NULL;
 
         log_warning("Image '%s' does not work, rolling back: %s", group->name, reason);
-        remember(group, group->digest);
         if (!previous || !local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error) ||
             !restart(containers, 0, &error)) {
                 problem = g_strdup_printf("%s; and the rollback has failed: %s", reason,
@@ -227,21 +245,75 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
         }
         if (group->is_pulled && !local_remove(group->new, &error))
                 log_warning("The image that does not work stays in the store: %s", error->message);
+        conclude(group, false);
         say(group, "rolled back", reason);
 }
 
-static void apply(Group *group, const Options *options) {
-        g_autoptr(GPtrArray) outdated = find_outdated(group);
+static void prove(Group *group, const GPtrArray *containers, const Options *options) {
         g_autoptr(GError) error = NULL;
 
-        if (outdated->len == 0)
+        if (!restart(containers, options->watch, &error)) {
+                roll_back(group, containers, error->message);
                 return;
-        if (!restart(outdated, options->watch, &error))
-                roll_back(group, outdated, error->message);
-        else {
-                remember(group, NULL);
-                say(group, "true", NULL);
         }
+        conclude(group, true);
+        say(group, "true", NULL);
+}
+
+/* Leaves those that run, and says it of the others. */
+static void leave_out_stopped(Group *group) {
+        for (guint i = group->members->len; i > 0; i--) {
+                Member *member = group->members->pdata[i - 1];
+
+                if (runs(member->container))
+                        continue;
+                member->problem = g_strdup("it does not run");
+                g_ptr_array_remove_index(group->members, i - 1);
+        }
+}
+
+/* By now a container may run the new image, or have failed with it. */
+static void resume(Group *group, const Options *options) {
+        g_autoptr(GPtrArray) containers = g_ptr_array_new();
+
+        log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
+        group->is_pulled = true;
+        group->new = g_strdup(group->old);
+        for (guint i = 0; i < group->members->len; i++) {
+                const Member *member = group->members->pdata[i];
+
+                if (!g_str_equal(member->container->active, "inactive"))
+                        g_ptr_array_add(containers, (void *) member->container);
+        }
+        fd_close(&group->lock);
+        prove(group, containers, options);
+}
+
+static bool is_interrupted(const Group *group) {
+        return group->notes.previous && group->old && !g_str_equal(group->notes.previous, group->old);
+}
+
+static void update_running(Group *group, const Options *options, bool is_of_registry) {
+        g_autoptr(GPtrArray) outdated = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if ((is_of_registry && !look(group, &error)) || (!options->dry_run && !pull(group, &error))) {
+                say(group, "failed", error->message);
+                return;
+        }
+        fd_close(&group->lock); /* a start may pull by itself (Pull=always) */
+        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->image);
+        if (!group->new) {
+                say(group, "failed", "the image is not in the store");
+                return;
+        }
+        outdated = find_outdated(group);
+        if (outdated->len > 0 && options->dry_run)
+                say(group, "pending", NULL);
+        else if (outdated->len > 0)
+                prove(group, outdated, options);
+        else
+                conclude(group, true); /* another digest of the same image */
 }
 
 static void update_group(Group *group, const Options *options, bool is_of_registry) {
@@ -249,29 +321,15 @@ static void update_group(Group *group, const Options *options, bool is_of_regist
 
         say(group, "false", NULL);
         group->old = local_find(group->image);
-        if (!find_name(group, &error) || (is_of_registry && !look(group, &error))) {
+        if (!find_name(group, &error))
                 say(group, "failed", error->message);
-                return;
+        else if (is_interrupted(group) && !options->dry_run)
+                resume(group, options);
+        else {
+                leave_out_stopped(group);
+                if (group->members->len > 0)
+                        update_running(group, options, is_of_registry);
         }
-        if (options->dry_run) {
-                g_autoptr(GPtrArray) outdated = NULL;
-
-                group->new = g_strdup(group->digest ? "" : group->old);
-                outdated = find_outdated(group);
-                if (outdated->len > 0)
-                        say(group, "pending", NULL);
-                return;
-        }
-        if (!pull(group, &error)) {
-                say(group, "failed", error->message);
-                return;
-        }
-        fd_close(&group->lock); /* a start may pull by itself (Pull=always) */
-        group->new = local_find(group->image);
-        if (group->new)
-                apply(group, options);
-        else
-                say(group, "failed", "the image is not in the store");
 }
 
 static void update_image(const char *image, GPtrArray *members, const Options *options, bool is_asked_for) {

@@ -9,8 +9,8 @@
 #include "libstart/base/paths.h"
 #include "libstart/image/lock.h"
 
-/* "sha256:" and 64 digits. */
-#define DIGEST_LENGTH 71
+/* Two lines with 64 digits. */
+#define SIZE_MAX_NOTES 255
 
 int image_lock(const char *name, GError **error) {
         g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
@@ -25,15 +25,35 @@ int image_lock(const char *name, GError **error) {
         return fd_steal(&fd);
 }
 
-char *image_lock_rejected(int lock) {
-        char digest[DIGEST_LENGTH + 1];
-        ssize_t n = pread(lock, digest, DIGEST_LENGTH, 0);
-
-        return n == DIGEST_LENGTH && g_str_has_prefix(digest, "sha256:") ? g_strndup(digest, DIGEST_LENGTH) : NULL;
+void image_notes_clear(ImageNotes *notes) {
+        g_clear_pointer(&notes->rejected, g_free);
+        g_clear_pointer(&notes->previous, g_free);
 }
 
-bool image_lock_reject(int lock, const char *digest, GError **error) {
-        if (ftruncate(lock, 0) < 0 || (digest && pwrite(lock, digest, strlen(digest), 0) < 0))
-                return error_set_errno(error, errno, "Cannot write down which image was rolled back");
-        return true;
+/* NAME=VALUE lines. */
+void image_notes_read(int lock, ImageNotes *ret) {
+        char text[SIZE_MAX_NOTES + 1];
+        ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
+        g_auto(GStrv) lines = NULL;
+
+        text[MAX(n, 0)] = '\0';
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                if (g_str_has_prefix(*line, "rejected=sha256:"))
+                        ret->rejected = g_strdup(strchr(*line, '=') + 1);
+                else if (g_str_has_prefix(*line, "previous="))
+                        ret->previous = g_strdup(strchr(*line, '=') + 1);
+        }
+}
+
+bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (notes->rejected)
+                g_string_append_printf(text, "rejected=%s\n", notes->rejected);
+        if (notes->previous)
+                g_string_append_printf(text, "previous=%s\n", notes->previous);
+        return (ftruncate(lock, 0) == 0 && pwrite(lock, text->str, text->len, 0) == (ssize_t) text->len &&
+                fdatasync(lock) == 0) ||
+               error_set_errno(error, errno, "Cannot write down what is known of an image");
 }

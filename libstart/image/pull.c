@@ -83,12 +83,14 @@ char *image_remote_digest(const PullRequest *request, const char *name, GError *
 
 /* Only where there is another to run in its place. */
 static bool is_rejected(const PullRequest *request, const char *name, int lock) {
-        g_autofree char *rejected = image_lock_rejected(lock), *digest = NULL;
+        g_auto(ImageNotes) notes = { 0 };
+        g_autofree char *digest = NULL;
 
-        if (!rejected || pull_is_archive(request))
+        image_notes_read(lock, &notes);
+        if (!notes.rejected || pull_is_archive(request))
                 return false;
         digest = image_remote_digest(request, name, NULL);
-        return g_strcmp0(digest, rejected) == 0;
+        return g_strcmp0(digest, notes.rejected) == 0;
 }
 
 static bool is_policy(const PullRequest *request, const char *policy) {

@@ -129,6 +129,7 @@ static void summary_network_free(void *data) {
 
         g_free(network->name);
         g_free(network->mac);
+        g_free(network->bridge);
         g_array_unref(network->addresses);
         g_free(network);
 }
@@ -174,6 +175,9 @@ static SummaryNetwork *read_network(const char *name, yajl_val options, yajl_val
 
         network->name = g_strdup(name);
         network->mac = g_strdup(get_string(options, "static_mac"));
+        if (g_str_equal(get_string(info, "driver"), "bridge") &&
+            !g_str_equal(get_string(get(info, "options", yajl_t_object), "mode"), "unmanaged"))
+                network->bridge = g_strdup(get_string(info, "network_interface"));
         network->internal = get(info, "internal", yajl_t_true) != NULL;
         network->addresses = g_array_new(FALSE, FALSE, sizeof(IpAddress));
         for (size_t i = 0; i < array_length(addresses); i++) {

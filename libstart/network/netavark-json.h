@@ -46,6 +46,7 @@ typedef struct SetupSummary {
 typedef struct SummaryNetwork {
         char *name;
         char *mac;         /* "" */
+        char *bridge;      /* that netavark makes and removes, or NULL */
         GArray *addresses; /* of IpAddress */
         bool internal;
 } SummaryNetwork;

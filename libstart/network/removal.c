@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "libstart/base/log.h"
+#include "libstart/network/bridge.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/namespace.h"
 #include "libstart/network/netavark.h"
@@ -38,6 +39,18 @@ static void make_whole(const NetworkConf *conf, const char *unit) {
                 (void) netavark_run(conf, "setup", pin, setup, NULL, NULL);
 }
 
+/* Where netavark could not make a network, it does not remove its bridge either. */
+static void remove_bridges(const char *unit) {
+        g_autoptr(SetupSummary) setup = namespace_state_read_summary(unit);
+
+        for (guint i = 0; setup && i < setup->networks->len; i++) {
+                const SummaryNetwork *network = setup->networks->pdata[i];
+
+                if (network->bridge)
+                        bridge_remove_unused(network->bridge);
+        }
+}
+
 /* One that is whole, or was made so. */
 static bool take_down(const NetworkConf *conf, const char *unit, GError **error) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS),
@@ -53,8 +66,11 @@ static bool take_down(const NetworkConf *conf, const char *unit, GError **error)
                 g_clear_error(&problem);
                 gone = netavark_run(conf, "teardown", pin, setup, NULL, &problem);
         }
-        if (!gone)
+        if (!gone) {
                 log_warning("What is left of the network of '%s' may not be all gone: %s", unit, problem->message);
+                (void) namespace_unpin(pin, NULL);
+                remove_bridges(unit);
+        }
         return namespace_state_remove(unit, error);
 }
 

@@ -11,7 +11,7 @@ LAYERS = 'localhost/test/layers:4'
 MAPPED = 'UIDMap=0:100000:65536\nGIDMap=0:200000:65536'
 
 # What keyturnctl(8) promises.
-LIST_KEYS = ['container', 'unit', 'state', 'image', 'image-id', 'created', 'address', 'memory', 'cpu-ms', 'restarts', 'since',
+LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image-id', 'created', 'address', 'memory', 'cpu-ms', 'restarts', 'since',
              'start-ms']
 INSPECT_KEYS = ['container', 'unit', 'source', 'state', 'pid', 'image', 'image-id', 'created', 'store', 'layers', 'command',
                 'user', 'workdir', 'hostname', 'address', 'mounts', 'cgroup', 'memory', 'cpu-ms', 'restarts', 'config']

@@ -122,6 +122,11 @@ def test_ports(machine):
         # The way out, and what a firewall's flush takes away.
         assert enter(machine, 'web', 'ping -c 1 -W 2 192.0.2.2 || busybox ping -c 1 -W 2 192.0.2.2').status == 0
         before = enter(machine, 'web', 'ip -o addr show eth0; ip -o link show eth0').out
+        # A connection that is there stays.
+        machine.run("""rm -f /run/go /run/kept; systemd-run -q --unit=echo-kept -p NetworkNamespacePath=/run/netns/world bash -c \
+            'exec 3<>/dev/tcp/192.0.2.1/8080; touch /run/open; until [ -e /run/go ]; do sleep 0.05; done
+             printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3 >/run/kept'""")
+        machine.wait_for(lambda: machine.run('test -e /run/open', check=False).status == 0)
         machine.run('nft flush ruleset')
         assert ask(machine, '192.0.2.1', 8080, outside) == ''
         machine.run([PROGRAM, 'reload', 'web'])
@@ -129,6 +134,8 @@ def test_ports(machine):
         after = enter(machine, 'web', 'ip -o addr show eth0; ip -o link show eth0').out
         assert [line.split()[3] for line in after.splitlines()[:2]] == [line.split()[3] for line in before.splitlines()[:2]]
         assert 'link/ether' in after and after.split('link/ether')[1].split()[0] == before.split('link/ether')[1].split()[0]
+        machine.run('touch /run/go')
+        machine.wait_for(lambda: machine.run('cat /run/kept', check=False).out == 'hello\n')
         # A port that someone has is not taken from him without a word.
         said = up(machine, 'other', '--network=six', '--publish=127.0.0.1:8080:1', check=False)
         assert said.status == 125 and 'keyturn-network@web.service publishes it' in said.err, said
@@ -211,6 +218,36 @@ def test_addresses(machine):
     finally:
         down(machine, *units, 'fixed')
     machine.run('podman network rm small; rm -f /var/lib/keyturn/leases/*')
+
+
+def test_other_kinds_of_networks(machine):
+    """macvlan, on an interface of the machine's; one without a way out; routes and options."""
+    machine.run('ip link add parent type veth peer name other && ip link set parent up && ip link set other up')
+    machine.run([PROGRAM, 'create', '--name=lan', '--driver=macvlan', '--subnet=10.66.0.0/24', '--gateway=10.66.0.254',
+                 '--ip-range=10.66.0.64/26', '--interface-name=parent'])
+    machine.run([PROGRAM, 'create', '--name=closed', '--internal', '--option=mtu=1400', '--label=a=b',
+                 '--subnet=10.67.0.0/24', '--route=10.5.0.0/16,10.67.0.9'])
+    machine.run([PROGRAM, 'create', '--name=impossible', '--subnet=10.68.0.0/24', '--interface-name=lost',
+                 '--route=10.5.0.0/16,10.99.99.1'])
+    try:
+        up(machine, 'one', '--network=lan')
+        up(machine, 'two', '--network=lan', '--network=closed')
+        assert all(65 <= int(addresses(machine, unit)[0].split('.')[3]) <= 127 for unit in ('one', 'two'))
+        assert enter(machine, 'one', f'busybox ping -c 1 -W 2 {addresses(machine, "two")[0]}').status == 0
+        # Podman's host-gateway is a bridge's, and neither has one that leads out.
+        assert names(machine, 'one')['gateway'] == ['10.66.0.254']
+        assert 'mtu 1400' in enter(machine, 'two', 'ip link show eth1').out
+        assert enter(machine, 'two', 'ip route show default').out.startswith('default via 10.66.0.254 dev eth0')
+        said = machine.run([PROGRAM, 'create', '--name=wrong', '--driver=macvlan', '--option=isolate=true'], check=False)
+        assert 'no such option' in said.err, said
+        # A route that leads nowhere: netavark 1.14 fails behind its bridge, which does not stay.
+        said = up(machine, 'no', '--network=impossible', check=False)
+        assert said.status == (125 if machine.suite == 'trixie' else 0), said
+        down(machine, 'no')
+        assert machine.run('ip link show lost', check=False).status != 0
+    finally:
+        down(machine, 'one', 'two')
+        machine.run('ip link del parent', check=False)
 
 
 def test_podman_beside(machine):

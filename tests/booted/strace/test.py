@@ -63,13 +63,14 @@ def written_path(call, arguments):
 
 def is_in_new_mount(call, arguments, result, descriptors):
     """Whether the call's path is below a mount that libstart has made and attached nowhere: to write there leaves
-    nothing on the host. `descriptors` are those of such mounts and of what was opened below them."""
+    nothing on the host, but for the mount points in a directory of Rootfs=, which is the container's own.
+    `descriptors` are those of such mounts and of what was opened below them."""
     directory = re.match(r'(?:"[^"]*", )?(\d+)<', arguments) if call == 'symlinkat' else re.match(r'(\d+)<', arguments)
     inside = bool(directory) and directory[1] in descriptors and not arguments[directory.end():].count('"/')
     opened = re.match(r'(\d+)', result)
     if call == 'close' and directory:
         descriptors.discard(directory[1])
-    elif opened and (call == 'fsmount' or (call == 'openat' and inside)):
+    elif opened and (call in ('fsmount', 'open_tree') or (call == 'openat' and inside)):
         descriptors.add(opened[1])
     return inside
 

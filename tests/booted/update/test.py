@@ -23,9 +23,9 @@ def prepare(machine, *names, keys='', policy='registry', more=''):
     machine.run(f'systemctl start {" ".join(names) or "one"}')
 
 
-def update(machine, *words, status=0):
+def update(machine, *words, status=0, watch=1):
     """What is said of each container: its name -> its line."""
-    done = machine.run(['keyturnctl', 'update', '--json', '--watch=1', *words], check=False)
+    done = machine.run(['keyturnctl', 'update', '--json', f'--watch={watch}', *words], check=False)
     assert done.status == status, done
     return {line['unit'].removesuffix('.service'): line for line in json.loads(done.out)}
 
@@ -57,7 +57,7 @@ def test_a_new_image_is_pulled_and_started(machine):
 def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
     prepare(machine)
     before = registry.images(machine)
-    for turn in range(2):
+    for turn in range(1):
         for bad, cmd in BAD.items():
             registry.push(machine, 'app:1', cmd, env=[f'IS={bad}-{turn}'], size=100000)
             line = update(machine, status=1)['one']
@@ -112,6 +112,23 @@ def test_health_decides(machine):
     registry.push(machine, 'app:1', env=['IS=well'])
     assert update(machine)['one']['updated'] == 'true'
     assert (runs(machine), runs(machine, 'two')) == ('well', 'well')
+
+
+def test_an_interrupted_update_is_ended_by_the_next_one(machine):
+    """It is killed when the new image has the name, and nobody knows yet whether that works."""
+    for env, cmd, updated, status, image in (('bad', ['sh', '-c', 'sleep 3; exit 1'], 'rolled back', 1, 'first'),
+                                             ('good', ['sleep', '1000'], 'true', 0, 'good')):
+        prepare(machine)
+        registry.push(machine, 'app:1', cmd, env=[f'IS={env}'])
+        first = machine.show('one', 'MainPID')
+        # It waits for READY=1 of the start job, or watches: in both cases the new image is in its place.
+        machine.run('systemd-run -q --collect --unit=killed keyturnctl update --watch=60')
+        machine.wait_for(lambda: machine.show('one', 'MainPID') not in ('0', first))
+        machine.run('systemctl kill -s KILL killed', check=False)
+        if env == 'bad':
+            machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'failed')
+        assert update(machine, status=status, watch=5)['one']['updated'] == updated
+        assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', image)
 
 
 def test_a_local_image(machine):
