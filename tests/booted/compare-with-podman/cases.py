@@ -376,6 +376,48 @@ CASES = {
         Network=none
         HostName=me
     ''',
+    # As others write them.
+    'environment-escapes': r'''
+        Environment="TAB=a\tb" "NL=a\nb" "HEX=\x41" "U=\u00e9" BS=a\\b "Q=say \"hi\""
+    ''',
+    'environment-continued': '''
+        Environment=A=1 \\
+          B=2 \\
+          # a comment between
+          C=3
+    ''',
+    'environment-files': '''
+        EnvironmentFile=/etc/compare.env
+        EnvironmentFile=/etc/compare.env
+        Environment=NOVALUE
+    ''',
+    'relabelled-volumes': '''
+        Volume=/srv/compare:/data:Z
+        Volume=/srv/compare/file:/data2/file:ro,noexec,nosuid
+        Volume=/srv/compare:/data5:rbind,dev,suid,exec
+    ''',
+    'tmpfs-of-usual-places': '''
+        Tmpfs=/run
+        Tmpfs=/tmp:rw,size=64m,mode=1777
+    ''',
+    'read-only-with-mounts': '''
+        ReadOnly=true
+        Tmpfs=/tmp:size=1m
+        Volume=/srv/compare:/run/data
+    ''',
+    'options-of-podman-run': '''
+        PodmanArgs="--security-opt" "no-new-privileges" --security-opt=mask=/proc/cpuinfo --cap-drop=all --group-add 99
+        PodmanArgs=--userns=host --workdir=/tmp
+    ''',
+    'scheduling': {'container': '', 'more': '''
+        [Service]
+        CPUSchedulingPolicy=fifo
+        CPUSchedulingPriority=5
+        CPUAffinity=0
+        OOMScoreAdjust=-500
+        IOSchedulingClass=best-effort
+        IOSchedulingPriority=2
+    '''},
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

@@ -219,9 +219,10 @@ def test_cdi_in_yaml(machine):
         machine.run('mv /run/keyturn-cdi /usr/lib/keyturn/')
         assert said == ['/dev/front/log.644.6', 'each.one', '0 77', 'of the vendor', 'reads'], said
         assert '"bundle":"/run/keyturn/once"' in machine.read('/run/cdi-hook')
-        podman = machine.run(['podman', 'run', '--rm', '--network=host', '--device=vendor.com/yaml=0', BUSYBOX, 'sh', '-c',
-                              look.replace('%%', '%').replace('$$', '$')], check=False)
-        assert said == podman.out.splitlines(), podman
+        if machine.suite == 'trixie':  # Debian 12's Podman does not know this version
+            podman = machine.run(['podman', 'run', '--rm', '--network=host', '--device=vendor.com/yaml=0', BUSYBOX, 'sh', '-c',
+                                  look.replace('%%', '%').replace('$$', '$')], check=False)
+            assert said == podman.out.splitlines(), podman
         # Changed since: not the copy, though the unit has run.
         machine.write('/etc/cdi/vendor.yaml', YAML.replace('CAM=one', 'CAM=two'))
         assert 'each.two' in once(machine, look, 'AddDevice=vendor.com/yaml=0')
