@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
 
+#include "generator/verify/place.h"
 #include "tests/unit/test-main.h"
-#include "verify/place.h"
 
 static const struct {
         const char *text, *message;

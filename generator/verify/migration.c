@@ -3,9 +3,9 @@
 
 #include "generator/key.h"
 #include "generator/names.h"
+#include "generator/verify/migration.h"
 #include "libstart/base/printable.h"
 #include "libstart/ctl/table.h"
-#include "verify/migration.h"
 
 typedef enum Verdict {
         VERDICT_WORKS,

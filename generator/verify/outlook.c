@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "generator/verify/image-users.h"
+#include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/mount-request.h"
@@ -14,8 +16,6 @@
 #include "libstart/store/podman-secrets.h"
 #include "libstart/store/reference.h"
 #include "libstart/store/store-conf.h"
-#include "verify/image-users.h"
-#include "verify/outlook.h"
 
 void outlook_init(Outlook *outlook, const char *root) {
         g_autofree char *podman = g_strconcat(root, "/usr/bin/podman", NULL);

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "generator/verify/generation.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/printable.h"
-#include "verify/generation.h"
 
 static void made_unit_free(void *data) {
         MadeUnit *unit = data;

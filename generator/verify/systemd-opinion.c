@@ -2,9 +2,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "generator/verify/systemd-opinion.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "verify/systemd-opinion.h"
 
 /* keyturn's own programs need not be installed where files are written. */
 static char *replace_programs(const char *text) {

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "verify/place.h"
+#include "generator/verify/place.h"
 
 static const char *skip_blanks(const char *text) {
         return text + strspn(text, " \t");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "verify/generation.h"
+#include "generator/verify/generation.h"
 
 /* What is right in a file and will hurt all the same: on this machine (or in the tree below root), as it is now. */
 

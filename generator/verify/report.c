@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/verify/place.h"
+#include "generator/verify/report.h"
 #include "libstart/base/printable.h"
 #include "libstart/ctl/table.h"
-#include "verify/place.h"
-#include "verify/report.h"
 
 static void remark_clear(void *data) {
         Remark *remark = data;

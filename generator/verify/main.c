@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "generator/names.h"
+#include "generator/verify/generation.h"
+#include "generator/verify/migration.h"
+#include "generator/verify/outlook.h"
+#include "generator/verify/report.h"
+#include "generator/verify/systemd-opinion.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "verify/generation.h"
-#include "verify/migration.h"
-#include "verify/outlook.h"
-#include "verify/report.h"
-#include "verify/systemd-opinion.h"
 
 /* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images, which
  * the generator must never need. */

@@ -2,10 +2,10 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include "generator/verify/image-users.h"
 #include "libstart/base/error.h"
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
-#include "verify/image-users.h"
 
 /* Is what lower layers have at this directory hidden? */
 static bool is_opaque(const char *directory) {

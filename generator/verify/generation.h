@@ -2,8 +2,8 @@
 #pragma once
 
 #include "generator/load.h"
+#include "generator/verify/report.h"
 #include "libstart/option/launch-args.h"
-#include "verify/report.h"
 
 /* What became of one file. */
 typedef struct MadeUnit {
