@@ -14,8 +14,15 @@ static void source_clear(void *data) {
         g_free(((MountSource *) data)->path);
 }
 
-static void published_clear(void *data) {
-        g_free(((PublishedPort *) data)->text);
+static void noted_clear(void *data) {
+        g_free(((Noted *) data)->text);
+}
+
+static GArray *new_notes(void) {
+        GArray *notes = g_array_new(FALSE, FALSE, sizeof(Noted));
+
+        g_array_set_clear_func(notes, noted_clear);
+        return notes;
 }
 
 Container *container_new(const SourceFile *source, char *service_name, const UnitNames *names) {
@@ -23,13 +30,17 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
 
         container->source = source;
         container->names = names;
+        container->section = "Container";
         container->service = service_new(service_name, source->unit);
         container->args = launch_args_new();
         container->findings = g_ptr_array_new_with_free_func(finding_free);
         container->sources = g_array_new(FALSE, FALSE, sizeof(MountSource));
         g_array_set_clear_func(container->sources, source_clear);
-        container->published = g_array_new(FALSE, FALSE, sizeof(PublishedPort));
-        g_array_set_clear_func(container->published, published_clear);
+        container->networks = new_notes();
+        container->network_wishes = new_notes();
+        container->network_services = g_ptr_array_new_with_free_func(g_free);
+        container->published = new_notes();
+        container->tool_words = g_ptr_array_new_with_free_func(g_free);
         container->podman_args = g_ptr_array_new_with_free_func(g_free);
         container->podman_lines = g_ptr_array_new();
         container->global_args = g_ptr_array_new_with_free_func(g_free);
@@ -46,7 +57,14 @@ void container_free(Container *container) {
         launch_args_free(container->args);
         g_ptr_array_unref(container->findings);
         g_array_unref(container->sources);
+        g_array_unref(container->networks);
+        g_array_unref(container->network_wishes);
+        g_ptr_array_unref(container->network_services);
         g_array_unref(container->published);
+        g_free(container->network_unit);
+        g_free(container->network_file);
+        if (container->network_text)
+                g_string_free(container->network_text, TRUE);
         g_ptr_array_unref(container->podman_args);
         g_ptr_array_unref(container->podman_lines);
         g_ptr_array_unref(container->global_args);
@@ -54,6 +72,11 @@ void container_free(Container *container) {
         g_ptr_array_unref(container->remap);
         g_ptr_array_unref(container->reload_cmd);
         g_free(container->image);
+        g_free(container->pull);
+        g_ptr_array_unref(container->tool_words);
+        g_free(container->wanted_image);
+        service_free(container->puller);
+        unit_file_free(container->puller_unit);
         g_free(container->rootfs);
         g_free(container->user);
         g_free(container->group);
@@ -61,6 +84,7 @@ void container_free(Container *container) {
         g_free(container->pids_limit);
         g_free(container->memory);
         g_free(container->memory_swap);
+        g_free(container->share);
         g_free(container);
 }
 

@@ -23,11 +23,11 @@ typedef struct MountSource {
         bool writable; /* for the payload; also where only systemd can tell */
 } MountSource;
 
-/* What PublishPort= says, and where. */
-typedef struct PublishedPort {
+/* What a key says, and where. */
+typedef struct Noted {
         char *text;
         const UnitLine *line;
-} PublishedPort;
+} Noted;
 
 /* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
 typedef struct Container {
@@ -35,14 +35,26 @@ typedef struct Container {
         const UnitNames *names; /* what other files make */
         Service *service;
         LaunchArgs *args;
-        GPtrArray *findings; /* of Finding; for readers: container_findings() */
-        bool is_refused;     /* there is a problem among them, and so no service */
-        GArray *sources;     /* of MountSource: source_paths_find() */
+        GPtrArray *findings;         /* of Finding; for readers: container_findings() */
+        const char *section;         /* of the file, that describes it: "Container" or "Pod" */
+        const struct KeyTable *keys; /* of that section */
+        bool is_refused;             /* there is a problem among them, and so no service */
+        GArray *sources;             /* of MountSource: source_paths_find() */
 
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
+        bool is_image_made;    /* by a .image or .build file */
+        char *pull;            /* when it is pulled: missing, newer, always or never; NULL: the file does not say */
+        GPtrArray *tool_words; /* of char*: options of keyturn-image */
+        char *wanted_image;    /* where an image of this name is there, nothing has to be brought; or NULL */
+        bool is_offline;       /* [Quadlet] DefaultDependencies=false */
+        Service *puller;       /* the service that pulls, or NULL */
+        UnitFile *puller_unit; /* for it: empty */
         char *user, *group;
-        GArray *published; /* of PublishedPort */
+        GArray *networks, *network_wishes,
+                *published;          /* of Noted: networks that are made for it, what it asks of them
+                                                        * (NAME=VALUE), ports */
+        GPtrArray *network_services; /* of char*: those that make these networks */
         GPtrArray *podman_args,
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
@@ -53,9 +65,16 @@ typedef struct Container {
         char *pids_limit, *memory; /* as systemd writes them */
         char *memory_swap;         /* the same, of memory and swap together */
         guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
-        bool has_network;          /* the file itself says which */
+        bool has_network;          /* the file itself says which, or means the one that Podman would take */
+        char *network_unit;        /* makes the network ahead; or NULL */
+        char *network_file;        /* what is written beside the service, and makes the network ahead; or NULL */
+        GString *network_text;     /* and its content */
         bool volatile_tmp;
-        bool is_early;                    /* [Keyturn] Early= */
+        bool is_early;         /* [Keyturn] Early= */
+        bool has_log_fields;   /* [Keyturn] LogFields= */
+        const SourceFile *pod; /* Pod=, or NULL */
+        char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
+        bool stays;            /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
 } Container;
 

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
+#include "generator/health.h"
+#include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/network.h"
+#include "generator/pod-join.h"
 #include "generator/podman-args.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
@@ -40,21 +44,25 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
                    Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
 
+        container->keys = &keys_container;
         container_add_syntax_problems(container);
-        if (!unit_file_section(source->unit, "Container")) {
-                miss_section(container);
-                return container;
-        }
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
-        keys_container_finish(container);
-        podman_args_apply(container);
+        if (unit_file_section(source->unit, "Container"))
+                keys_container_finish(container);
+        else
+                miss_section(container);
+        podman_args_apply(container, NULL);
+        health_finish(container);
         user_namespace_finish(container);
+        pod_join(container, conf);
         source_paths_find(container);
         network_finish(container, conf);
+        image_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
+        network_unit_finish(container);
         hooks_finish(container, hooks);
         sections_unit(container);
         sections_service(container);

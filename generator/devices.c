@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
 #include "generator/hooks.h"
+#include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/user-spec.h"
@@ -20,6 +21,17 @@ bool devices_check(const LaunchArgs *args, GError **error) {
                 if (!check(args->devices->pdata[i], error))
                         return false;
         return true;
+}
+
+bool devices_have_cdi(const LaunchArgs *args) {
+        bool found = false;
+
+        for (guint i = 0; i < args->devices->len && !found; i++) {
+                g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(args->devices->pdata[i], NULL);
+
+                found = request && request->kind == DEVICE_CDI;
+        }
+        return found;
 }
 
 static bool is_known_ahead(const char *value) {
@@ -90,8 +102,13 @@ static void check_privileged(Container *container) {
                 { "SecurityLabelLevel", "no SELinux label" },
                 { "SecurityLabelFileType", "no SELinux label" },
         };
-        bool refused = false;
+        bool refused = user_namespace_is_own(container->args);
 
+        if (refused)
+                container_problem(
+                        container, container_line(container, "Container", "PodmanArgs"),
+                        "--privileged gives no devices in a user namespace: leave out one of the two, or name "
+                        "the devices in AddDevice= and the capabilities in AddCapability=");
         for (size_t i = 0; i < G_N_ELEMENTS(kept); i++) {
                 const UnitLine *line = container_line(container, "Container", kept[i].key);
 

@@ -10,5 +10,8 @@ bool devices_check(const LaunchArgs *args, GError **error);
 
 bool handle_group_add(Container *container, const Key *key, const Value *value, GError **error);
 
+/* Does one of the options name a device of CDI? */
+bool devices_have_cdi(const LaunchArgs *args);
+
 /* DevicePolicy= and DeviceAllow= of the service, for the devices of container->args, which are checked. */
 void devices_service(Container *container);

@@ -17,11 +17,11 @@ struct FiltersNeeded {
         GHashTable *checked;   /* profile -> what is wrong with it, or "" */
 };
 
-FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path) {
+FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path, bool for_image) {
         FiltersNeeded *filters = g_new0(FiltersNeeded, 1);
 
         filters->root_path = root_path;
-        filters->available = tree->is_foreign ? CAPABILITY_ALL : bounding_set_read();
+        filters->available = tree->is_foreign || for_image ? CAPABILITY_ALL : bounding_set_read();
         filters->needed = g_ptr_array_new_with_free_func((GDestroyNotify) seccomp_request_free);
         filters->checked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return filters;

@@ -11,7 +11,7 @@
  * before the first container starts. */
 typedef struct FiltersNeeded FiltersNeeded;
 
-FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path);
+FiltersNeeded *filters_needed_new(const Tree *tree, const char *root_path, bool for_image);
 void filters_needed_free(FiltersNeeded *filters);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FiltersNeeded, filters_needed_free)
 

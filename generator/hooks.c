@@ -111,6 +111,10 @@ void hooks_finish(Container *container, Hooks *hooks) {
         }
 }
 
+bool hooks_are_there(Hooks *hooks) {
+        return !find_known(hooks) || hooks->known->len > 0;
+}
+
 bool hooks_may_add_devices(const Container *container) {
         return container->hook_stages & 1U << HOOK_PRECREATE;
 }

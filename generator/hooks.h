@@ -19,3 +19,6 @@ bool hooks_may_add_devices(const Container *container);
 
 /* ExecStopPost= of the service, for the hooks that are run after the end. */
 void hooks_service(Container *container);
+
+/* Are there any on the machine? Also true where that cannot be known. */
+bool hooks_are_there(Hooks *hooks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/images.h"
 #include "generator/keys-container.h"
 #include "libstart/base/error.h"
 
@@ -25,12 +26,13 @@ bool handle_group(Container *container, const Key *key, const Value *value, GErr
 }
 
 bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
-        set_string(&container->image, value->text);
-        if (g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s' is a unit that pulls or builds, which keyturn does not do: name the image",
-                                 value->text);
-        return true;
+        container->is_image_made = g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build");
+        g_free(container->image);
+        container->image = container->is_image_made ? image_refer(container, value->text, error) : NULL;
+        if (container->image)
+                return true;
+        container->image = g_strdup(value->text);
+        return !container->is_image_made;
 }
 
 /* DIR[:O|:idmap]; what systemd expands is left for libstart to check. */
@@ -68,9 +70,7 @@ bool handle_notify(Container *container, const Key *key, const Value *value, GEr
         bool notify;
 
         if (g_ascii_strcasecmp(value->text, "healthy") == 0)
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "health checks are not in this version of keyturn; use yes where the payload itself "
-                                 "says READY=1, else no");
+                return key_set_option(container, "sdnotify", "healthy", error);
         if (!key_parse_boolean(value->text, &notify, error))
                 return false;
         return !notify || key_set_option(container, "sdnotify", "container", error);

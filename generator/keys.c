@@ -5,11 +5,14 @@
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/early.h"
+#include "generator/images.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
+#include "generator/log-fields.h"
 #include "generator/misplaced-keys.h"
 #include "generator/network.h"
+#include "generator/pods.h"
 #include "generator/reload.h"
 #include "generator/source-path.h"
 #include "generator/user-namespace.h"
@@ -224,6 +227,8 @@ static void refuse(Container *container, const Key *key, const UnitLine *line) {
 
 /* The first of the n lines of a key that counts. */
 static guint first_line(const Assignment *lines, guint n, Read read) {
+        if (n == 0)
+                return 0;
         switch (read) {
         case READ_LAST:
         case READ_LAST_SET:
@@ -236,6 +241,37 @@ static guint first_line(const Assignment *lines, guint n, Read read) {
                                 return i;
                 return 0;
         }
+}
+
+/* Those of one key, in the order of the file. */
+static GArray *find_lines(const UnitSection *section, const Key *key) {
+        GArray *lines = g_array_new(FALSE, FALSE, sizeof(Assignment));
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                Assignment assignment = { key, &g_array_index(section->lines, UnitLine, i) };
+
+                if (g_strcmp0(assignment.line->key, key->name) == 0)
+                        g_array_append_val(lines, assignment);
+        }
+        return lines;
+}
+
+GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name) {
+        const UnitSection *section = unit_file_section(container->source->unit, table->section);
+        const Key *key = bsearch(name, table->keys, table->n_keys, sizeof *key, compare_key);
+        g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(Value)), lines = NULL;
+        GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+
+        g_return_val_if_fail(key, texts);
+        g_array_set_clear_func(values, value_clear);
+        lines = find_lines(section, key);
+        for (guint i = first_line((const Assignment *) lines->data, lines->len, key->read); i < lines->len; i++)
+                (void) read_line(values, g_array_index(lines, Assignment, i).line, key->read, NULL);
+        if (key->read == READ_PAIRS)
+                sort_pairs(values);
+        for (guint i = 0; i < values->len; i++)
+                g_ptr_array_add(texts, g_strdup(g_array_index(values, Value, i).text));
+        return texts;
 }
 
 /* `values` is memory to use. */
@@ -287,7 +323,7 @@ void keys_apply(Container *container, const KeyTable *table) {
 
 bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line,
                       GError **error) {
-        const Key *key = bsearch(name, keys_container.keys, keys_container.n_keys, sizeof *key, compare_key);
+        const Key *key = bsearch(name, container->keys->keys, container->keys->n_keys, sizeof *key, compare_key);
         Value value = { .text = (char *) text, .line = line };
         bool flag;
 
@@ -313,9 +349,8 @@ bool handle_option(Container *container, const Key *key, const Value *value, GEr
 /* As AutoUpdate=, which with Podman is this label and nothing else. */
 static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
         static const char name[] = "io.containers.autoupdate=";
-        static const char *const nothing[] = { "", "disabled", "none", NULL };
 
-        if (g_str_has_prefix(value->text, name) && !g_strv_contains(nothing, value->text + strlen(name)))
+        if (g_str_has_prefix(value->text, name))
                 return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
         return key_set_option(container, "label", value->text, error);
 }
@@ -356,7 +391,7 @@ static char *find_source(Container *container, const char *source, bool *ret_no_
         return volume_refer(container, source, ret_no_copy, error);
 }
 
-static bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
         g_autofree char *source = NULL, *resolved = NULL;
         bool no_copy;
@@ -405,10 +440,6 @@ static bool handle_mount(Container *container, const Key *key, const Value *valu
  */
 
 /* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
-#define NOT_YET "not in this version of keyturn; "
-#define NO_BRIDGE "containers have the host's network or none, so there is no bridge; "
-#define NO_PULL "keyturn never pulls an image; "
-#define NO_HEALTH NOT_YET "use a timer and a service of your own, or WatchdogSec= in [Service] with Notify=true"
 
 /* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
 static const Key container_keys[] = {
@@ -417,8 +448,7 @@ static const Key container_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
         { "Annotation", READ_PAIRS, handle_option, "annotation" },
         { "AppArmor", READ_LAST, handle_apparmor, NULL },
-        { "AutoUpdate", READ_LAST, NULL, NO_PULL "remove the key and update images with Podman",
-          .fine = "none disabled" },
+        { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
         { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
           .fine = "split" },
         { "ContainerName", READ_LAST, handle_option, "name" },
@@ -437,24 +467,24 @@ static const Key container_keys[] = {
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
         { "GroupAdd", READ_LINES, handle_group_add, NULL },
-        { "HealthCmd", READ_LAST, NULL, NO_HEALTH, .fine = "none" },
-        { "HealthInterval", READ_LAST, NULL, NO_HEALTH },
-        { "HealthLogDestination", READ_LAST, NULL, NO_HEALTH },
-        { "HealthMaxLogCount", READ_LAST, NULL, NO_HEALTH },
-        { "HealthMaxLogSize", READ_LAST, NULL, NO_HEALTH },
-        { "HealthOnFailure", READ_LAST, NULL, NO_HEALTH },
-        { "HealthRetries", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartPeriod", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupCmd", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupInterval", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupRetries", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupSuccess", READ_LAST, NULL, NO_HEALTH },
-        { "HealthStartupTimeout", READ_LAST, NULL, NO_HEALTH },
-        { "HealthTimeout", READ_LAST, NULL, NO_HEALTH },
+        { "HealthCmd", READ_LAST, handle_option, "health-cmd" },
+        { "HealthInterval", READ_LAST, handle_option, "health-interval" },
+        { "HealthLogDestination", READ_LAST, handle_option, "health-log-destination" },
+        { "HealthMaxLogCount", READ_LAST, handle_option, "health-max-log-count" },
+        { "HealthMaxLogSize", READ_LAST, handle_option, "health-max-log-size" },
+        { "HealthOnFailure", READ_LAST, handle_option, "health-on-failure" },
+        { "HealthRetries", READ_LAST, handle_option, "health-retries" },
+        { "HealthStartPeriod", READ_LAST, handle_option, "health-start-period" },
+        { "HealthStartupCmd", READ_LAST, handle_option, "health-startup-cmd" },
+        { "HealthStartupInterval", READ_LAST, handle_option, "health-startup-interval" },
+        { "HealthStartupRetries", READ_LAST, handle_option, "health-startup-retries" },
+        { "HealthStartupSuccess", READ_LAST, handle_option, "health-startup-success" },
+        { "HealthStartupTimeout", READ_LAST, handle_option, "health-startup-timeout" },
+        { "HealthTimeout", READ_LAST, handle_option, "health-timeout" },
         { "HostName", READ_LAST, handle_option, "hostname" },
         { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
-        { "IP", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
-        { "IP6", READ_LAST, NULL, NO_BRIDGE "remove the key: the host's addresses are the container's" },
+        { "IP", READ_LAST, handle_ip, "ip" },
+        { "IP6", READ_LAST, handle_ip, "ip6" },
         { "Image", READ_LAST, handle_image, NULL },
         { "Label", READ_PAIRS, handle_label, NULL },
         { "LogDriver", READ_LAST, handle_option, "log-driver" },
@@ -463,15 +493,14 @@ static const Key container_keys[] = {
         { "Memory", READ_LAST, handle_memory, NULL },
         { "Mount", READ_ARGS, handle_mount, NULL },
         { "Network", READ_LINES, handle_network, NULL },
-        { "NetworkAlias", READ_LINES, NULL, NO_BRIDGE "remove the key" },
+        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
         { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
         { "Notify", READ_LAST, handle_notify, NULL },
         { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
-        { "Pod", READ_LAST, NULL, "keyturn makes no pods; let each container be a service, Network=host joins them" },
+        { "Pod", READ_LAST, handle_pod, NULL },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, NULL, NO_PULL "remove the key and pull with Podman or when the system is built",
-          .fine = "missing never" },
+        { "Pull", READ_LAST, handle_pull, NULL },
         { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
         { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
         { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
@@ -480,8 +509,8 @@ static const Key container_keys[] = {
         { "RemapUid", READ_WORDS, handle_remap, "uid" },
         { "RemapUidSize", READ_LAST, handle_remap, "size" },
         { "RemapUsers", READ_LAST, handle_remap, "users" },
-        { "Retry", READ_LAST, NULL, NO_PULL "remove the key" },
-        { "RetryDelay", READ_LAST, NULL, NO_PULL "remove the key" },
+        { "Retry", READ_LAST, handle_retry, NULL },
+        { "RetryDelay", READ_LAST, handle_retry_delay, NULL },
         { "Rootfs", READ_LAST, handle_rootfs, NULL },
         { "RunInit", READ_BOOLEAN, handle_option, "init" },
         { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
@@ -493,7 +522,7 @@ static const Key container_keys[] = {
         { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "ShmSize", READ_LAST, handle_option, "shm-size" },
-        { "StartWithPod", READ_BOOLEAN, NULL, "keyturn makes no pods; remove the key", .fine = "false true" },
+        { "StartWithPod", READ_BOOLEAN, handle_nothing, NULL }, /* for the pod */
         { "StopSignal", READ_LAST, handle_option, "stop-signal" },
         { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
         { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
@@ -513,9 +542,14 @@ static const Key container_keys[] = {
 
 const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
 
-/* In Podman it switches off dependencies on network-online.target, which keyturn never adds. */
+/* In Podman it switches off dependencies on network-online.target. Only what pulls an image waits for that. */
+static bool handle_default_dependencies(Container *container, const Key *key, const Value *value, GError **error) {
+        container->is_offline = g_str_equal(value->text, "false");
+        return true;
+}
+
 static const Key quadlet_keys[] = {
-        { "DefaultDependencies", READ_BOOLEAN, handle_nothing, NULL },
+        { "DefaultDependencies", READ_BOOLEAN, handle_default_dependencies, NULL },
 };
 
 const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_keys) };
@@ -523,6 +557,7 @@ const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_ke
 /* keyturn's own. Podman copies the section and does not read it. */
 static const Key keyturn_keys[] = {
         { "Early", READ_LAST, handle_early, NULL },
+        { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
         { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
         { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
 };

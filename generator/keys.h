@@ -20,14 +20,17 @@ extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
  * the container's findings. Nothing happens where the file has no such section. */
 void keys_apply(Container *container, const KeyTable *table);
 
-/* Give a value to a key of [Container] as an option of podman run, in `line`, says it. Booleans are true and false. */
+/* The values of one key, which are right or have been found wrong by keys_apply(). Transfer full, of char*. */
+GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name);
+
+/* Give a value to a key of container->keys as an option of podman run, in `line`, says it. Booleans are true and false. */
 bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line, GError **error);
 
 /* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */
 bool keys_is_slip(const char *name, const char *meant);
 
-/* The handler of a key that is an option of libstart: key->text names it. */
-KeyHandler handle_option;
+/* The handler of a key that is an option of libstart: key->text names it. And that of Volume=. */
+KeyHandler handle_option, handle_volume;
 
 /* `path`, resolved against the directory unless it is absolute or begins with a specifier. Transfer full. */
 char *key_resolve_path(const char *directory, const char *path);

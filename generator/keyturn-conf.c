@@ -8,7 +8,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/network-mode.h"
+#include "libstart/option/pull-policy.h"
 #include "libstart/option/storage-option.h"
 
 /* The first keyturn.conf counts. /run is not searched: /run/keyturn holds the containers' state. */
@@ -16,12 +16,13 @@ static const char *const directories[] = { "/etc/keyturn", KEYTURN_LIBDIR };
 
 static const struct {
         const char *name;
-        const char *limit;    /* of --storage-opt; NULL: a network */
+        const char *limit;    /* of --storage-opt; NULL: something else */
         const char *built_in; /* NULL: libstart's */
 } settings[N_SETTINGS] = {
         [SETTING_NETWORK] = { "DefaultNetwork", NULL, "host" },
         [SETTING_LAYER_SIZE] = { "DefaultWritableLayerSize", "size", NULL },
         [SETTING_LAYER_INODES] = { "DefaultWritableLayerInodes", "inodes", NULL },
+        [SETTING_PULL] = { "DefaultPull", NULL, "never" },
 };
 
 typedef struct Problem {
@@ -72,15 +73,24 @@ void keyturn_conf_free(KeyturnConf *conf) {
         g_free(conf);
 }
 
+static bool check_network(const char *value, GError **error) {
+        static const char *const networks[] = { "bridge", "host", "none", NULL };
+
+        return g_strv_contains(networks, value) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "network '%s' is not supported: use host (the machine's own network), bridge (Podman's "
+                         "default) or none (loopback only)",
+                         value);
+}
+
 static bool check(Setting setting, const char *value, GError **error) {
         g_autofree char *option = NULL;
         StorageLimits limits = { 0 };
-        NetworkChoice mode;
 
+        if (setting == SETTING_PULL)
+                return pull_policy_check(value, error);
         if (!settings[setting].limit)
-                return network_mode_parse(value, &mode, error) &&
-                       (!mode.of || error_set(error, KT_ERROR_UNSUPPORTED,
-                                              "'%s' is for one container: write host or none", value));
+                return check_network(value, error);
         option = g_strconcat(settings[setting].limit, "=", value, NULL);
         return storage_option_parse(option, &limits, error);
 }
@@ -162,7 +172,7 @@ static void apply_section(KeyturnConf *conf, const UnitSection *section) {
                         set(conf, setting, line);
                 else
                         add_problem(conf, line,
-                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, "
+                                    "'%s=': unknown key in [%s]; keyturn.conf has DefaultNetwork=, DefaultPull=, "
                                     "DefaultWritableLayerSize= and DefaultWritableLayerInodes= in [Keyturn]",
                                     line->key, section->name);
         }

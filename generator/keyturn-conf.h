@@ -15,9 +15,10 @@ void keyturn_conf_free(KeyturnConf *conf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyturnConf, keyturn_conf_free)
 
 typedef enum Setting {
-        SETTING_NETWORK,      /* "host" or "none" */
+        SETTING_NETWORK,      /* "bridge", "host" or "none" */
         SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/option/storage-option.h */
         SETTING_LAYER_INODES, /* a number */
+        SETTING_PULL,         /* "missing", "newer", "always" or "never" */
         N_SETTINGS,
 } Setting;
 

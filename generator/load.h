@@ -13,7 +13,7 @@ typedef struct SourceFile {
         char *path;      /* in the tree: "/etc/containers/systemd/foo.container" */
         char *directory; /* of the file, with all links resolved; in the tree */
         bool is_masked;  /* empty, or a link to /dev/null */
-        UnitFile *unit;  /* with drop-ins; only of .container and .volume files that could be read */
+        UnitFile *unit;  /* with drop-ins; only of files that make services, and could be read */
         GError *error;   /* why it could not be read; begins with a path. It still hides those of its name */
 } SourceFile;
 

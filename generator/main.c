@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,22 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/filters-needed.h"
+#include "generator/health.h"
+#include "generator/image-units.h"
+#include "generator/images.h"
+#include "generator/keys-build.h"
+#include "generator/keys-image.h"
+#include "generator/keys-network.h"
+#include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
+#include "generator/machine-conf.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/prefetch.h"
+#include "generator/refused.h"
 #include "generator/secrets.h"
 #include "generator/untrusted-paths.h"
+#include "generator/user-namespace.h"
 #include "generator/writer.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -21,7 +33,9 @@
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
-static bool arg_dry_run = false;
+#define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
+
+static bool arg_alone = false, arg_dry_run = false, arg_install = false;
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL;
 
@@ -32,6 +46,7 @@ typedef struct Run {
         Hooks *hooks;
         FiltersNeeded *filters;
         UntrustedPaths *untrusted;
+        MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
         bool has_unit; /* at least one was made */
@@ -82,7 +97,10 @@ static bool is_left(Run *run, const Container *container) {
 
 /* Where the units will be found; absolute. Transfer full. */
 static char *output_directory(const Run *run) {
-        const char *directory = arg_dry_run ? "/run/systemd/generator" : run->beside_podman ? arg_early : arg_normal;
+        const char *directory = arg_install        ? KEYTURN_UNITDIR :
+                                arg_dry_run        ? "/run/systemd/generator" :
+                                run->beside_podman ? arg_early :
+                                                     arg_normal;
 
         return g_canonicalize_filename(directory, NULL);
 }
@@ -117,14 +135,37 @@ static void put_environment(Run *run, const Container *container) {
         writer_put_file(run->writer, container->source->path, name, readers, list);
 }
 
+static void put_user_namespace(Run *run, const Container *container) {
+        g_autofree char *name = NULL;
+        g_autoptr(GString) dropin = user_namespace_print(container, &name);
+
+        if (dropin)
+                writer_put_file(run->writer, container->source->path, name, container->source->unit->readers, dropin);
+}
+
 static void put_untrusted_list(Run *run, const Container *container) {
         g_autofree char *directory = output_directory(run);
 
         untrusted_paths_refer(run->untrusted, container, directory);
 }
 
-static bool is_volume(const SourceFile *source) {
-        return g_str_has_suffix(source->name, ".volume");
+/* What containers use. */
+static bool is_resource(const SourceFile *source) {
+        return !g_str_has_suffix(source->name, ".container");
+}
+
+static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".volume"))
+                return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".image"))
+                return image_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".build"))
+                return build_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".network"))
+                return network_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".pod"))
+                return pod_convert(source, name, run->names, run->conf);
+        return convert(source, name, run->names, run->conf, run->hooks);
 }
 
 /* Also of a file whose service cannot have its name: what else is wrong with it is to be said at once. */
@@ -132,12 +173,36 @@ static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
         char *name = g_strdup(service ?: "unnamed.service");
-        Container *container = is_volume(source) ? volume_convert(source, name, run->names) :
-                                                   convert(source, name, run->names, run->conf, run->hooks);
+        Container *container = convert_any(run, source, name);
 
         if (error)
                 container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
+}
+
+/* The service that pulls the image, ahead of the container's. */
+static void put_puller(Run *run, const Container *container) {
+        g_autoptr(GString) text = NULL;
+
+        image_skip_present(container, arg_root ?: "");
+        if (!container->puller)
+                return;
+        text = service_print(container->puller, container->source->path);
+        writer_put_unit(run->writer, container->source->path, container->puller, container->source->unit->readers,
+                        text);
+}
+
+/* Beside Podman's generator the name may be that of a service of Podman's. */
+static void put_refused(const Run *run, Container *container) {
+        const SourceFile *source = container->source;
+        g_autoptr(GString) text = NULL;
+
+        if (arg_dry_run || arg_install || run->beside_podman || !unit_names_service(run->names, source, NULL))
+                return;
+        refused_service(container);
+        network_unit_depend(container);
+        text = service_print(container->service, source->path);
+        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -145,39 +210,77 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
+        network_unit_check(container, run->tree);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
                         "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
                         "let Podman run this one, or mount the device with a .mount unit",
                         container->mounted_volume->path);
+        if (run->beside_podman && container->pod)
+                container_problem(container, container_line(container, "Container", "Pod"),
+                                  "Podman makes its pods itself, for its own containers only");
         if (is_left(run, container))
                 return;
         untrusted_paths_check_streams(run->untrusted, container);
         filters_needed_check(run->filters, container);
         report(run, container);
-        if (container->is_refused)
+        if (container->is_refused) {
+                put_refused(run, container);
                 return;
+        }
         filters_needed_add(run->filters, container);
+        machine_conf_label(run->machine, container);
+        if (container->is_early)
+                machine_conf_mounts(run->machine, container->service);
         put_environment(run, container);
         put_untrusted_list(run, container);
+        put_user_namespace(run, container);
+        network_unit_write(container, run->writer);
         secrets_service(container, run->tree);
         service_exec_start(container->service, container->args);
+        put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+        health_put_timers(container, run->writer);
 }
 
-static void make_volume_unit(Run *run, const SourceFile *source) {
-        g_autoptr(Container) volume = convert_named(run, source);
+/* ExecStart= of a .image file, with a file of its own for its password. */
+static void put_credentials(Run *run, const Container *image) {
+        GString *auth = image_auth_file(image);
+        g_autofree char *directory = output_directory(run), *name = NULL, *path = NULL;
+
+        if (auth) {
+                name = g_strconcat(image->service->name, ".auth.json", NULL);
+                path = g_build_filename(directory, name, NULL);
+                if (arg_dry_run)
+                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+        }
+        image_exec_start(image, path);
+}
+
+/* Of what containers use. */
+static void make_simple_unit(Run *run, const SourceFile *source) {
+        g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        report(run, volume);
-        if (volume->is_refused)
+        network_unit_check(simple, run->tree);
+        report(run, simple);
+        if (simple->is_refused) {
+                put_refused(run, simple);
                 return;
-        text = service_print(volume->service, source->path);
+        }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, simple->service);
+        network_unit_write(simple, run->writer);
+        if (g_str_has_suffix(source->name, ".image"))
+                put_credentials(run, simple);
+        image_skip_present(simple, arg_root ?: "");
+        text = service_print(simple->service, source->path);
         run->has_unit = true;
-        writer_put_unit(run->writer, source->path, volume->service, source->unit->readers, text);
+        writer_put_unit(run->writer, source->path, simple->service, source->unit->readers, text);
 }
 
 /* Why there is nothing made of the other types, and what to do instead. */
@@ -185,39 +288,57 @@ static const struct {
         const char *suffix;
         const char *instead;
 } other_types[] = {
-        { ".artifact", "does not pull artifacts; put the files where the system image has them" },
-        { ".build", "does not build images; build it beforehand and name it in Image=" },
-        { ".image", "does not pull images; pull it beforehand, or when the system is built, and name it in Image=" },
-        { ".kube", "does not play Kubernetes YAML; write a .container file for each container" },
-        { ".network", "does not make networks; use Network=host or Network=none in the .container file" },
-        { ".pod", "does not make pods; write a .container file for each container, Network=host joins them" },
+        { ".artifact", "put the files where the system image has them" },
+        { ".kube", "write a .container file for each container" },
 };
 
 /* Podman's generator reads the file where there is one. */
 static void refuse_type(Run *run, const SourceFile *source) {
         for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
                 if (g_str_has_suffix(source->name, other_types[i].suffix))
-                        fail(run, "%s: keyturn %s", source->path, other_types[i].instead);
+                        fail(run, "%s: such files are Podman's, whose generator is not active; install it, or %s",
+                             source->path, other_types[i].instead);
+}
+
+/* A container that runs must be stopped as it would have been. */
+static void refuse_unreadable(Run *run, const SourceFile *source) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile empty = *source;
+        const char *message = source->error->message, *path_end = message + strlen(source->path);
+        g_autoptr(Container) container = NULL;
+
+        fail(run, "%s", message);
+        empty.unit = nothing;
+        container = convert_named(run, &empty);
+        g_ptr_array_set_size(container->findings, 0);
+        /* What is said of the file itself begins with its path already. */
+        container_problem(container, NULL, "%s",
+                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
+                                                                                                        message);
+        network_unit_assume(container);
+        put_refused(run, container);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
         if (source->is_masked)
                 return;
-        if (!name_makes_service(source->name) || (is_volume(source) && run->beside_podman)) {
+        if (!name_makes_service(source->name) || (is_resource(source) && run->beside_podman)) {
                 refuse_type(run, source);
                 return;
         }
         if (source->error)
-                fail(run, "%s", source->error->message);
+                refuse_unreadable(run, source);
         else
-                (is_volume(source) ? make_volume_unit : make_unit)(run, source);
+                (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
-        g_autoptr(GString) filters = filters_needed_print(run->filters), list = untrusted_paths_print(run->untrusted);
+        g_autoptr(GString) filters = filters_needed_print(run->filters),
+                           list = untrusted_paths_print(run->untrusted, run->machine);
 
+        machine_conf_write(run->machine, run->writer, origin);
         if (filters)
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
@@ -250,24 +371,65 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
         }
 }
 
+/* Of files that have not changed since, there is nothing to be made. */
+static bool are_in_image(const Run *run, const ImageUnits *before, const char *digest) {
+        return before && !arg_install && !run->beside_podman && g_strcmp0(digest, before->digest) == 0;
+}
+
+/* With one error, there are none. */
+static void finish_image_units(Run *run, const char *digest, const GPtrArray *written) {
+        g_autoptr(GError) error = NULL;
+
+        if (!run->failed && !image_units_finish(arg_root ?: "", digest, written, &error))
+                fail(run, "%s", error->message);
+        if (run->failed)
+                image_units_remove(written, arg_root ?: "");
+}
+
+/* Podman's units of these names would count more than those of an image. */
+static void prepare_image_units(Run *run, const ImageUnits *before) {
+        if (run->beside_podman)
+                fail(run,
+                     "Podman's generator is installed: mask it in the image, as units that it makes at boot would "
+                     "take the place of these");
+        if (before)
+                image_units_remove(before->names, arg_root ?: "");
+}
+
 static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(tree, search_path);
-        g_autoptr(UnitNames) names = unit_names_new(sources);
+        bool beside_podman = sources->files->len > 0 && !arg_alone && beside_podman_is_active(tree);
+        g_autoptr(UnitNames) names = unit_names_new(sources, beside_podman);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(GPtrArray) unwritten = NULL;
-        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root);
+        g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
         g_autoptr(Hooks) hooks = hooks_new(arg_root);
-        Run run = {
-                .tree = tree, .conf = conf, .hooks = hooks, .names = names, .filters = filters, .untrusted = untrusted
-        };
+        g_autoptr(MachineConf) machine = machine_conf_new(arg_root);
+        g_autoptr(ImageUnits) before = arg_alone || arg_dry_run ? NULL : image_units_read(tree);
+        g_autofree char *digest = before || arg_install ? image_units_digest(tree, sources, conf, hooks) : NULL;
+        g_autoptr(GPtrArray) written = NULL;
+        Run run = { .tree = tree,
+                    .conf = conf,
+                    .hooks = hooks,
+                    .names = names,
+                    .filters = filters,
+                    .untrusted = untrusted,
+                    .machine = machine,
+                    .beside_podman = beside_podman };
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (sources->files->len > 0)
-                run.beside_podman = beside_podman_is_active(tree);
+        if (are_in_image(&run, before, digest)) {
+                prefetch_file(KEYTURN_LIBDIR "/libstart");
+                return !run.failed;
+        }
+        if (arg_install)
+                prepare_image_units(&run, before);
         run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
+        if (before || arg_install)
+                written = writer_keep_names(run.writer, arg_install);
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
@@ -275,22 +437,31 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
                 put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
-        if (run.has_unit && !arg_dry_run && !arg_root)
+        if (before && !arg_install && !run.beside_podman)
+                image_units_mask_others(before, run.writer);
+        if (run.has_unit && !arg_alone && !arg_dry_run && !arg_root)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
         unwritten = writer_finish(run.writer);
         for (guint i = 0; i < unwritten->len; i++)
                 fail(&run, "%s", (char *) unwritten->pdata[i]);
+        if (arg_install)
+                finish_image_units(&run, digest, written);
         return !run.failed;
 }
 
 static void help(void) {
         puts("keyturn-generator [OPTION...] NORMAL-DIR [EARLY-DIR LATE-DIR]\n"
              "keyturn-generator [OPTION...] --dry-run\n"
+             "keyturn-generator [OPTION...] --install\n"
+             "keyturn-generator --verify [--root DIR] [--files-only] [--json] [FILE|DIR...]\n"
              "\n"
              "Make systemd services of .container files. systemd runs this at boot and at\n"
              "daemon-reload; by hand, --dry-run shows what it makes.\n"
              "\n"
+             "  --alone     take all files, as if Podman's generator was not there\n"
              "  --dry-run   print the units instead of writing them\n"
+             "  --install   make them once, when a system image is built\n"
+             "  --verify    say what is wrong with files, and what will hurt later\n"
              "  --root DIR  look at the tree below DIR instead of this machine's\n"
              "  --help      show this help\n"
              "  --version   show the version\n"
@@ -299,15 +470,19 @@ static void help(void) {
 }
 
 enum {
-        ARG_DRY_RUN = 0x100,
+        ARG_ALONE = 0x100,
+        ARG_DRY_RUN,
         ARG_HELP,
+        ARG_INSTALL,
         ARG_ROOT,
         ARG_VERSION,
 };
 
 static const struct option options[] = {
+        { "alone", no_argument, NULL, ARG_ALONE },
         { "dry-run", no_argument, NULL, ARG_DRY_RUN },
         { "help", no_argument, NULL, ARG_HELP },
+        { "install", no_argument, NULL, ARG_INSTALL },
         { "root", required_argument, NULL, ARG_ROOT },
         { "version", no_argument, NULL, ARG_VERSION },
         { NULL, 0, NULL, 0 },
@@ -319,8 +494,14 @@ static int parse_argv(int argc, char *argv[]) {
 
         while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0)
                 switch (c) {
+                case ARG_ALONE:
+                        arg_alone = true;
+                        break;
                 case ARG_DRY_RUN:
                         arg_dry_run = true;
+                        break;
+                case ARG_INSTALL:
+                        arg_install = true;
                         break;
                 case ARG_ROOT:
                         arg_root = optarg;
@@ -336,15 +517,41 @@ static int parse_argv(int argc, char *argv[]) {
                         return 2; /* getopt has said why */
                 }
         n = argc - optind;
-        if (arg_dry_run ? n != 0 : n != 1 && n != 3) {
+        if (arg_dry_run || arg_install ? n != 0 || arg_dry_run == arg_install : n != 1 && n != 3) {
                 fprintf(stderr, "keyturn-generator: error: %s\n",
+                        arg_install ? "--install takes neither directory nor file, and not --dry-run: it makes what "
+                                      "becomes of all files" :
                         arg_dry_run ? "--dry-run takes no directory or file: it prints what becomes of all files" :
                                       "one or three directories are needed, or --dry-run");
                 return 2;
         }
-        arg_normal = argv[optind];
+        arg_normal = arg_install ? g_strconcat(arg_root ?: "", KEYTURN_UNITDIR, NULL) : argv[optind];
         arg_early = n == 3 ? argv[optind + 1] : arg_normal;
         return -1;
+}
+
+/* With --verify, all other arguments are those of another program. It gets this one's path, to run it. Returns if there is
+ * no such argument. */
+static void execute_verify(char *argv[]) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autofree char *self = NULL;
+        bool verify = false;
+
+        g_ptr_array_add(words, (void *) VERIFY);
+        for (char **word = argv + 1; *word; word++)
+                if (g_str_equal(*word, "--verify"))
+                        verify = true;
+                else
+                        g_ptr_array_add(words, *word);
+        if (!verify)
+                return;
+        self = g_file_read_link("/proc/self/exe", NULL);
+        g_ptr_array_insert(words, 1, (void *) "--generator");
+        g_ptr_array_insert(words, 2, self ?: argv[0]);
+        g_ptr_array_add(words, NULL);
+        execv(VERIFY, (char **) words->pdata);
+        fprintf(stderr, "keyturn-generator: error: cannot execute '%s': %s\n", VERIFY, g_strerror(errno));
+        exit(2);
 }
 
 /* A user's manager runs its own generators. There is nothing to do for it, and nothing to report. */
@@ -353,16 +560,18 @@ static bool is_for_user(void) {
 }
 
 int main(int argc, char *argv[]) {
-        int r = parse_argv(argc, argv);
         g_autoptr(GError) error = NULL;
         LogTargets targets;
         Tree tree;
+        int r;
 
+        execute_verify(argv);
+        r = parse_argv(argc, argv);
         if (r >= 0)
                 return r;
         if (is_for_user())
                 return EXIT_SUCCESS;
-        targets = LOG_TO_STDERR | (arg_dry_run || arg_root ? 0 : LOG_TO_KMSG);
+        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {

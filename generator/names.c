@@ -25,8 +25,48 @@ bool name_is_template(const char *name) {
         return at && dot == at + 1;
 }
 
+/* The types that keyturn makes services of, with Podman's names. */
+static const struct {
+        const char *suffix, *section, *infix;
+} types[] = {
+        { ".build", "Build", "-build" },       { ".container", "Container", "" }, { ".image", "Image", "-image" },
+        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },         { ".volume", "Volume", "-volume" },
+};
+
+const char *name_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].section;
+        return NULL;
+}
+
+/* Those that Podman alone makes services of. */
+static const struct {
+        const char *suffix, *section, *infix;
+} podmans_types[] = {
+        { ".artifact", "Artifact", "-artifact" },
+        { ".kube", "Kube", "" },
+};
+
+const char *name_podmans_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
+                if (g_str_has_suffix(name, podmans_types[i].suffix))
+                        return podmans_types[i].section;
+        return NULL;
+}
+
+static const char *find_infix(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].infix;
+        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
+                if (g_str_has_suffix(name, podmans_types[i].suffix))
+                        return podmans_types[i].infix;
+        return "";
+}
+
 bool name_makes_service(const char *name) {
-        return g_str_has_suffix(name, ".container") || g_str_has_suffix(name, ".volume");
+        return name_section(name);
 }
 
 char *name_template_of(const char *name) {
@@ -56,14 +96,26 @@ bool name_is_unit(const char *name) {
 
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
-        static const char *const reserved[] = { "keyturn-seccomp.service", "keyturn-relay.service",
-                                                "keyturn-stop@.service", NULL };
+        static const char *const reserved[] = { "keyturn-seccomp.service",
+                                                "keyturn-relay.service",
+                                                "keyturn-stop@.service",
+                                                "keyturn-cdi.service",
+                                                "keyturn-update.service",
+                                                "keyturn-userns@.service",
+                                                NULL };
 
-        return g_strv_contains(reserved, service);
+        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network") ||
+               g_str_has_prefix(service, "keyturn-pull-");
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service", NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service",
+                                             NAME_RELAY ".service",
+                                             NAME_NETWORK ".service",
+                                             NAME_POD ".service",
+                                             NAME_USERNS ".service",
+                                             NAME_CDI ".service",
+                                             NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
@@ -75,8 +127,7 @@ char *name_service(const char *file_name, const char *service_name, GError **err
 
         if (service_name && g_str_has_suffix(service_name, ".service"))
                 length -= strlen(".service");
-        service = g_strdup_printf("%.*s%s.service", (int) length, stem,
-                                  !service_name && g_str_has_suffix(file_name, ".volume") ? "-volume" : "");
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem, service_name ? "" : find_infix(file_name));
         if (length == 0 || !name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,

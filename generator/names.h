@@ -15,6 +15,12 @@ bool name_is_template(const char *name);
 /* "foo@.container" and "foo@bar.container", but not "foo.container". */
 bool name_has_at(const char *name);
 
+/* The section that the service of such a file is made of, "Container" for example. NULL: keyturn makes none. */
+const char *name_section(const char *name);
+
+/* The same of a file that only Podman makes a service of; NULL for all others. */
+const char *name_podmans_section(const char *name);
+
 /* Does keyturn make a service of such a file? */
 bool name_makes_service(const char *name);
 
@@ -24,8 +30,8 @@ char *name_template_of(const char *name);
 /* "foo@.service", "bar" -> "foo@bar.service". Transfer full. */
 char *name_instance(const char *template, const char *instance);
 
-/* The service of a file: "foo.container" -> "foo.service", "foo.volume" -> "foo-volume.service", or what ServiceName= says (may be NULL),
- * with or without ".service". Fails where the result is no name of a unit, or one that keyturn needs itself. Transfer
+/* The service of a file: "foo.container" -> "foo.service", "foo.pod" -> "foo-pod.service" (".network" and ".volume" alike), or
+ * what ServiceName= says (may be NULL), with or without ".service". Fails where the result is no name of a unit, or one that keyturn needs itself. Transfer
  * full. */
 char *name_service(const char *file_name, const char *service_name, GError **error);
 

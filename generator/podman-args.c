@@ -4,6 +4,7 @@
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
 #include "generator/keys.h"
+#include "generator/network.h"
 #include "generator/podman-args.h"
 #include "libstart/base/error.h"
 #include "libstart/option/size.h"
@@ -11,9 +12,6 @@
 /*
  * Options that become settings of [Service]
  */
-
-typedef char *Convert(const char *value, GError **error);
-typedef bool Apply(Container *container, const char *value, GError **error);
 
 /* systemd counts hundredths of a percent. */
 static char *convert_cpus(const char *value, GError **error) {
@@ -53,35 +51,8 @@ static char *convert_adjustment(const char *value, GError **error) {
  * The table
  */
 
-typedef enum Form {
-        FLAG,
-        VALUE,
-        LIST, /* values with commas between */
-} Form;
-
-typedef struct PodmanOption {
-        const char *name;
-        char letter;
-        Form form;
-        bool is_global;      /* of `podman`, so that GlobalArgs= may have it, too */
-        const char *key;     /* of [Container], which says the same */
-        const char *setting; /* of [Service], with `convert` */
-        Convert *convert;
-        Apply *apply;       /* what else it does */
-        const char *fine;   /* values that say what keyturn does anyway, with blanks between; "*": all */
-        const char *advice; /* else it is refused, and this is to be done instead */
-} PodmanOption;
-
-#define KEY(name) .key = (name)
-#define SETTING(name, function) .setting = (name), .convert = (function)
-#define FINE(values) .fine = (values)
-#define ADVICE(text) .advice = (text)
-#define FINE_OR(values, text) .fine = (values), .advice = (text)
-#define GLOBAL .is_global = true
-
 #define IN_SERVICE(name) ADVICE("write " name " in [Service]")
 #define NO_PULL ADVICE("keyturn never pulls an image; remove the option")
-#define NO_BRIDGE ADVICE("containers have the host's network or none, so there is no bridge; remove the option")
 #define NO_COMMAND ADVICE("there is no podman command; remove the option")
 #define NO_TERMINAL                                                                                        \
         FINE_OR("false", "a service has no terminal to attach; see StandardInput= and StandardOutput= in " \
@@ -89,7 +60,8 @@ typedef struct PodmanOption {
 #define CGROUP_V1 ADVICE("the kernel has it with cgroups of version 1 only; remove the option")
 #define AS_IMAGE ADVICE("the image that is stored under the name is used; name the one that is meant, by its digest")
 
-/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-args.c). */
+/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-args.c), or has with another
+ * meaning. */
 static const PodmanOption options[] = {
         { "arch", 0, VALUE, AS_IMAGE },
         { "attach", 'a', LIST, NO_TERMINAL },
@@ -132,20 +104,6 @@ static const PodmanOption options[] = {
         { "expose", 0, LIST, KEY("ExposeHostPort") },
         { "gpus", 0, LIST, ADVICE("write AddDevice=nvidia.com/gpu=all") },
         { "group-entry", 0, VALUE, ADVICE("put the line into the image's /etc/group") },
-        { "health-cmd", 0, VALUE, KEY("HealthCmd") },
-        { "health-interval", 0, VALUE, KEY("HealthInterval") },
-        { "health-log-destination", 0, VALUE, KEY("HealthLogDestination") },
-        { "health-max-log-count", 0, VALUE, KEY("HealthMaxLogCount") },
-        { "health-max-log-size", 0, VALUE, KEY("HealthMaxLogSize") },
-        { "health-on-failure", 0, VALUE, KEY("HealthOnFailure") },
-        { "health-retries", 0, VALUE, KEY("HealthRetries") },
-        { "health-start-period", 0, VALUE, KEY("HealthStartPeriod") },
-        { "health-startup-cmd", 0, VALUE, KEY("HealthStartupCmd") },
-        { "health-startup-interval", 0, VALUE, KEY("HealthStartupInterval") },
-        { "health-startup-retries", 0, VALUE, KEY("HealthStartupRetries") },
-        { "health-startup-success", 0, VALUE, KEY("HealthStartupSuccess") },
-        { "health-startup-timeout", 0, VALUE, KEY("HealthStartupTimeout") },
-        { "health-timeout", 0, VALUE, KEY("HealthTimeout") },
         { "help", 0, FLAG, NO_COMMAND },
         { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("name the directory in hooks_dir of containers.conf(5)") },
         { "hosts-file", 0, VALUE, ADVICE("write Volume=FILE:/etc/hosts:ro") },
@@ -156,21 +114,20 @@ static const PodmanOption options[] = {
         { "interactive", 'i', FLAG, NO_TERMINAL },
         { "ip", 0, VALUE, KEY("IP") },
         { "ip6", 0, VALUE, KEY("IP6") },
-        { "ipc", 0, VALUE,
-          FINE_OR("private shareable", "containers have an IPC namespace of their own; "
-                                       "Volume=/dev/shm:/dev/shm shares its files") },
         { "label-file", 0, VALUE, ADVICE("write the labels in Label=") },
         { "log-level", 0, VALUE, GLOBAL, FINE("*") },
-        { "mac-address", 0, VALUE, NO_BRIDGE },
+        { "mac-address", 0, VALUE, .apply = network_set_mac },
         { "memory", 'm', VALUE, KEY("Memory") },
         { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },
         { "memory-swap", 0, VALUE, .apply = cgroup_limits_set_memory_swap },
         { "memory-swappiness", 0, VALUE, CGROUP_V1 },
         { "module", 0, VALUE, GLOBAL, KEY("ContainersConfModule") },
+        { "net", 0, VALUE, KEY("Network") },
+        { "network", 0, VALUE, KEY("Network") },
         { "network-alias", 0, LIST, KEY("NetworkAlias") },
         { "network-cmd-path", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "network-config-dir", 0, VALUE, GLOBAL, NO_BRIDGE },
-        { "no-healthcheck", 0, FLAG, FINE("*") },
+        { "network-config-dir", 0, VALUE, GLOBAL,
+          ADVICE("name the directory in network_config_dir of containers.conf(5)") },
         { "no-hostname", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hostname:ro") },
         { "no-hosts", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hosts:ro") },
         { "oom-kill-disable", 0, FLAG, CGROUP_V1 },
@@ -186,17 +143,15 @@ static const PodmanOption options[] = {
         { "pidfile", 0, VALUE, ADVICE("systemctl show -P MainPID tells the payload's number") },
         { "pids-limit", 0, VALUE, KEY("PidsLimit") },
         { "platform", 0, VALUE, AS_IMAGE },
-        { "pod", 0, VALUE, KEY("Pod") },
-        { "pod-id-file", 0, VALUE, KEY("Pod") },
+        { "pod", 0, VALUE, ADVICE("write Pod=NAME.pod, and a .pod file of that name") },
+        { "pod-id-file", 0, VALUE, ADVICE("write Pod=NAME.pod, and a .pod file of that name") },
         { "preserve-fd", 0, LIST,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in [Service]") },
         { "preserve-fds", 0, VALUE,
           ADVICE("let systemd hand files and sockets over: OpenFile= or Sockets= in "
                  "[Service]") },
         { "publish", 'p', LIST, KEY("PublishPort") },
-        { "publish-all", 'P', FLAG,
-          FINE_OR("false", "containers have the host's network or none, so there is no "
-                           "bridge; remove the option") },
+        { "publish-all", 'P', FLAG, FINE_OR("false", "name the ports in PublishPort=") },
         { "pull", 0, VALUE, KEY("Pull") },
         { "quiet", 'q', FLAG, FINE("*") },
         { "rdt-class", 0, VALUE, ADVICE("write the payload's number into the class: ExecStartPost= in [Service]") },
@@ -231,12 +186,13 @@ static const PodmanOption options[] = {
         { "unsetenv", 0, VALUE, ADVICE("Environment=NAME= makes a variable empty") },
         { "unsetenv-all", 0, FLAG, FINE_OR("false", "Environment=NAME= makes a variable empty") },
         { "url", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "uts", 0, VALUE, FINE_OR("private", "write HostName=%H for the host's name") },
         { "variant", 0, VALUE, AS_IMAGE },
         { "version", 'v', FLAG, GLOBAL, NO_COMMAND },
         { "volumepath", 0, VALUE, GLOBAL, ADVICE("name the directories of the host in Volume=") },
         { "volumes-from", 0, VALUE, ADVICE("write the same Volume= in both files") },
 };
+
+static const PodmanOptions podman_run = { "podman run", options, G_N_ELEMENTS(options), .has_libstarts = true };
 
 /*
  * Taking the words apart
@@ -247,6 +203,7 @@ typedef struct Words {
         const GPtrArray *lines; /* of UnitLine, one for each of them */
         guint next;
         bool is_global; /* of GlobalArgs= */
+        const PodmanOptions *known;
 } Words;
 
 /* One option, as it is written. */
@@ -256,17 +213,21 @@ typedef struct Given {
         const char *value; /* NULL: none is there */
 } Given;
 
-static const PodmanOption *find_long(const char *name, size_t length) {
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (strncmp(options[i].name, name, length) == 0 && options[i].name[length] == '\0')
-                        return &options[i];
+static const PodmanOption *find_long(const PodmanOptions *known, const char *name, size_t length) {
+        for (size_t i = 0; i < known->n_options; i++)
+                if (strncmp(known->options[i].name, name, length) == 0 && known->options[i].name[length] == '\0')
+                        return &known->options[i];
         return NULL;
 }
 
-static const PodmanOption *find_letter(char letter, bool is_global) {
-        for (size_t i = 0; letter && i < G_N_ELEMENTS(options); i++)
-                if (options[i].letter == letter && options[i].is_global == is_global)
-                        return &options[i];
+static bool is_listed(const PodmanOptions *known, const char *word) {
+        return g_str_has_prefix(word, "--") && find_long(known, word + 2, strcspn(word + 2, "="));
+}
+
+static const PodmanOption *find_letter(const PodmanOptions *known, char letter, bool is_global) {
+        for (size_t i = 0; letter && i < known->n_options; i++)
+                if (known->options[i].letter == letter && known->options[i].is_global == is_global)
+                        return &known->options[i];
         return NULL;
 }
 
@@ -277,13 +238,14 @@ static bool read_option(Words *words, Given *ret, GError **error) {
         g_autofree char *name = g_strndup(word, length);
 
         ret->name = g_intern_string(name);
-        ret->option = word[1] == '-' ? find_long(word + 2, length - 2) : find_letter(word[1], words->is_global);
+        ret->option = word[1] == '-' ? find_long(words->known, word + 2, length - 2) :
+                                       find_letter(words->known, word[1], words->is_global);
         if (!ret->option)
-                return error_set(error, KT_ERROR_USAGE, "%s is no option of podman%s", ret->name,
-                                 words->is_global ? " itself" : " run");
+                return error_set(error, KT_ERROR_USAGE, "%s is no option of %s", ret->name,
+                                 words->is_global ? "podman itself" : words->known->command);
         if (words->is_global && !ret->option->is_global)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "%s is an option of podman run: write it in PodmanArgs=", ret->name);
+                return error_set(error, KT_ERROR_USAGE, "%s is an option of %s: write it in PodmanArgs=", ret->name,
+                                 words->known->command);
         ret->value = word[length] ? word + length + (word[length] == '=') : NULL;
         if (!ret->value && ret->option->form == FLAG)
                 ret->value = "true";
@@ -355,7 +317,7 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         if (!launch_args_parse_options(alone, option, error))
                 return false;
         if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
-            alone->guard_devices || alone->hooks->len > 0)
+            alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);
@@ -375,7 +337,8 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
 static bool take_option(Container *container, Words *words, GError **error) {
         const UnitLine *line = words->lines->pdata[words->next];
         const char *word = words->text->pdata[words->next];
-        guint n = launch_args_option_words(word);
+        bool is_libstarts = words->known->has_libstarts && !is_listed(words->known, word);
+        guint n = is_libstarts ? launch_args_option_words(word) : 0;
         Given given = { 0 };
 
         if (word[0] != '-' || !word[1] || g_str_equal(word, "--")) {
@@ -387,8 +350,9 @@ static bool take_option(Container *container, Words *words, GError **error) {
         return read_option(words, &given, error) && apply_option(container, &given, line, error);
 }
 
-static void take_all(Container *container, GPtrArray *text, const GPtrArray *lines, bool is_global) {
-        Words words = { .text = text, .lines = lines, .is_global = is_global };
+static void take_all(Container *container, const PodmanOptions *known, GPtrArray *text, const GPtrArray *lines,
+                     bool is_global) {
+        Words words = { .text = text, .lines = lines, .is_global = is_global, .known = known };
 
         g_ptr_array_add(text, NULL);
         while (text->pdata[words.next]) {
@@ -400,7 +364,7 @@ static void take_all(Container *container, GPtrArray *text, const GPtrArray *lin
         }
 }
 
-void podman_args_apply(Container *container) {
-        take_all(container, container->global_args, container->global_lines, true);
-        take_all(container, container->podman_args, container->podman_lines, false);
+void podman_args_apply(Container *container, const PodmanOptions *known) {
+        take_all(container, known ?: &podman_run, container->global_args, container->global_lines, true);
+        take_all(container, known ?: &podman_run, container->podman_args, container->podman_lines, false);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "generator/secrets.h"
@@ -28,20 +30,38 @@ static bool is_given(const Service *service, const char *name) {
 }
 
 /* Where systemd looks for LoadCredentialEncrypted=NAME. That setting does not find one that is not encrypted, nor
- * LoadCredential= one that is. The name of a template's instance is not known yet. */
-static bool is_encrypted(const Tree *tree, const char *name) {
-        static const char *const directories[] = { "/etc/credstore.encrypted", "/run/credstore.encrypted",
-                                                   "/usr/local/lib/credstore.encrypted",
-                                                   "/usr/lib/credstore.encrypted", "/run/credentials/@encrypted" };
+ * LoadCredential= one that is. */
+static const char *const encrypted_stores[] = { "/etc/credstore.encrypted", "/run/credstore.encrypted",
+                                                "/usr/local/lib/credstore.encrypted", "/usr/lib/credstore.encrypted",
+                                                "/run/credentials/@encrypted" };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
-                g_autofree char *path = g_build_filename(directories[i], name, NULL);
+/* The name of a template's instance is not known yet. */
+static bool is_encrypted(const Tree *tree, const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(encrypted_stores); i++) {
+                g_autofree char *path = g_build_filename(encrypted_stores[i], name, NULL);
                 _cleanup_close_ int fd = tree_open_path(tree, path, O_PATH | O_CLOEXEC);
 
                 if (fd >= 0)
                         return true;
         }
         return false;
+}
+
+/* scandir(3) sorts. */
+void secrets_add_stores(const Tree *tree, GChecksum *checksum) {
+        for (size_t i = 0; i < G_N_ELEMENTS(encrypted_stores); i++) {
+                _cleanup_close_ int fd = tree_open_path(tree, encrypted_stores[i], O_RDONLY | O_DIRECTORY);
+                struct dirent **entries;
+                int n = fd < 0 ? -1 : scandirat(fd, ".", &entries, NULL, alphasort);
+
+                for (int j = 0; j < n; j++) {
+                        g_checksum_update(checksum, (const guchar *) entries[j]->d_name,
+                                          (gssize) strlen(entries[j]->d_name) + 1);
+                        free(entries[j]);
+                }
+                if (n >= 0)
+                        free(entries);
+        }
 }
 
 void secrets_service(Container *container, const Tree *tree) {

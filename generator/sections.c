@@ -6,10 +6,12 @@
 #include "generator/early.h"
 #include "generator/filters-needed.h"
 #include "generator/hooks.h"
+#include "generator/log-fields.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/systemd-mode.h"
 
@@ -90,6 +92,7 @@ static bool is_relayed(const Container *container) {
 static void add_wants(const Container *container) {
         Service *service = container->service;
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
+        g_autofree char *userns = user_namespace_service(container);
 
         if (filters_needed_option(container->args, NULL).enabled) {
                 launch_args_append_word(wants, "keyturn-seccomp.service");
@@ -99,6 +102,14 @@ static void add_wants(const Container *container) {
         if (is_relayed(container)) {
                 launch_args_append_word(wants, "keyturn-relay.socket");
                 launch_args_append_word(after, "keyturn-relay.socket");
+        }
+        if (devices_have_cdi(container->args)) {
+                launch_args_append_word(wants, "keyturn-cdi.service");
+                launch_args_append_word(after, "keyturn-cdi.service");
+        }
+        if (userns) {
+                launch_args_append_word(wants, userns);
+                launch_args_append_word(after, userns);
         }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);
@@ -121,14 +132,24 @@ static void add_mounts(Container *container) {
         }
 }
 
-void sections_unit(Container *container) {
+static void add_source_path(Container *container) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
 
+        service_unit(container->service, "SourcePath", path);
+}
+
+void sections_unit(Container *container) {
         translate_names(container);
         add_wants(container);
         early_unit(container);
-        service_unit(container->service, "SourcePath", path);
+        add_source_path(container);
         add_mounts(container);
+}
+
+void sections_unit_of_pod(Container *pod) {
+        translate_names(pod);
+        add_source_path(pod);
+        add_mounts(pod);
 }
 
 /*
@@ -296,6 +317,7 @@ void sections_service(Container *container) {
         cgroup_limits_service(container);
         devices_service(container);
         set_identifier(container);
+        log_fields_set(container);
         service_set(service, "RuntimeDirectory", name_state_directory(service->name));
         hooks_service(container);
 }

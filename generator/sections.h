@@ -6,4 +6,5 @@
 /* What a container adds to systemd's own sections [Unit] and [Service], and what it refuses there. Called when
  * container->args is complete. */
 void sections_unit(Container *container);
+void sections_unit_of_pod(Container *pod);
 void sections_service(Container *container);

@@ -83,6 +83,15 @@ void service_set(Service *service, const char *key, const char *value) {
         append_line(service->service_last, key, value);
 }
 
+void service_order_after(Service *service, const char *dependency, const char *unit) {
+        g_autofree char *line = g_strdup_printf("%s=%s\n", dependency, unit);
+
+        if (strstr(service->unit_last->str, line))
+                return;
+        service_unit(service, dependency, unit);
+        service_unit(service, "After", unit);
+}
+
 /* One ".." for each directory that the link is in. */
 void service_link(Service *service, char *path) {
         Link *link = g_new0(Link, 1);
@@ -110,7 +119,8 @@ const UnitLine *service_user_line(const Service *service, const char *key) {
 
 /* systemd ignores sections called X-, so that the user's own words can stay in the unit. */
 static bool is_not_systemds(const char *section) {
-        static const char *const names[] = { "Container", "Quadlet", "Keyturn", "Volume", NULL };
+        static const char *const names[] = { "Build",   "Container", "Image",  "Keyturn", "Network",
+                                             "Quadlet", "Pod",       "Volume", NULL };
 
         return g_strv_contains(names, section);
 }

@@ -36,6 +36,9 @@ void service_unit_first(Service *service, const char *key, const char *value);
 void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
 
+/* Start after `unit`, which is started, too; dependency: "Requires" or "Wants". Once, however often it is said. */
+void service_order_after(Service *service, const char *dependency, const char *unit);
+
 /* A link to the unit. Takes ownership of path. */
 void service_link(Service *service, char *path);
 

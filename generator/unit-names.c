@@ -6,6 +6,7 @@
 #include "libstart/base/error.h"
 
 struct UnitNames {
+        const Sources *sources;
         GHashTable *services; /* file name -> service; not of masked files */
         GHashTable *makers;   /* service -> SourceFile that makes it */
         GHashTable *errors;   /* file name -> GError */
@@ -16,7 +17,7 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const char *name = g_str_has_suffix(file->name, ".volume") ? "Volume" : "Container";
+        const char *name = name_section(file->name) ?: name_podmans_section(file->name);
         const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
 
         return unit_section_last(section, "ServiceName");
@@ -45,16 +46,18 @@ static void add_file(UnitNames *names, SourceFile *file) {
                 g_hash_table_insert(names->services, file->name, service);
 }
 
-UnitNames *unit_names_new(const Sources *sources) {
+UnitNames *unit_names_new(const Sources *sources, bool beside_podman) {
         UnitNames *names = g_new0(UnitNames, 1);
 
+        names->sources = sources;
         names->services = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         names->makers = g_hash_table_new(g_str_hash, g_str_equal);
         names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_error);
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 
-                if (!file->is_masked && name_makes_service(file->name))
+                if (!file->is_masked &&
+                    (name_makes_service(file->name) || (beside_podman && name_podmans_section(file->name))))
                         add_file(names, file);
         }
         return names;
@@ -77,6 +80,10 @@ const char *unit_names_service(const UnitNames *names, const SourceFile *file, G
                 return NULL;
         }
         return g_hash_table_lookup(names->services, file->name);
+}
+
+const GPtrArray *unit_names_files(const UnitNames *names) {
+        return names->sources->files;
 }
 
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service) {
@@ -103,15 +110,44 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
         if (!suffix)
                 return g_strdup(word);
-        if (!name_makes_service(suffix)) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "'%s': keyturn makes no units of %s files", word, suffix);
+        service = g_hash_table_lookup(names->services, word);
+        if (!service && !name_makes_service(suffix)) {
+                error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s': %s files are Podman's, and there is no such file, or Podman's generator is not active",
+                        word, suffix);
                 return NULL;
         }
-        service = g_hash_table_lookup(names->services, word);
         if (service)
                 return g_strdup(service);
         instance = translate_instance(names, word);
         if (!instance)
                 error_set(error, KT_ERROR_NOT_FOUND, "'%s': there is no such file in the search path", word);
         return instance;
+}
+
+/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full. */
+static char *find_container_name(const SourceFile *file, const char *service) {
+        const UnitLine *line = unit_section_last(unit_file_section(file->unit, "Container"), "ContainerName");
+        g_autofree char *name = line ? words_unquote(line->value) : NULL;
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
+        g_auto(GStrv) parts = g_strsplit(name && name[0] ? name : "systemd-%N", "%N", -1);
+
+        return g_strjoinv(stem, parts);
+}
+
+const char *unit_names_container(const UnitNames *names, const char *container_name) {
+        GHashTableIter iterator;
+        void *service, *file;
+
+        g_hash_table_iter_init(&iterator, names->makers);
+        while (g_hash_table_iter_next(&iterator, &service, &file)) {
+                const SourceFile *source = file;
+                bool is_container = source->unit && g_str_has_suffix(source->name, ".container");
+                g_autofree char *name = is_container ? find_container_name(source, service) : NULL;
+
+                if (g_strcmp0(name, container_name) == 0)
+                        return service;
+        }
+        return NULL;
 }

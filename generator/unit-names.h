@@ -6,10 +6,12 @@
 
 #include "generator/load.h"
 
-/* The service that each .container or .volume file makes. Known before any is converted, since files name each other. */
+/* The service that each file makes. Known before any is converted, since files name each other. `sources` must outlive
+ * it. */
 typedef struct UnitNames UnitNames;
 
-UnitNames *unit_names_new(const Sources *sources);
+/* beside_podman: Podman's generator makes services of the files that keyturn makes none of. */
+UnitNames *unit_names_new(const Sources *sources, bool beside_podman);
 void unit_names_free(UnitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
 
@@ -24,5 +26,11 @@ const UnitLine *unit_names_line(const SourceFile *file);
  * stays. Fails where there is no such file. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
 
+/* All files, of SourceFile, by name. Transfer none. */
+const GPtrArray *unit_names_files(const UnitNames *names);
+
 /* The file that makes `service`, or NULL. */
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
+
+/* The service of the container with that name, or NULL. */
+const char *unit_names_container(const UnitNames *names, const char *container_name);

@@ -7,9 +7,6 @@
 /* Not known here: volumes whose path is a variable or begins with an unknown specifier, and those given to `podman
  * run` by hand. */
 
-/* Podman's own volumes, of containers that no file describes. */
-#define PODMAN_VOLUMES "/var/lib/containers/storage/volumes"
-
 struct UntrustedPaths {
         GHashTable *paths; /* set of char* */
         bool is_needed;
@@ -170,14 +167,15 @@ void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, co
         paths->is_needed = true;
 }
 
-GString *untrusted_paths_print(UntrustedPaths *paths) {
+GString *untrusted_paths_print(UntrustedPaths *paths, MachineConf *conf) {
         g_autoptr(GList) all = NULL;
         GString *list;
 
         if (!paths->is_needed)
                 return NULL;
         list = g_string_new(NULL);
-        g_hash_table_add(paths->paths, g_strdup(PODMAN_VOLUMES));
+        /* Podman's own volumes, of containers that no file describes. */
+        g_hash_table_add(paths->paths, g_strdup(machine_conf_volumes(conf)));
         all = g_list_sort(g_hash_table_get_keys(paths->paths), (GCompareFunc) strcmp);
         for (GList *path = all; path; path = path->next) {
                 g_autofree char *line = g_strescape(path->data, NULL);

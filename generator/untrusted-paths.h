@@ -2,6 +2,7 @@
 #pragma once
 
 #include "generator/container.h"
+#include "generator/machine-conf.h"
 
 /* The directories of the host that payloads can write to, of all containers together. When libstart opens a path of
  * the host for one container, a link in such a directory may have been made by another (run/host-path.h). */
@@ -30,4 +31,4 @@ void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, co
 
 /* The list: a path a line, with the escapes of C strings, parents before what is below them. NULL where no container
  * needs it. Transfer full. */
-GString *untrusted_paths_print(UntrustedPaths *paths);
+GString *untrusted_paths_print(UntrustedPaths *paths, MachineConf *conf);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/names.h"
+#include "generator/source-path.h"
 #include "generator/user-namespace.h"
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 
 /* Which one is read is known by the option that the new keys have for it. */
@@ -75,16 +78,99 @@ static bool remap(Container *container, GError **error) {
                          "and GIDMap=");
 }
 
+static bool is_auto(const char *mode) {
+        return g_str_has_prefix(mode, "auto") && (mode[4] == '\0' || mode[4] == ':');
+}
+
 static bool has_maps(const LaunchArgs *args) {
         return args->uidmaps->len > 0 || args->gidmaps->len > 0 || args->subuidname || args->subgidname;
+}
+
+bool user_namespace_is_own(const LaunchArgs *args) {
+        return has_maps(args) || (args->userns && args->userns[0] && !strpbrk(args->userns, "%$") &&
+                                  !g_str_equal(args->userns, "host"));
 }
 
 static const UnitLine *find_line(const Container *container, const char *const *keys) {
         const UnitLine *line = NULL;
 
         for (; !line && *keys; keys++)
-                line = container_line(container, "Container", *keys);
+                line = container_line(container, container->section, *keys);
         return line;
+}
+
+/* The name of the container as the service that finds the ids sees it; NULL: systemd has to expand it. Transfer full. */
+static char *find_name(const Container *container, const char *stem) {
+        const char *name = container->args->name;
+
+        return g_str_equal(name, "systemd-%N") ? g_strconcat("systemd-", stem, NULL) :
+               strpbrk(name, "%$")             ? NULL :
+                                                 g_strdup(name);
+}
+
+/* Transfer full. */
+static char *find_stem(const Container *container) {
+        const char *service = container->service->name;
+
+        return g_strndup(service, strlen(service) - strlen(".service"));
+}
+
+/* The words of the container that its ids depend on; NULL as in user_namespace_service(). Strings of the container's. */
+static LaunchArgs *pick_args(const Container *container, const char *name) {
+        const LaunchArgs *from = container->args;
+        const char *const values[] = { name, from->userns, from->user ?: "", from->image };
+        LaunchArgs *args;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+                if (!values[i] || strpbrk(values[i], "%$"))
+                        return NULL;
+        args = launch_args_new();
+        args->name = g_strdup(name);
+        args->userns = g_strdup(from->userns);
+        args->user = g_strdup(from->user);
+        args->rootfs = from->rootfs;
+        args->image = g_strdup(from->image);
+        for (guint i = 0; i < from->storage_opt->len; i++)
+                g_ptr_array_add(args->storage_opt, g_strdup(from->storage_opt->pdata[i]));
+        return args;
+}
+
+/* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no use
+ * of it (names.h). */
+static LaunchArgs *find_args(const Container *container, const char *stem) {
+        const char *mode = container->args->userns, *service = container->service->name;
+        g_autofree char *name = NULL;
+
+        if (!mode || !is_auto(mode) || name_has_at(service) || strchr(name_state_directory(service), '+'))
+                return NULL;
+        name = find_name(container, stem);
+        return pick_args(container, name);
+}
+
+char *user_namespace_service(const Container *container) {
+        g_autofree char *stem = find_stem(container);
+        g_autoptr(LaunchArgs) args = find_args(container, stem);
+
+        return args ? g_strdup_printf("keyturn-userns@%s.service", stem) : NULL;
+}
+
+GString *user_namespace_print(const Container *container, char **ret_name) {
+        g_autofree char *stem = find_stem(container), *path = source_path_escape(container->source->path, "%");
+        g_autoptr(LaunchArgs) args = find_args(container, stem);
+        GString *text;
+
+        if (!args)
+                return NULL;
+        *ret_name = g_strdup_printf("keyturn-userns@%s.service.d/50-keyturn.conf", stem);
+        text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_string_append_printf(text,
+                               "SourcePath=%s\nStopWhenUnneeded=no\n\n[Service]\nExecStart=" KEYTURN_LIBDIR
+                               "/libstart userns",
+                               path);
+        launch_args_append_word(text, stem);
+        launch_args_append(args, text);
+        g_string_append_c(text, '\n');
+        return text;
 }
 
 void user_namespace_finish(Container *container) {

@@ -8,3 +8,12 @@ KeyHandler handle_remap;
 
 /* What the keys of a user namespace say together, after all of them and PodmanArgs=. */
 void user_namespace_finish(Container *container);
+
+/* Whether the container surely has one of its own, after that. */
+bool user_namespace_is_own(const LaunchArgs *args);
+
+/* The service that finds the ids of UserNS=auto ahead of the container, and a drop-in that tells it for whom, of which
+ * *ret_name is the path in the generator's directory. NULL where there is nothing to find, or only the start knows all that
+ * it depends on. Transfer full. */
+char *user_namespace_service(const Container *container);
+GString *user_namespace_print(const Container *container, char **ret_name);

@@ -28,15 +28,6 @@ bool volume_file_is_no_copy(const SourceFile *source) {
         return value && key_parse_boolean(value, &copy, NULL) && !copy;
 }
 
-static void order_after(Container *container, const char *dependency, const char *unit) {
-        g_autofree char *line = g_strdup_printf("\n%s=%s\n", dependency, unit);
-
-        if (strstr(container->service->unit_last->str, line + 1))
-                return;
-        service_unit(container->service, dependency, unit);
-        service_unit(container->service, "After", unit);
-}
-
 static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
         g_autofree char *service = unit_names_translate(container->names, file, error);
         g_autofree char *device = NULL;
@@ -48,7 +39,7 @@ static char *refer_to_file(Container *container, const char *file, bool *ret_no_
                 error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
                 return NULL;
         }
-        order_after(container, "Requires", service);
+        service_order_after(container->service, "Requires", service);
         device = volume_file_value(source, "Device");
         if (device)
                 container->mounted_volume = source;
@@ -66,6 +57,6 @@ char *volume_refer(Container *container, const char *source, bool *ret_no_copy, 
                 return NULL;
         unit = g_strdup_printf("keyturn-volume@%s.service", source);
         if (!strchr(source, '$')) /* then libstart makes it */
-                order_after(container, "Wants", unit);
+                service_order_after(container->service, "Wants", unit);
         return g_strdup(source);
 }

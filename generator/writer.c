@@ -16,6 +16,8 @@ struct Writer {
         const char *directory;
         int fd;              /* of the directory; opened with the first file */
         GPtrArray *problems; /* of char* */
+        GPtrArray *names;    /* of char*: what was written; NULL: nobody asks */
+        bool exclusive;      /* units replace no other files */
 };
 
 Writer *writer_new(const char *directory) {
@@ -32,8 +34,20 @@ GPtrArray *writer_finish(Writer *writer) {
 
         if (writer->fd >= 0)
                 close(writer->fd);
+        g_clear_pointer(&writer->names, g_ptr_array_unref);
         g_free(writer);
         return problems;
+}
+
+GPtrArray *writer_keep_names(Writer *writer, bool exclusive) {
+        writer->names = g_ptr_array_new_with_free_func(g_free);
+        writer->exclusive = exclusive;
+        return g_ptr_array_ref(writer->names);
+}
+
+static void keep_name(Writer *writer, const char *name) {
+        if (writer->names)
+                g_ptr_array_add(writer->names, g_strdup(name));
 }
 
 static void add_problem(Writer *writer, const char *origin, const GError *error) {
@@ -106,7 +120,7 @@ static bool write_unit(Writer *writer, const char *name, mode_t mode, const GStr
         if (!open_directory(writer, error))
                 return false;
         fd = openat(writer->fd, name, flags, mode);
-        if (fd < 0 && errno == EEXIST && unlinkat(writer->fd, name, 0) == 0)
+        if (fd < 0 && errno == EEXIST && !writer->exclusive && unlinkat(writer->fd, name, 0) == 0)
                 fd = openat(writer->fd, name, flags, mode);
         return write_text(writer, fd, name, name, text, error);
 }
@@ -158,11 +172,17 @@ void writer_put_unit(Writer *writer, const char *origin, const Service *service,
                 add_problem(writer, origin, error);
                 return;
         }
-        for (guint i = 0; i < service->links->len; i++)
-                if (!make_link(writer, service->links->pdata[i], &error)) {
+        keep_name(writer, service->name);
+        for (guint i = 0; i < service->links->len; i++) {
+                const Link *link = service->links->pdata[i];
+
+                if (make_link(writer, link, &error))
+                        keep_name(writer, link->path);
+                else {
                         add_problem(writer, origin, error);
                         g_clear_error(&error);
                 }
+        }
 }
 
 void writer_put_file(Writer *writer, const char *origin, const char *name, mode_t readers, const GString *text) {
@@ -172,4 +192,16 @@ void writer_put_file(Writer *writer, const char *origin, const char *name, mode_
                 print("---%s---\n%s\n", name, text->str);
         else if (!write_file(writer, name, 0600 | readers, text, &error))
                 add_problem(writer, origin, error);
+        else
+                keep_name(writer, name);
+}
+
+void writer_mask(Writer *writer, const char *name) {
+        const Link link = { .path = (char *) name, .target = (char *) "/dev/null" };
+        g_autoptr(GError) error = NULL;
+
+        if (g_ptr_array_find_with_equal_func(writer->names, name, g_str_equal, NULL))
+                return;
+        if (!open_directory(writer, &error) || !make_link(writer, &link, &error))
+                add_problem(writer, name, error);
 }

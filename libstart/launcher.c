@@ -7,9 +7,13 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/refusal.h"
+#include "libstart/check/check-command.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/run/oci-hooks.h"
+#include "libstart/run/pod-command.h"
 #include "libstart/run/start.h"
+#include "libstart/run/userns-command.h"
 #include "libstart/run/volume-command.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -19,7 +23,11 @@ static int print_help(void) {
         g_autofree char *options = launch_args_help();
 
         printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
-               "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n\n"
+               "libstart userns UNIT [OPTION...] IMAGE\n"
+               "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
+               "libstart pod up [--share LIST] [OPTION...] NAME\n"
+               "libstart pod down NAME\n"
+               "libstart health UNIT\n\n"
                "Start a container, as podman run does, without Podman.\n\n"
                "%s"
                "      --help                         print this help\n"
@@ -57,10 +65,27 @@ static void run(const char *const *words) {
         exit(status);
 }
 
-static int make_volume(const char *const *words) {
+/* For keyturnctl, the words of `run` that identify the container follow. */
+static int refuse(const char *unit) {
+        refusal_log(unit);
+        return EXIT_KEYTURN;
+}
+
+typedef bool Command(const char *const *words, GError **error);
+
+static int run_command(Command *command, const char *const *words) {
         g_autoptr(GError) error = NULL;
 
-        if (volume_command(words, &error))
+        if (command(words, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}
+
+static int check_health(const char *unit) {
+        g_autoptr(GError) error = NULL;
+
+        if (check_command(unit, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
         return EXIT_KEYTURN;
@@ -69,7 +94,7 @@ static int make_volume(const char *const *words) {
 int main(int argc, char *argv[]) {
         own_program_refuse_container();
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
-        own_program_protect(argv);
+        own_program_protect(argv, argc > 1 && g_str_equal(argv[1], "health"));
         for (int i = 1; i < argc && i <= 2; i++) {
                 if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
                         return print_help();
@@ -81,9 +106,17 @@ int main(int argc, char *argv[]) {
         if (argc == 4 && g_str_equal(argv[1], "poststop"))
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc > 2 && g_str_equal(argv[1], "volume"))
-                return make_volume((const char *const *) argv + 2);
+                return run_command(volume_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "userns"))
+                return run_command(userns_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "pod"))
+                return run_command(pod_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "refuse"))
+                return refuse(argv[2]);
+        if (argc == 3 && g_str_equal(argv[1], "health"))
+                return check_health(argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
-                log_error("The first word must be 'run' or 'volume'; see libstart --help");
+                log_error("The first word must be 'run', 'volume', 'pod', 'userns' or 'health'; see libstart --help");
                 return EXIT_KEYTURN;
         }
         run((const char *const *) argv + 2);

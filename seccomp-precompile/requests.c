@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
 #include "libstart/option/seccomp-request.h"
 #include "seccomp-precompile/requests.h"
 
-/* Beside Podman keyturn-generator writes into the early directory, else into the normal one. */
-static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator" };
+/* Beside Podman keyturn-generator writes into the early directory, else into the normal one. The last one is that of what was
+ * made when the system image was built. */
+static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator",
+                                           KEYTURN_UNITDIR };
 
 GPtrArray *requests_load_file(const char *path, GError **error) {
         g_autofree char *text = NULL;

@@ -39,6 +39,8 @@
  * Until it executes the payload the first process is not dumpable either (libcrun, PR_SET_DUMPABLE), so that its
  * /proc/PID/exe is closed to a debugger that entered the container.
  *
+ * A program that enters a container where a payload runs is protected however it is linked.
+ *
  * Promise to keep elsewhere: no option of keyturn may let containers share a pid namespace without giving up this
  * shortcut. tests/booted/hostile-image attacks libstart, linked in both ways.
  *
@@ -77,10 +79,10 @@ static int clone_read_only(void) {
         return fd;
 }
 
-void own_program_protect(char *const argv[]) {
+void own_program_protect(char *const argv[], bool enters) {
         _cleanup_close_ int fd = -1;
 
-        if (!has_loader())
+        if (!enters && !has_loader())
                 return;
         if (is_protected()) {
                 (void) prctl(PR_SET_NAME, program_invocation_short_name); /* it is the number of a descriptor now */

@@ -8,10 +8,20 @@
 /* Names under PATH_RUN that are not containers; the generator refuses services of these names. */
 #define NAME_SECCOMP "seccomp"
 #define NAME_RELAY "relay"
+#define NAME_POD "pod"
 #define NAME_NETWORK "network"
+#define NAME_USERNS "userns"
+#define NAME_CDI "cdi"
 
 #define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP      /* filters compiled at boot: KEY.bpf */
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
-#define PATH_NETWORK PATH_RUN "/" NAME_NETWORK      /* namespaces made ahead: NAME/netns, NAME/names */
-#define PATH_RELAY PATH_RUN "/" NAME_RELAY          /* socket of keyturn-relay.service */
+#define PATH_IMAGES "/var/lib/keyturn/images"     /* of each name that was pulled: a lock, and what was rolled back */
+#define PATH_POD PATH_RUN "/" NAME_POD            /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
+#define PATH_NETWORK PATH_RUN "/" NAME_NETWORK    /* namespaces made ahead: NAME/netns, NAME/names */
+#define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */
+#define PATH_CDI PATH_RUN "/" NAME_CDI            /* files of CDI that were YAML: under their path */
+#define PATH_RELAY PATH_RUN "/" NAME_RELAY        /* socket of keyturn-relay.service */
+#define PATH_NOTIFY "/run/systemd/notify"         /* where systemd itself listens to services */
+#define PATH_NETWORKS "/var/lib/keyturn/networks" /* networks, where Podman's directory cannot be written */
+#define PATH_LEASES "/var/lib/keyturn/leases"     /* addresses that namespaces had: a file of each */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,4 +27,18 @@ int resolve_open(int directory_fd, const char *path, int flags, mode_t mode, uin
                         return fd;
         }
         return fd;
+}
+
+int fd_open_regular(int fd) {
+        char path[32];
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return -1;
+        if (!S_ISREG(st.st_mode)) {
+                errno = EINVAL;
+                return -1;
+        }
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }

@@ -2,45 +2,69 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/paths.h"
 #include "libstart/cdi/cdi-search.h"
 #include "libstart/config/small-file.h"
 
-/* From the stronger to the weaker. */
-static const char *const directories[] = { "/run/cdi", "/etc/cdi" };
+#define N_DIRECTORIES 2
+const char *const cdi_search_directories[N_DIRECTORIES + 1] = { "/run/cdi", "/etc/cdi", NULL };
 
 struct CdiSearch {
         char *root;
-        GPtrArray *files[G_N_ELEMENTS(directories)]; /* of CdiFile; NULL: not read yet */
-        char *yaml;                                  /* a file that is not read, or NULL */
+        CdiConvert *convert;
+        void *data;
+        GPtrArray *files[N_DIRECTORIES]; /* of CdiFile; NULL: not read yet */
 };
 
-CdiSearch *cdi_search_new(const char *root) {
+CdiSearch *cdi_search_new(const char *root, CdiConvert *convert, void *data) {
         CdiSearch *search = g_new0(CdiSearch, 1);
 
         search->root = g_strdup(root);
+        search->convert = convert;
+        search->data = data;
         return search;
 }
 
 void cdi_search_free(CdiSearch *search) {
         if (!search)
                 return;
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+        for (size_t i = 0; i < N_DIRECTORIES; i++)
                 g_clear_pointer(&search->files[i], g_ptr_array_unref);
         g_free(search->root);
-        g_free(search->yaml);
         g_free(search);
 }
 
-static bool read_file(GPtrArray *files, const char *path, GError **error) {
+char *cdi_search_copy_of(const char *path) {
+        return g_strconcat(PATH_CDI, path, ".json", NULL);
+}
+
+static bool read_copy(const CdiSearch *search, const char *path, char **ret, GError **error) {
+        g_autofree char *copy = cdi_search_copy_of(path);
+        FileIdentity of_file, of_copy;
+
+        if (file_identify(path, &of_file) && file_identify(copy, &of_copy) && of_copy.mtime == of_file.ctime &&
+            !file_read(copy, ret, NULL, error))
+                return false;
+        if (!*ret)
+                *ret = search->convert(path, search->data, error);
+        return *ret;
+}
+
+static bool read_text(const CdiSearch *search, const char *path, char **ret, GError **error) {
+        *ret = NULL;
+        return g_str_has_suffix(path, ".yaml") ? read_copy(search, path, ret, error) :
+                                                 file_read(path, ret, NULL, error);
+}
+
+static bool read_file(const CdiSearch *search, GPtrArray *files, const char *path, GError **error) {
         g_autofree char *text = NULL;
-        size_t length;
         CdiFile *file;
 
-        if (!file_read(path, &text, &length, error))
+        if (!read_text(search, path, &text, error))
                 return false;
         if (!text)
                 return true; /* gone meanwhile */
-        file = cdi_file_parse(text, length, error);
+        file = cdi_file_parse(text, strlen(text), error);
         if (!file) {
                 g_prefix_error(error, "'%s': ", path);
                 return false;
@@ -49,16 +73,16 @@ static bool read_file(GPtrArray *files, const char *path, GError **error) {
         return true;
 }
 
-static bool take_name(CdiSearch *search, GPtrArray *files, const char *directory, const char *name, GError **error) {
+static bool take_name(const CdiSearch *search, GPtrArray *files, const char *directory, const char *name,
+                      GError **error) {
         g_autofree char *path = g_build_filename(directory, name, NULL);
 
-        if (g_str_has_suffix(name, ".yaml") && !search->yaml)
-                search->yaml = g_strdup(path);
-        return !g_str_has_suffix(name, ".json") || read_file(files, path, error);
+        return (!g_str_has_suffix(name, ".json") && !g_str_has_suffix(name, ".yaml")) ||
+               read_file(search, files, path, error);
 }
 
 static bool read_directory(CdiSearch *search, size_t i, GError **error) {
-        g_autofree char *path = g_strconcat(search->root, directories[i], NULL);
+        g_autofree char *path = g_strconcat(search->root, cdi_search_directories[i], NULL);
         g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
         const char *name;
 
@@ -69,15 +93,9 @@ static bool read_directory(CdiSearch *search, size_t i, GError **error) {
         return true;
 }
 
-static bool refuse_missing(const CdiSearch *search, const char *name, GError **error) {
-        if (search->yaml)
-                return error_set(
-                        error, KT_ERROR_NOT_FOUND,
-                        "No file *.json of /etc/cdi or /run/cdi has the device '%s'. '%s' is YAML, which keyturn "
-                        "does not read: write it as JSON, as with nvidia-ctk cdi generate --format=json",
-                        name, search->yaml);
-        return error_set(error, KT_ERROR_NOT_FOUND, "No file *.json of /etc/cdi or /run/cdi has the device '%s'",
-                         name);
+static bool refuse_missing(const char *name, GError **error) {
+        return error_set(error, KT_ERROR_NOT_FOUND,
+                         "No file *.json or *.yaml of /etc/cdi or /run/cdi has the device '%s'", name);
 }
 
 static void add_edits(GPtrArray *edits, const CdiEdits *more) {
@@ -107,7 +125,7 @@ bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GErr
         const char *equals = strchr(name, '=');
         g_autofree char *kind = g_strndup(name, (size_t) (equals - name));
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+        for (size_t i = 0; i < N_DIRECTORIES; i++) {
                 const CdiFile *file;
 
                 if ((!search->files[i] && !read_directory(search, i, error)) ||
@@ -119,5 +137,5 @@ bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GErr
                 add_edits(edits, cdi_file_find(file, equals + 1));
                 return true;
         }
-        return refuse_missing(search, name, error);
+        return refuse_missing(name, error);
 }

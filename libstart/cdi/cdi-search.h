@@ -9,10 +9,18 @@
 /* The files of CDI that a container needs, each read once: /etc/cdi and, stronger, /run/cdi. */
 typedef struct CdiSearch CdiSearch;
 
+/* Files in YAML are read from the copy in JSON that keyturn-cdi has made ahead, whose time is that of the file's last change
+ * (ctime); one that is not there, or older, is asked for. Transfer full. */
+typedef char *CdiConvert(const char *path, void *data, GError **error);
+
 /* root: "" or the directory that stands for /. */
-CdiSearch *cdi_search_new(const char *root);
+CdiSearch *cdi_search_new(const char *root, CdiConvert *convert, void *data);
 void cdi_search_free(CdiSearch *search);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CdiSearch, cdi_search_free)
+
+/* Where they are, from the stronger to the weaker; and the path of the copy of one. Transfer full. */
+extern const char *const cdi_search_directories[];
+char *cdi_search_copy_of(const char *path);
 
 /* Appends to `edits` (of const CdiEdits*, which live as long as the search) what the device VENDOR/CLASS=NAME needs: what
  * each device of its file needs, unless that is there already, and its own. KT_ERROR_NOT_FOUND where no file has it. */

@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "libstart/base/error.h"
+#include "libstart/ctl/boot-plot.h"
+#include "libstart/ctl/bus.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/phases.h"
 #include "libstart/ctl/table.h"
@@ -68,6 +70,48 @@ static void print_svg(const GArray *starts) {
         fputs(svg, stdout);
 }
 
+static int compare_rows(const void *a, const void *b) {
+        const BootPlotRow *x = a, *y = b;
+
+        return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static GArray *find_phases(const GArray *starts, const ContainerUnit *container) {
+        for (guint i = 0; i < starts->len; i++)
+                if (g_array_index(starts, Start, i).container == container)
+                        return g_array_index(starts, Start, i).phases;
+        return NULL;
+}
+
+/* Of those that have been started again since, systemd does not know the first start any more. */
+static int plot_boot(const GPtrArray *all, const GArray *starts, GError **error) {
+        g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(BootPlotRow));
+        sd_bus *bus = bus_open(error);
+        BootTimes boot = { 0 };
+
+        if (!bus)
+                return -1;
+        boot_times_read(bus, &boot);
+        sd_bus_flush_close_unref(bus);
+        for (guint i = 0; i < all->len; i++) {
+                const ContainerUnit *c = all->pdata[i];
+                const BootPlotRow row = { c->unit, c->begin, c->end, c->main_start, find_phases(starts, c) };
+
+                if (c->start > 0 && (boot.finish == 0 || c->begin <= boot.finish))
+                        g_array_append_val(rows, row);
+        }
+        if (rows->len == 0) {
+                error_set(error, KT_ERROR_NOT_FOUND,
+                          "No container has been started at boot, and not again since: name one for its last start");
+                return -1;
+        }
+        g_array_sort(rows, compare_rows);
+        g_autofree char *svg = boot_plot_format((const BootPlotRow *) (void *) rows->data, rows->len, boot.userspace,
+                                                boot.finish);
+        fputs(svg, stdout);
+        return 0;
+}
+
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(Start));
@@ -84,6 +128,8 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
                 if ((!only || only == start.container) && (start.phases = read_phases(start.container)))
                         g_array_append_val(starts, start);
         }
+        if (options->svg && !only)
+                return plot_boot(all, starts, error);
         if (starts->len == 0) {
                 if (only)
                         error_set(error, KT_ERROR_NOT_FOUND,

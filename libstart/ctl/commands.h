@@ -10,15 +10,31 @@
 typedef struct Options {
         bool json;
         bool svg;
-        char **env; /* of exec */
+        bool quiet;  /* of list */
+        bool follow; /* of logs */
+        char **env;  /* of exec */
         char *user;
         char *workdir;
         bool tty;
+        bool dry_run; /* of update */
+        int watch;    /* seconds */
+        char *limit;  /* of cp */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_update(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_check(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -1,21 +1,34 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# bash completion for keyturnctl(8)
+# bash completion for keyturnctl(8). Its commands and options are read from its help, where each command that takes a
+# container says NAME.
 
 _keyturnctl() {
-        local current=${COMP_WORDS[COMP_CWORD]} command= word
-        for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-                case $word in
-                list | analyze | images | exec) command=$word; break ;;
-                esac
+        local current=${COMP_WORDS[COMP_CWORD]} help command= arguments= at=1 words=
+        help=$(keyturnctl --help 2>/dev/null)
+        while ((at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} == -* ]]; do
+                ((at++))
         done
-        if [[ $current == -* ]]; then
-                mapfile -t COMPREPLY < <(compgen -W \
-                        '--json --svg --env --user --workdir --interactive --tty --version --help' -- "$current")
-        elif [ -z "$command" ]; then
-                mapfile -t COMPREPLY < <(compgen -W 'list analyze images exec' -- "$current")
-        elif [[ $command == analyze || $command == exec ]]; then
-                mapfile -t COMPREPLY < <(compgen -W \
-                        "$(NO_COLOR=1 keyturnctl list 2>/dev/null | tail -n +2 | cut -d' ' -f1)" -- "$current")
+        if ((at < COMP_CWORD)); then
+                command=${COMP_WORDS[at]}
+                arguments=$(sed -n "s/^  $command  *\(.*\)/\1/p" <<<"$help" 2>/dev/null)
         fi
+        case $arguments in
+        *NAME:PATH*)
+                # A name, and what is in the container is not looked up.
+                compopt -o nospace -o default
+                words=$(keyturnctl list --quiet 2>/dev/null | sed 's/$/:/')
+                ;;
+        NAME* | '[NAME'*)
+                ((COMP_CWORD == at + 1)) && words=$(keyturnctl list --quiet 2>/dev/null)
+                ((COMP_CWORD == at + 1)) || compopt -o default
+                ;;
+        '') [ -n "$command" ] || words=$(sed -n '/keyturnctl/d; s/^  \([a-z][a-z-]*\) .*/\1/p' <<<"$help") ;;
+        esac
+        if [[ $current == -* ]]; then
+                words=$(grep -o -e '--[a-z]*' <<<"$help" | sort -u)
+        fi
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+        # bash takes the colon for the end of a word.
+        ! declare -F __ltrim_colon_completions >/dev/null || __ltrim_colon_completions "$current"
 }
 complete -F _keyturnctl keyturnctl

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -24,6 +25,7 @@ void container_unit_free(ContainerUnit *container) {
         g_free(container->active);
         g_free(container->state);
         g_free(container->cgroup);
+        g_free(container->source);
         g_free(container);
 }
 
@@ -44,7 +46,8 @@ static bool fail(int r, const sd_bus_error *bus_error, const char *what, GError 
 static bool is_ours(const char *path) {
         g_autofree char *text = NULL;
 
-        return g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "/libstart run ");
+        return g_file_get_contents(path, &text, NULL, NULL) &&
+               (strstr(text, "/libstart run ") || strstr(text, "/libstart refuse "));
 }
 
 static void add_directory(const char *path, GPtrArray *names) {
@@ -136,33 +139,48 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         return words;
 }
 
-/* Masked, or with another ExecStart= in a drop-in, a unit is no container, whatever the generator wrote. */
-static bool runs_libstart(char **words) {
-        return words[0] && g_str_has_suffix(words[0], "/libstart") && g_strcmp0(words[1], "run") == 0;
+/* The words behind `libstart run`, or behind `libstart refuse UNIT`. NULL: masked, or with another ExecStart= in a drop-in,
+ * a unit is no container, whatever the generator wrote. */
+static char **find_arguments(char **words, bool *ret_is_refused) {
+        if (!words[0] || !g_str_has_suffix(words[0], "/libstart") || !words[1])
+                return NULL;
+        *ret_is_refused = g_str_equal(words[1], "refuse") && words[2] && words[3];
+        if (*ret_is_refused)
+                return words + 3;
+        return g_str_equal(words[1], "run") ? words + 2 : NULL;
 }
 
 /* Leaves container->args NULL where the unit is no container. */
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
-        guint64 begin, end;
+        char **arguments;
 
         if (!words)
                 return false;
-        if (!runs_libstart(words))
+        arguments = find_arguments(words, &container->is_refused);
+        if (!arguments)
                 return true;
-        container->args = launch_args_parse((const char *const *) words + 2, error);
+        container->args = launch_args_parse((const char *const *) arguments, error);
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");
         container->state = describe_state(bus, path, container->active);
+        if (container->is_refused) {
+                g_autofree char *state = container->state;
+
+                container->state = g_strconcat(state, ", file refused", NULL);
+        }
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
         container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');
         container->stop_timeout = get_number(bus, path, SERVICE, "TimeoutStopUSec", 't');
         container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');
-        begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
-        end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
-        container->start = end > begin ? end - begin : 0;
+        container->begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
+        container->end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
+        container->start = container->end > container->begin ? container->end - container->begin : 0;
+        container->main_start = get_number(bus, path, SERVICE, "ExecMainStartTimestampMonotonic", 't');
+        container->restarts = (guint32) get_number(bus, path, SERVICE, "NRestarts", 'u');
+        container->source = get_string(bus, path, UNIT, "SourcePath");
         return true;
 }
 
@@ -186,6 +204,23 @@ static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
         return NULL;
 }
 
+/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made anew is
+ * there already. */
+static void add_image_units(GPtrArray *names) {
+        g_autofree char *text = NULL;
+
+        if (!g_file_get_contents(KEYTURN_LIBDIR "/image-units", &text, NULL, NULL))
+                return;
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                g_autofree char *path = g_build_filename(KEYTURN_UNITDIR, *line, NULL);
+
+                if (g_str_has_suffix(*line, ".service") && !strchr(*line, '/') && is_ours(path) &&
+                    !g_ptr_array_find_with_equal_func(names, *line, g_str_equal, NULL))
+                        g_ptr_array_add(names, g_strdup(*line));
+        }
+}
+
 static int compare_strings(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
@@ -196,6 +231,7 @@ static GPtrArray *list_units(sd_bus *bus, GError **error) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(generator_dirs); i++)
                 add_directory(generator_dirs[i], files);
+        add_image_units(files);
         for (guint i = 0; i < files->len; i++) {
                 const char *name = files->pdata[i];
 
@@ -258,4 +294,11 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
         }
         error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
         return NULL;
+}
+
+void boot_times_read(sd_bus *bus, BootTimes *ret) {
+        *ret = (BootTimes) {
+                .userspace = get_number(bus, OBJECT, INTERFACE, "UserspaceTimestampMonotonic", 't'),
+                .finish = get_number(bus, OBJECT, INTERFACE, "FinishTimestampMonotonic", 't'),
+        };
 }

@@ -1,69 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <libcrun/container.h>
-#include <locale.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
-#include "libstart/base/keyring.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/payload.h"
 #include "libstart/ctl/streams.h"
+#include "libstart/enter/enter.h"
+#include "libstart/oci/user.h"
 
-/* A command beside the payload: in its namespaces and cgroup, with its user, capabilities and filter, which libcrun
- * reads from what libstart left in the state. Never with more than the payload has, and with nothing of the caller's.
- *
- * The threat: the payload watches for whoever comes in, and is root or the same user there. A process of ours, forked
- * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
- *  - descriptors: streams.c;
- *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first, and libcrun where that cannot be;
- *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
- *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
- *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
- *    might load a catalogue there, and for his character set, code. So what libcrun says is English;
- *  - keys, and the protection from the out-of-memory killer, that the caller's session has. */
+/* A command of somebody's, as of enter.h; its streams: streams.c. */
 
-typedef runtime_spec_schema_config_schema_process Process;
-
-/* A reload may be what runs the command (ReloadCmd=). */
-static bool check_running(const ContainerUnit *container, GError **error) {
-        static const char *const states[] = { "active", "reloading", NULL };
-
-        if (!g_strv_contains(states, container->active))
-                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
-                                 container->unit, container->state, container->unit);
-        return container->pid > 0 ||
-               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
-}
+typedef EnterProcess Process;
 
 static bool find_state(const ContainerUnit *container, char **ret_root, char **ret_config, GError **error) {
         g_autofree char *root = container_unit_state_dir(container);
 
-        if (!check_running(container, error))
+        if (!payload_check_running(container, error))
                 return false;
         *ret_config = g_build_filename(root, container->args->name, "config.json", NULL);
         *ret_root = g_steal_pointer(&root);
-        return true;
-}
-
-/* Where the file is missing libcrun would run the command without a filter, also if the payload has one. */
-static bool check_filter(const ContainerUnit *container, const char *root, GError **error) {
-        g_autofree char *file = g_build_filename(root, container->args->name, "seccomp.bpf", NULL);
-        g_autofree char *path = g_strdup_printf("/proc/%u/status", container->pid);
-        g_autofree char *status = NULL;
-
-        if (!g_file_get_contents(path, &status, NULL, error))
-                return false;
-        if (!strstr(status, "\nSeccomp:\t0") && access(file, R_OK) < 0)
-                return error_set_errno(error, errno, "The payload has a seccomp filter, and '%s' is not there", file);
         return true;
 }
 
@@ -81,18 +45,6 @@ static char *find_cgroup(const ContainerUnit *container) {
         return path_value_covers(container->cgroup, cgroup) ? g_steal_pointer(&cgroup) : NULL;
 }
 
-/* So that the unit's limits count, and stopping it ends the command, too. */
-static bool enter_cgroup(const ContainerUnit *container, GError **error) {
-        g_autofree char *cgroup = find_cgroup(container);
-        g_autofree char *path = g_build_filename("/sys/fs/cgroup", cgroup ?: container->cgroup, "cgroup.procs", NULL);
-        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-        if (container->cgroup[0] != '/' || fd < 0 || write(fd, "0", 1) != 1)
-                return error_set_errno(error, errno, "Cannot enter the control group of %s ('%s')", container->unit,
-                                       path);
-        return true;
-}
-
 static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
         size_t m = rest ? g_strv_length(rest) : 0;
         char **all = g_new0(char *, n + m + 1);
@@ -103,17 +55,26 @@ static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
         return all;
 }
 
-/* UID[:GID], numbers: names would have to be looked up among files that are the container's. */
-static bool set_user(Process *process, const char *user, GError **error) {
-        g_auto(GStrv) parts = g_strsplit(user, ":", 2);
-        guint64 uid, gid = 0;
+/* Names are those of the container's own files. */
+static bool set_user(const ContainerUnit *container, Process *process, const char *user, GError **error) {
+        _cleanup_close_ int payload = payload_open(container, error);
+        _cleanup_close_ int root = payload >= 0 ? payload_open_root(payload, /* clone= */ false, error) : -1;
+        g_autofree char *passwd = NULL, *group = NULL;
+        g_auto(UserIdentity) identity = { 0 };
 
-        if (!g_ascii_string_to_unsigned(parts[0], 10, 0, G_MAXINT32, &uid, NULL) ||
-            (parts[1] && !g_ascii_string_to_unsigned(parts[1], 10, 0, G_MAXINT32, &gid, NULL)))
-                return error_set(error, KT_ERROR_USAGE, "--user takes UID or UID:GID as numbers, not '%s'", user);
-        process->user->uid = (uid_t) uid;
-        process->user->gid = (gid_t) gid;
-        process->user->additional_gids_len = 0;
+        if (root < 0)
+                return false;
+        passwd = payload_read_file(root, "etc/passwd");
+        group = payload_read_file(root, "etc/group");
+        if (!user_resolve(user, passwd, group, &identity, error)) {
+                g_prefix_error(error, "--user: ");
+                return false;
+        }
+        process->user->uid = identity.uid;
+        process->user->gid = identity.gid;
+        process->user->additional_gids_len = identity.additional_gids->len;
+        process->user->additional_gids = (gid_t *) (void *) g_array_free(g_steal_pointer(&identity.additional_gids),
+                                                                         FALSE);
         return true;
 }
 
@@ -128,7 +89,8 @@ static void set_size(Process *process) {
         process->console_size->height = size.ws_row;
 }
 
-static bool adapt(Process *process, const Options *options, char **command, GError **error) {
+static bool adapt(const ContainerUnit *container, Process *process, const Options *options, char **command,
+                  GError **error) {
         for (char **entry = options->env; entry && *entry; entry++)
                 if (!strchr(*entry, '=') || **entry == '=')
                         return error_set(error, KT_ERROR_USAGE, "--env takes NAME=VALUE");
@@ -142,87 +104,26 @@ static bool adapt(Process *process, const Options *options, char **command, GErr
                 set_size(process);
         if (options->workdir)
                 process->cwd = g_strdup(options->workdir);
-        return !options->user || set_user(process, options->user, error);
-}
-
-static int exit_status(int errnum) {
-        return errnum == ENOENT                                         ? EXIT_NOT_FOUND :
-               errnum == EACCES || errnum == EPERM || errnum == ENOEXEC ? EXIT_NOT_EXECUTABLE :
-                                                                          EXIT_KEYTURN;
-}
-
-static int fail(libcrun_error_t *err, GError **error) {
-        int errnum = (*err)->status;
-
-        error_set(error, KT_ERROR_FAILED, "%s%s%s", (*err)->msg, errnum > 0 ? ": " : "",
-                  errnum > 0 ? g_strerror(errnum) : "");
-        libcrun_error_release(err);
-        return exit_status(errnum);
-}
-
-/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. The exit
- * status goes by way of memory that it shares. */
-static int *forked_status;
-
-static void log_output(int errnum, const char *message, int verbosity, void *arg) {
-        if (verbosity == LIBCRUN_VERBOSITY_ERROR)
-                *forked_status = exit_status(errnum);
-}
-
-static int run(const char *root, const ContainerUnit *container, Process *process, const char *console_socket,
-               GError **error) {
-        libcrun_error_t err = NULL;
-        libcrun_context_t context = {
-                .state_root = root,
-                .id = container->args->name,
-                .output_handler = log_output,
-                .fifo_exec_wait_fd = -1,
-                .console_socket = console_socket,
-        };
-        int r;
-
-        forked_status = mmap(NULL, sizeof *forked_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (forked_status == MAP_FAILED) {
-                error_set_errno(error, errno, "Cannot map memory");
-                return EXIT_KEYTURN;
-        }
-        *forked_status = EXIT_KEYTURN;
-        crun_set_output_handler(log_output, NULL);
-        r = libcrun_container_exec(&context, context.id, process, &err);
-        return r >= 0 ? r : err ? fail(&err, error) : *forked_status;
-}
-
-static bool copy_oom_score(const ContainerUnit *container, GError **error) {
-        g_autofree char *path = g_strdup_printf("/proc/%u/oom_score_adj", container->pid);
-        g_autofree char *score = NULL;
-        _cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-        if (!g_file_get_contents(path, &score, NULL, error))
-                return false;
-        return (fd >= 0 && write(fd, score, strlen(score)) > 0) ||
-               error_set_errno(error, errno, "Cannot write '/proc/self/oom_score_adj'");
+        return !options->user || set_user(container, process, options->user, error);
 }
 
 /* The process that runs libcrun, and waits for the command. If the caller's is killed, the command is told as if its
  * terminal had gone. */
-static void run_inside(const char *root, const ContainerUnit *container, Process *process, Streams *streams,
+static void run_inside(const Entry *entry, Process *process, Streams *streams,
                        const char *console_socket) G_GNUC_NORETURN;
-static void run_inside(const char *root, const ContainerUnit *container, Process *process, Streams *streams,
-                       const char *console_socket) {
+static void run_inside(const Entry *entry, Process *process, Streams *streams, const char *console_socket) {
         g_autoptr(GError) error = NULL;
         int status = EXIT_KEYTURN;
 
-        (void) setlocale(LC_ALL, "C");
-        if (streams_enter(streams, &error) && keyring_join_new(process->selinux_label, &error) &&
-            copy_oom_score(container, &error) && enter_cgroup(container, &error))
-                status = run(root, container, process, console_socket, &error);
+        if (streams_enter(streams, &error) && enter_prepare(entry, process, &error))
+                status = enter_run(entry, process, console_socket, &error);
         if (error)
                 log_error("%s", error->message);
         _exit(status);
 }
 
-static int run_beside(const char *root, const ContainerUnit *container, Process *process, GError **error) {
-        g_autofree char *socket = g_strdup_printf("%s/.exec-%d", root, (int) getpid());
+static int run_beside(const Entry *entry, Process *process, GError **error) {
+        g_autofree char *socket = g_strdup_printf("%s/.exec-%d", entry->root, (int) getpid());
         const char *console_socket = process->terminal ? socket : NULL;
         g_autoptr(Streams) streams = streams_new(console_socket, error);
         pid_t caller = getpid(), child;
@@ -234,7 +135,7 @@ static int run_beside(const char *root, const ContainerUnit *container, Process 
                 (void) prctl(PR_SET_PDEATHSIG, SIGHUP);
                 if (getppid() != caller)
                         _exit(EXIT_KEYTURN);
-                run_inside(root, container, process, streams, console_socket);
+                run_inside(entry, process, streams, console_socket);
         }
         if (child < 0) {
                 error_set_errno(error, errno, "Cannot fork");
@@ -245,7 +146,7 @@ static int run_beside(const char *root, const ContainerUnit *container, Process 
 
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
-        g_autofree char *root = NULL, *config = NULL;
+        g_autofree char *root = NULL, *config = NULL, *cgroup = NULL;
         libcrun_container_t *state;
         libcrun_error_t err = NULL;
 
@@ -253,16 +154,21 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
                 error_set(error, KT_ERROR_USAGE, "'exec' takes a container and a command; see keyturnctl --help");
                 return -1;
         }
-        if (!container || !find_state(container, &root, &config, error) || !check_filter(container, root, error))
+        if (!container || !find_state(container, &root, &config, error))
+                return EXIT_KEYTURN;
+        cgroup = find_cgroup(container);
+
+        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };
+        if (!enter_check_filter(&entry, error))
                 return EXIT_KEYTURN;
         /* Where a filter of the caller's (SystemCallFilter=) forbids mounts, main() could not protect the program: libcrun
          * copies it. */
         if (libcrun_ensure_cloned_binary(&err) < 0)
-                return fail(&err, error);
+                return enter_fail(&err, error);
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
-                return fail(&err, error);
-        if (!adapt(state->container_def->process, options, words + 1, error))
+                return enter_fail(&err, error);
+        if (!adapt(container, state->container_def->process, options, words + 1, error))
                 return -1;
-        return run_beside(root, container, state->container_def->process, error);
+        return run_beside(&entry, state->container_def->process, error);
 }

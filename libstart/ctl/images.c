@@ -4,10 +4,16 @@
 
 #include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/running-facts.h"
 #include "libstart/ctl/table.h"
-#include "libstart/store/image.h"
 
-static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "PROBLEM", NULL };
+static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "~CREATED", "PROBLEM", NULL };
+
+static bool add_refused(Table *table, const ContainerUnit *c) {
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+                  g_strdup_printf("its file was refused: systemctl cat %s", c->unit));
+        return false;
+}
 
 static bool add_directory(Table *table, const ContainerUnit *c) {
         g_autofree char *path = g_strdup(c->args->image);
@@ -18,33 +24,24 @@ static bool add_directory(Table *table, const ContainerUnit *c) {
         if (colon)
                 *colon = '\0';
         there = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL, NULL,
                   there ? NULL : g_strdup("there is no such directory"));
         return there;
 }
 
-/* Those of the container's own options, or NULL. Transfer full. */
-static GPtrArray *find_stores(const LaunchArgs *args) {
-        GPtrArray *stores = NULL;
-        bool is_stores;
-
-        for (guint i = 0; i < args->storage_opt->len; i++)
-                (void) storage_option_parse_stores(args->storage_opt->pdata[i], &stores, &is_stores, NULL);
-        return stores;
-}
-
 static bool add_image(Table *table, const ContainerUnit *c) {
         g_autoptr(GError) error = NULL;
-        g_autoptr(GPtrArray) stores = find_stores(c->args);
+        g_autoptr(GPtrArray) stores = container_find_stores(c->args);
         g_autoptr(StoreImage) image = store_image_find("", c->args->image, stores, &error);
 
         if (!image) {
-                table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
+                table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL, NULL,
                           g_strdup(error->message));
                 return false;
         }
         table_add(table, g_strdup(c->args->image), g_strdup(c->unit), g_strndup(image->id, 12),
-                  g_strdup(image->store), g_strdup_printf("%u", g_strv_length(image->layers)), NULL);
+                  g_strdup(image->store), g_strdup_printf("%u", g_strv_length(image->layers)),
+                  image_find_created(image), NULL);
         return true;
 }
 
@@ -56,7 +53,9 @@ int command_images(const GPtrArray *all, const Options *options, char **words, G
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
 
-                complete &= (c->args->rootfs == FLAG_TRUE ? add_directory : add_image)(table, c);
+                complete &= (c->is_refused                ? add_refused :
+                             c->args->rootfs == FLAG_TRUE ? add_directory :
+                                                            add_image)(table, c);
         }
         table_print(table, options->json);
         return complete ? 0 : 1;

@@ -9,99 +9,116 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/ctl/bus.h"
 #include "libstart/ctl/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
 
-static const struct {
+typedef enum CommandWords {
+        NONE,      /* it takes none */
+        CONTAINER, /* the first names a container */
+        PATHS,     /* containers are named in them, before a colon */
+        FILES,     /* of Quadlet's: no system need run */
+} CommandWords;
+
+/* The help and, by way of that, the completion are made of this table. */
+static const struct Command {
         const char *name;
-        bool takes_container; /* its first word names one */
+        const char *arguments; /* for the help */
+        const char *help;      /* NULL: not for people */
+        CommandWords words;
+        bool verbatim; /* what follows the container is not for us */
         int (*run)(const GPtrArray *all, const Options *options, char **words, GError **error);
 } commands[] = {
-        { "list", false, command_list },
-        { "analyze", true, command_analyze },
-        { "images", false, command_images },
-        { "exec", true, command_exec },
-        { "send-stop-signal", true, command_send_stop_signal }, /* for keyturn-stop@.service */
+        { "list", "", "containers, their state, images and starts", NONE, false, command_list },
+        { "inspect", "NAME", "all about one", CONTAINER, false, command_inspect },
+        { "logs", "NAME...", "journalctl of one", CONTAINER, true, command_logs },
+        { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, command_top },
+        { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
+        { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
+        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
+        { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
+        { "images", "", "what is needed, and where it is", NONE, false, command_images },
+        { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
+        { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
+        { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
+        { "update", "[NAME]", "new images, for AutoUpdate=", CONTAINER, false, command_update },
+        { "end-payload", "NAME", NULL, CONTAINER, false, command_end_payload },           /* HealthOnFailure=stop */
+        { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
-static Options arg_options;
+static Options arg_options = { .watch = 10 };
 static gboolean arg_interactive, arg_version;
 
 static const GOptionEntry entries[] = {
-        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON (list, analyze, images)", NULL },
-        { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg, "Print a picture (analyze)", NULL },
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON", NULL },
+        { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arg_options.quiet, "Print names only (list)", NULL },
+        { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg,
+          "Print a picture (analyze): without NAME of the last boot", NULL },
+        { "follow", 'f', 0, G_OPTION_ARG_NONE, &arg_options.follow, "Wait for more (logs)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
-        { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "UID[:GID]" },
+        { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "USER[:GROUP]" },
+        { "limit", 0, 0, G_OPTION_ARG_STRING, &arg_options.limit, "Copy no more than that (cp)", "SIZE" },
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
+        { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
+        { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },
 };
 
-/* systemd's own socket, for root: systemctl(1) talks to it, too. */
-static int open_private(sd_bus **ret) {
-        sd_bus *bus = NULL;
-        int r = sd_bus_new(&bus);
-
-        if (r >= 0)
-                r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
-        if (r >= 0)
-                r = sd_bus_start(bus);
-        if (r >= 0)
-                *ret = bus;
-        else
-                sd_bus_unref(bus);
-        return r;
-}
-
-/* A machine may have no message bus, and a reload can be before it (ReloadCmd=). */
-static int open_bus(sd_bus **ret) {
-        return geteuid() == 0 && open_private(ret) >= 0 ? 0 : sd_bus_open_system(ret);
-}
-
 static GPtrArray *find(const char *name, GError **error) {
-        sd_bus *bus = NULL;
-        int r = open_bus(&bus);
+        sd_bus *bus = bus_open(error);
         GPtrArray *all;
 
-        if (r < 0) {
-                error_set_errno(error, -r, "Cannot talk to systemd");
+        if (!bus)
                 return NULL;
-        }
         all = container_units_find(bus, name, error);
         sd_bus_flush_close_unref(bus);
         return all;
 }
 
-static int run(char **words, GError **error) {
-        for (size_t i = 0; words[0] && i < G_N_ELEMENTS(commands); i++) {
-                g_autoptr(GPtrArray) all = NULL;
+static const struct Command *find_command(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+                if (g_str_equal(name, commands[i].name))
+                        return &commands[i];
+        return NULL;
+}
 
-                if (!g_str_equal(words[0], commands[i].name))
-                        continue;
-                if (words[1] && !commands[i].takes_container) {
-                        error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
-                        return -1;
-                }
-                all = find(words[1], error);
-                return all ? commands[i].run(all, &arg_options, words + 1, error) : -1;
+static int run(char **words, GError **error) {
+        const struct Command *command = words[0] ? find_command(words[0]) : NULL;
+        g_autoptr(GPtrArray) all = NULL;
+
+        if (!command) {
+                error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help",
+                          words[0] ? "There is no command '" : "", words[0] ?: "A command is missing",
+                          words[0] ? "'" : "");
+                return -1;
         }
-        error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help", words[0] ? "There is no command '" : "",
-                  words[0] ?: "A command is missing", words[0] ? "'" : "");
-        return -1;
+        if (words[1] && command->words == NONE) {
+                error_set(error, KT_ERROR_USAGE, "'%s' takes no arguments; see keyturnctl --help", words[0]);
+                return -1;
+        }
+        if (command->words == FILES)
+                return command->run(NULL, &arg_options, words + 1, error);
+        all = find(command->words == CONTAINER ? words[1] : NULL, error);
+        return all ? command->run(all, &arg_options, words + 1, error) : -1;
 }
 
 static GOptionContext *make_context(void) {
-        GOptionContext *context = g_option_context_new("list|analyze|images|exec [ARGUMENT...]");
+        GOptionContext *context = g_option_context_new("COMMAND [ARGUMENT...]");
+        g_autoptr(GString) summary = g_string_new("Look at the containers that keyturn starts.\n");
 
+        for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+                g_autofree char *call = g_strdup_printf("%s %s", commands[i].name, commands[i].arguments);
+
+                if (commands[i].help)
+                        g_string_append_printf(summary, "\n  %-20s %s", call, commands[i].help);
+        }
         g_option_context_add_main_entries(context, entries, NULL);
-        g_option_context_set_summary(context, "Look at the containers that keyturn starts.\n\n"
-                                              "  list              containers, their state, images and starts\n"
-                                              "  analyze [NAME]    where the time of the last start went\n"
-                                              "  images            what is needed, and where it is\n"
-                                              "  exec NAME CMD...  run a command in a container");
+        g_option_context_set_summary(context, summary->str);
         g_option_context_set_description(context, "See keyturnctl(8).\n");
         return context;
 }
@@ -110,6 +127,7 @@ static GOptionContext *make_context(void) {
  * Leaves the words, with the command's name first. */
 static bool parse(int *argc, char ***argv, GError **error) {
         g_autoptr(GOptionContext) before = make_context(), after = make_context();
+        const struct Command *command;
 
         g_option_context_set_strict_posix(before, TRUE);
         if (!g_option_context_parse(before, argc, argv, error))
@@ -118,7 +136,8 @@ static bool parse(int *argc, char ***argv, GError **error) {
                 return true;
         (*argc)--;
         (*argv)++; /* the command in the place of the program */
-        g_option_context_set_strict_posix(after, g_str_equal(**argv, "exec"));
+        command = find_command(**argv);
+        g_option_context_set_strict_posix(after, command && command->verbatim);
         if (!g_option_context_parse(after, argc, argv, error))
                 return false;
         (*argv)--;
@@ -137,7 +156,7 @@ int main(int argc, char **argv) {
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
-        own_program_protect(argv);
+        own_program_protect(argv, true);
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {

@@ -61,28 +61,32 @@ char *phases_format(const char *title, const GArray *phases, guint width) {
 
 enum { SVG_LEFT = 220, SVG_WIDTH = 760, SVG_ROW = 34 };
 
-static void append_svg_row(GString *svg, const char *title, const GArray *phases, guint64 longest, guint row) {
+void phases_append_svg(GString *svg, const GArray *phases, double x, double scale, guint y, guint height) {
         static const char *const colours[] = { "#4e79a7", "#f28e2b", "#59a14f", "#b6992d", "#76b7b2", "#af7aa1" };
-        g_autofree char *escaped = g_markup_escape_text(title, -1);
         guint64 before = 0;
+
+        for (guint i = 0; i < phases->len; i++) {
+                const Phase *phase = &g_array_index(phases, Phase, i);
+                double begin = x + (double) before * scale, width = (double) phase->usec * scale;
+
+                g_string_append_printf(svg,
+                                       "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%u\" fill=\"%s\"><title>%s "
+                                       "%" G_GUINT64_FORMAT " us</title></rect>\n",
+                                       begin, y, width, height, colours[i % G_N_ELEMENTS(colours)], phase->name,
+                                       phase->usec);
+                if (width > 52)
+                        g_string_append_printf(svg, "<text x=\"%.1f\" y=\"%u\" fill=\"#fff\">%s</text>\n", begin + 3,
+                                               y + 16, phase->name);
+                before += phase->usec;
+        }
+}
+
+static void append_svg_row(GString *svg, const char *title, const GArray *phases, guint64 longest, guint row) {
+        g_autofree char *escaped = g_markup_escape_text(title, -1);
         guint y = 10 + row * SVG_ROW;
 
         g_string_append_printf(svg, "<text x=\"4\" y=\"%u\">%s</text>\n", y + 16, escaped);
-        for (guint i = 0; i < phases->len; i++) {
-                const Phase *phase = &g_array_index(phases, Phase, i);
-                double x = (double) before * SVG_WIDTH / (double) longest;
-                double width = (double) phase->usec * SVG_WIDTH / (double) longest;
-
-                g_string_append_printf(svg,
-                                       "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"22\" fill=\"%s\"><title>%s "
-                                       "%" G_GUINT64_FORMAT " us</title></rect>\n",
-                                       SVG_LEFT + x, y, width, colours[i % G_N_ELEMENTS(colours)], phase->name,
-                                       phase->usec);
-                if (width > 52)
-                        g_string_append_printf(svg, "<text x=\"%.1f\" y=\"%u\" fill=\"#fff\">%s</text>\n",
-                                               SVG_LEFT + x + 3, y + 16, phase->name);
-                before += phase->usec;
-        }
+        phases_append_svg(svg, phases, SVG_LEFT, (double) SVG_WIDTH / (double) longest, y, 22);
 }
 
 char *phases_format_svg(const char *const *titles, GArray *const *phases) {

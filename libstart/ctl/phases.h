@@ -19,5 +19,8 @@ guint64 phases_sum(const GArray *phases);
 /* A bar for each phase, `width` characters for all together. Transfer full. */
 char *phases_format(const char *title, const GArray *phases, guint width);
 
+/* A row of bars: from x on, `scale` for each microsecond. */
+void phases_append_svg(GString *svg, const GArray *phases, double x, double scale, guint y, guint height);
+
 /* One row of a picture for each: titles NULL-terminated, phases[i] of titles[i]. Transfer full. */
 char *phases_format_svg(const char *const *titles, GArray *const *phases);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-#include <libcrun/container.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,29 +9,21 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/payload.h"
 #include "libstart/option/signal-name.h"
 
 /* What keyturn-stop@.service does when it is stopped: run/stop-unit.h. */
 
 /* As libstart left it in the state; 0 without. */
 static int read_signal(const ContainerUnit *container, GError **error) {
-        g_autofree char *root = container_unit_state_dir(container);
-        g_autofree char *path = g_build_filename(root, container->args->name, "config.json", NULL);
-        const json_map_string_string *annotations;
-        libcrun_error_t err = NULL;
-        libcrun_container_t *state = libcrun_container_load_from_file(path, &err);
+        libcrun_container_t *config = payload_read_config(container, error);
+        const char *value = config ? payload_find_annotation(config, "org.opencontainers.image.stopSignal") : NULL;
         int number = 0;
 
-        if (!state) {
-                error_set(error, KT_ERROR_FAILED, "Cannot read '%s': %s", path, err->msg);
-                libcrun_error_release(&err);
-                return 0;
-        }
-        annotations = state->container_def->annotations;
-        for (size_t i = 0; annotations && i < annotations->len; i++)
-                if (g_str_equal(annotations->keys[i], "org.opencontainers.image.stopSignal"))
-                        (void) signal_name_parse(annotations->values[i], &number, NULL);
-        libcrun_container_free(state);
+        if (value)
+                (void) signal_name_parse(value, &number, NULL);
+        if (config)
+                libcrun_container_free(config);
         return number;
 }
 
@@ -57,40 +46,49 @@ static bool await_end(int payload, guint64 usec) {
         return false;
 }
 
-/* A payload that has been reaped since systemd was asked is gone; its id may be another's. */
-static int open_payload(const ContainerUnit *container) {
-        int fd = container->pid > 0 ? (int) syscall(SYS_pidfd_open, (pid_t) container->pid, 0) : -1;
-        g_autofree char *path = g_strdup_printf("/proc/%u/cgroup", container->pid);
-        g_autofree char *text = NULL, *expected = g_strdup_printf("0::%s", container->cgroup);
+static int end_payload(const ContainerUnit *container, int payload, int number, const char *whose) {
+        g_autofree char *name = signal_name_print(number);
 
-        if (fd >= 0 && g_file_get_contents(path, &text, NULL, NULL) && strstr(text, expected))
-                return fd;
-        fd_closep(&fd);
-        return -1;
+        if (!send_signal(payload, number) || await_end(payload, container->stop_timeout))
+                return EXIT_SUCCESS;
+        log_warning("%s did not end within %u s of %s, %s stop signal: it is killed", container->unit,
+                    (guint) (container->stop_timeout / G_USEC_PER_SEC), name, whose);
+        send_signal(payload, SIGKILL);
+        return EXIT_SUCCESS;
+}
+
+/* As `podman stop`, not as systemctl's: what follows from a payload that ends is up to the unit (Restart=). */
+int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
+        _cleanup_close_ int payload = -1;
+        int number;
+
+        if (!words[0])
+                error_set(error, KT_ERROR_USAGE, "'end-payload' takes a container");
+        if (!container)
+                return -1;
+        payload = payload_open(container, NULL);
+        if (payload < 0)
+                return EXIT_SUCCESS;
+        number = container->kill_signal != SIGTERM ? container->kill_signal : read_signal(container, error);
+        return *error ? -1 : end_payload(container, payload, number ?: SIGTERM, "its");
 }
 
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         _cleanup_close_ int payload = -1;
-        g_autofree char *name = NULL;
         int number;
 
         if (!words[0])
                 error_set(error, KT_ERROR_USAGE, "'send-stop-signal' takes a container");
         if (!container)
                 return -1;
-        payload = open_payload(container);
+        payload = payload_open(container, NULL);
         /* A KillSignal= that a drop-in of systemd's brings is somebody's decision. */
         if (payload < 0 || container->kill_signal != SIGTERM)
                 return EXIT_SUCCESS;
         number = read_signal(container, error);
         if (number == 0)
                 return *error ? -1 : EXIT_SUCCESS;
-        if (!send_signal(payload, number) || await_end(payload, container->stop_timeout))
-                return EXIT_SUCCESS;
-        name = signal_name_print(number);
-        log_warning("%s did not end within %u s of %s, its image's stop signal: it is killed", container->unit,
-                    (guint) (container->stop_timeout / G_USEC_PER_SEC), name);
-        send_signal(payload, SIGKILL);
-        return EXIT_SUCCESS;
+        return end_payload(container, payload, number, "its image's");
 }

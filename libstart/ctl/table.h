@@ -7,8 +7,12 @@
 /* Rows of text, shown in columns or as JSON. */
 typedef struct Table Table;
 
-/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case; what begins with '#' is a
- * number there, and shown without the '#'. */
+/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case. The first character may say what
+ * the values are, and is not shown:
+ *   #  numbers
+ *   %  sizes in bytes: numbers in JSON, shown as "1.5M"
+ *   ~  times, as in ISO 8601: shown as "3 days ago"
+ *   @  lists, with a line for each element: arrays in JSON, shown with blanks between them */
 Table *table_new(const char *const *columns);
 void table_free(Table *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
@@ -20,5 +24,12 @@ void table_add(Table *table, ...);
 char *table_format(const Table *table, bool bold);
 char *table_format_json(const Table *table);
 
+/* "3 days ago". Transfer full. */
+char *table_show_age(gint64 seconds);
+
+/* A line for each value, for few rows of many columns. Transfer full. */
+char *table_format_long(const Table *table);
+
 /* To standard output. */
 void table_print(const Table *table, bool json);
+void table_print_long(const Table *table, bool json);

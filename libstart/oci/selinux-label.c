@@ -110,6 +110,12 @@ bool selinux_labels_make(const LabelRequest *request, const char *process, const
         return true;
 }
 
+char *selinux_label_level(const char *label) {
+        g_auto(GStrv) parts = split(label, NULL);
+
+        return parts ? g_strdup(parts[LEVEL]) : NULL;
+}
+
 char *selinux_label_share(const char *label) {
         g_auto(GStrv) parts = g_strsplit(label, ":", N_PARTS);
 

@@ -32,6 +32,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SelinuxLabels, selinux_labels_clear)
 bool selinux_labels_make(const LabelRequest *request, const char *process, const char *file, const char *level,
                          SelinuxLabels *ret, GError **error);
 
+/* The level of a label; NULL where it is none. Transfer full. */
+char *selinux_label_level(const char *label);
+
 /* The same label with level s0, that of files which containers share. Transfer full. */
 char *selinux_label_share(const char *label);
 

@@ -19,6 +19,7 @@ typedef struct SecretFile {
 typedef struct SpecInput {
         const ContainerRequest *request;
         const ImageConfig *image;
+        const char *image_id; /* or NULL */
         const UserIdentity *user;
         const HostFacts *host;
         const char *hostname;  /* the container's */

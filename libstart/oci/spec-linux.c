@@ -22,11 +22,15 @@ static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *
 }
 
 static void add_namespaces(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
-        static const char *const types[] = { "pid", "ipc", "uts", "mount", "cgroup" };
+        const struct {
+                const char *type, *path;
+        } all[] = {
+                { "pid" }, { "ipc", input->request->ipc }, { "uts", input->request->uts }, { "mount" }, { "cgroup" }
+        };
 
-        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(types) + 2);
-        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
-                add_namespace(linux_, types[i], NULL);
+        linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(all) + 2);
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                add_namespace(linux_, all[i].type, all[i].path);
         if (input->request->network.mode != NETWORK_HOST)
                 add_namespace(linux_, "network", input->network_path);
 }

@@ -345,6 +345,20 @@ static bool add_secrets(MountList *list, const SpecInput *input, GError **error)
         return true;
 }
 
+/* One that other containers have, too. */
+static void add_shared_shm(MountList *list, const ContainerRequest *request) {
+        static const char *const options[] = { "bind", "nosuid", "noexec", "nodev", "rprivate", NULL };
+        bool read_only = request->read_only && !request->read_only_tmpfs;
+        Mount *mount;
+
+        if (!request->shm_path || has_mount(list, "/dev/shm"))
+                return;
+        mount = make_mount("/dev/shm", "bind", request->shm_path, options);
+        if (read_only)
+                add_option(mount, "ro");
+        add_mount(list, mount);
+}
+
 static void add_shm_size(Mount *mount, gint64 size) {
         g_autofree char *option = size < 0 ? g_strdup(DEFAULT_SHM_SIZE) :
                                              g_strdup_printf("size=%" G_GINT64_FORMAT, size); /* 0: no limit */
@@ -488,6 +502,7 @@ bool spec_add_mounts(runtime_spec_schema_config_schema *spec, const SpecInput *i
         add_notify_socket(&list, input);
         add_init_program(&list, input);
         add_selinux(&list, input);
+        add_shared_shm(&list, input->request);
         add_defaults(&list, input);
         g_qsort_with_data(list.mounts->pdata + list.n_first, (int) (list.mounts->len - list.n_first), sizeof(Mount *),
                           compare_depth, NULL); /* stable */

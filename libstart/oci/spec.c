@@ -55,6 +55,8 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
 
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
+        if (input->image_id)
+                append_json_map_string_string(spec->annotations, SPEC_IMAGE_ID, input->image_id);
 }
 
 static void add_root(Spec *spec, const SpecInput *input) {
@@ -68,7 +70,8 @@ Spec *spec_build(const SpecInput *input, GError **error) {
         g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(Spec, 1);
 
         spec->oci_version = g_strdup(OCI_VERSION);
-        spec->hostname = g_strdup(input->hostname);
+        if (!input->request->uts) /* else the namespace has it */
+                spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
         spec_add_process(spec, input);
         if (!spec_add_mounts(spec, input, error) || !spec_add_linux(spec, input, error))

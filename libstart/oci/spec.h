@@ -6,6 +6,9 @@
 
 #include "libstart/oci/spec-input.h"
 
+/* The annotation that says which image it is made of: its name may be another one's by now. */
+#define SPEC_IMAGE_ID "keyturn.image.id"
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_spec_schema_config_schema)
 
 /* The OCI runtime spec of a container: Podman's default container, and what request and image make of it.

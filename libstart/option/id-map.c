@@ -268,6 +268,18 @@ bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret) {
         return false;
 }
 
+bool id_map_inside(const GArray *map, guint32 outside, guint32 *ret) {
+        for (guint i = 0; i < map->len; i++) {
+                const IdExtent *extent = extent_at(map, i);
+
+                if (outside >= extent->outside && outside - extent->outside < extent->count) {
+                        *ret = extent->inside + (outside - extent->outside);
+                        return true;
+                }
+        }
+        return false;
+}
+
 bool id_map_is_identity(const GArray *map) {
         return map->len == 1 && extent_at(map, 0)->inside == 0 && extent_at(map, 0)->outside == 0 &&
                extent_at(map, 0)->count == N_IDS;

@@ -48,6 +48,9 @@ bool id_map_mount_is_relative(const char *value);
 /* False where the id has none outside. */
 bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret);
 
+/* The other way. */
+bool id_map_inside(const GArray *map, guint32 outside, guint32 *ret);
+
 /* Every id is itself, and all are there. */
 bool id_map_is_identity(const GArray *map);
 

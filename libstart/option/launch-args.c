@@ -8,12 +8,14 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
+#include "libstart/option/go-duration.h"
 #include "libstart/option/hook-word.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/names.h"
+#include "libstart/option/namespace-option.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/signal-name.h"
@@ -202,6 +204,14 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->ipc, error);
+}
+
+static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->uts, error);
+}
+
 static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
         return userns_request_parse(value, &request->userns, error);
 }
@@ -224,6 +234,69 @@ static bool read_systemd(ContainerRequest *request, const char *value, GError **
 
 static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
         return signal_name_parse(value, &request->stop_signal, error);
+}
+
+/* Health checks */
+
+static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
+        request->health.regular.command = *value ? value : NULL;
+        return health_command_check(value, error);
+}
+
+static bool read_health_interval(ContainerRequest *request, const char *value, GError **error) {
+        return health_interval_parse(value, &request->health.regular.interval, error);
+}
+
+static bool read_health_retries(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 1, &request->health.regular.retries, error);
+}
+
+static bool read_health_timeout(ContainerRequest *request, const char *value, GError **error) {
+        return health_timeout_parse(value, &request->health.regular.timeout, error);
+}
+
+static bool read_health_start_period(ContainerRequest *request, const char *value, GError **error) {
+        return go_duration_parse(value, &request->health.start_period, error);
+}
+
+static bool read_health_on_failure(ContainerRequest *request, const char *value, GError **error) {
+        return health_action_parse(value, &request->health.on_failure, error);
+}
+
+static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
+        return health_log_parse(value, &request->health.log, error);
+}
+
+static bool read_health_max_log_count(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.max_log_count, error);
+}
+
+static bool read_health_max_log_size(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.max_log_size, error);
+}
+
+/* Podman would run such a check, and never be content with it. */
+static bool read_health_startup_cmd(ContainerRequest *request, const char *value, GError **error) {
+        if (health_command_is_none(value))
+                return error_set(error, KT_ERROR_USAGE, "'%s' would never succeed: leave it out", value);
+        request->health.startup.command = *value ? value : NULL;
+        return health_command_check(value, error);
+}
+
+static bool read_health_startup_interval(ContainerRequest *request, const char *value, GError **error) {
+        return health_interval_parse(value, &request->health.startup.interval, error);
+}
+
+static bool read_health_startup_retries(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.startup.retries, error);
+}
+
+static bool read_health_startup_success(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.startup.successes, error);
+}
+
+static bool read_health_startup_timeout(ContainerRequest *request, const char *value, GError **error) {
+        return health_timeout_parse(value, &request->health.startup.timeout, error);
 }
 
 /* Values that stay text are only checked. */
@@ -325,10 +398,15 @@ static const Option options[] = {
         { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
         { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
+        { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
+          "the host's directory for /dev/shm" },
+        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, ns:PATH" },
+        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, ns:PATH" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
           "host, none, pinned:NAME, ns:PATH, container:UNIT" },
+        { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
@@ -353,7 +431,37 @@ static const Option options[] = {
         { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },
         { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME", "identifier in the journal" },
         { "--sdnotify", 0, STRING(sdnotify), READ(read_notify), "MODE",
-          "who says READY=1: conmon, container, ignore" },
+          "who says READY=1: conmon, container, healthy, ignore" },
+        { "--health-cmd", 0, STRING(health_cmd), READ(read_health_cmd), "COMMAND",
+          "shell command or JSON array that says whether it is well; none" },
+        { "--health-interval", 0, STRING(health_interval), READ(read_health_interval), "SPAN|disable",
+          "time between two checks (30s)" },
+        { "--health-retries", 0, STRING(health_retries), READ(read_health_retries), "N",
+          "failures in a row that make it unhealthy (3)" },
+        { "--health-timeout", 0, STRING(health_timeout), READ(read_health_timeout), "SPAN",
+          "time that a check may take (30s)" },
+        { "--health-start-period", 0, STRING(health_start_period), READ(read_health_start_period), "SPAN",
+          "time in which failures do not count (0s)" },
+        { "--health-on-failure", 0, STRING(health_on_failure), READ(read_health_on_failure), "ACTION",
+          "what is done then: none, kill, restart, stop" },
+        { "--health-log-destination", 0, STRING(health_log_destination), READ(read_health_log_destination), "PLACE",
+          "local or events_logger" },
+        { "--health-max-log-count", 0, STRING(health_max_log_count), READ(read_health_max_log_count), "N",
+          "results that are kept (5)" },
+        { "--health-max-log-size", 0, STRING(health_max_log_size), READ(read_health_max_log_size), "BYTES",
+          "output of each that is kept (500)" },
+        { "--health-startup-cmd", 0, STRING(health_startup_cmd), READ(read_health_startup_cmd), "COMMAND",
+          "another check, until it succeeds" },
+        { "--health-startup-interval", 0, STRING(health_startup_interval), READ(read_health_startup_interval),
+          "SPAN|disable", "time between two of these (30s)" },
+        { "--health-startup-retries", 0, STRING(health_startup_retries), READ(read_health_startup_retries), "N",
+          "failures of it before a restart (0: none)" },
+        { "--health-startup-success", 0, STRING(health_startup_success), READ(read_health_startup_success), "N",
+          "successes of it that are needed (1)" },
+        { "--health-startup-timeout", 0, STRING(health_startup_timeout), READ(read_health_startup_timeout), "SPAN",
+          "time that it may take (30s)" },
+        { "--no-healthcheck", 0, KIND_FLAG, offsetof(LaunchArgs, no_healthcheck), KEEP(health.off), NULL,
+          "do not run the image's check either" },
         { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
           "signal that stops the payload" },
         { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
@@ -566,6 +674,11 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
 }
 
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
+        if (request->uts && request->hostname)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--hostname: the host name is that of the namespace which --uts names");
+        if (request->shm_path && request->shm_size >= 0)
+                return error_set(error, KT_ERROR_USAGE, "--shm-size: --shm-path names a /dev/shm that there is");
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         if (request->privileged && args->cap_drop->len > 0)
@@ -579,7 +692,8 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, GE
                 g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
                 return false;
         }
-        return bounding_set_check(request->cap_added, request->cap_dropped, error) &&
+        return health_request_check(&request->health, error) &&
+               bounding_set_check(request->cap_added, request->cap_dropped, error) &&
                userns_request_finish(&request->userns, error);
 }
 
@@ -602,6 +716,7 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .sysctls = g_ptr_array_new_with_free_func((GDestroyNotify) sysctl_free),
         };
 
+        health_request_init(&request.health);
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
                 if (options[i].help && !read_option(args, &request, &options[i], error))
                         return false;

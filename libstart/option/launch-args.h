@@ -53,8 +53,11 @@ typedef struct LaunchArgs {
         LaunchFlag privileged;
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
+        char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
+        char *ipc, *uts;        /* private, ns:PATH */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
+        char *network_id;       /* of pinned:NAME, keyturn's own */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         GPtrArray *dns, *dns_search, *dns_option;
 
@@ -73,8 +76,15 @@ typedef struct LaunchArgs {
         /* how systemd has it */
         char *log_driver; /* journald (default), passthrough, none */
         GPtrArray *log_opt;
-        char *sdnotify;    /* conmon (default: READY=1 once the payload was executed), container, ignore */
+        char *sdnotify;    /* conmon (default: READY=1 once the payload was executed), container, healthy, ignore */
         char *stop_signal; /* told to systemd by the generator; here for the OCI state only */
+        /* what is run to see whether it is well: health-request.h */
+        char *health_cmd, *health_interval, *health_retries, *health_timeout, *health_start_period,
+                *health_on_failure;
+        char *health_startup_cmd, *health_startup_interval, *health_startup_retries, *health_startup_success,
+                *health_startup_timeout;
+        char *health_log_destination, *health_max_log_count, *health_max_log_size;
+        LaunchFlag no_healthcheck;
         LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
 
         /* keyturn's own */

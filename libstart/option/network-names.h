@@ -11,6 +11,7 @@
  *   nameserver ADDRESS      who answers
  *   search DOMAIN
  *   gateway ADDRESS         the machine, as the container sees it
+ *   id ID                   what it was made for: a start that is for something else has it made anew
  *
  * Other lines are for others. */
 typedef struct NetworkNames {
@@ -18,7 +19,7 @@ typedef struct NetworkNames {
         GPtrArray *addresses;        /* of char* */
         GPtrArray *aliases;          /* of char*: for each address its names with blanks between, or "" */
         GPtrArray *servers, *search; /* of char* */
-        const char *gateway;         /* or NULL */
+        const char *gateway, *id;    /* or NULL */
 } NetworkNames;
 
 /* Never fails: what is not understood is left out. */

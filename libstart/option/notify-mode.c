@@ -10,11 +10,9 @@ bool notify_mode_parse(const char *value, NotifyMode *ret, GError **error) {
         else if (g_str_equal(value, "ignore"))
                 *ret = NOTIFY_IGNORE;
         else if (g_str_equal(value, "healthy"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "sdnotify mode 'healthy' is not supported: use container, and let the payload say "
-                                 "READY=1");
+                *ret = NOTIFY_HEALTHY;
         else
                 return error_set(error, KT_ERROR_USAGE,
-                                 "there is no sdnotify mode '%s': use conmon, container or ignore", value);
+                                 "there is no sdnotify mode '%s': use conmon, container, healthy or ignore", value);
         return true;
 }

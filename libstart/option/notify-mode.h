@@ -8,6 +8,7 @@
 typedef enum NotifyMode {
         NOTIFY_CONMON,    /* libstart, once the payload was executed (to podman: its monitor) */
         NOTIFY_CONTAINER, /* the payload, on a socket that the relay reads */
+        NOTIFY_HEALTHY,   /* the first health check that succeeds */
         NOTIFY_IGNORE,    /* nobody, and the payload sees no socket */
 } NotifyMode;
 

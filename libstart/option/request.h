@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/option/dns-request.h"
+#include "libstart/option/health-request.h"
 #include "libstart/option/label-option.h"
 #include "libstart/option/log-option.h"
 #include "libstart/option/network-mode.h"
@@ -19,7 +20,7 @@
 typedef struct ContainerRequest {
         /* who it is */
         const char *name;
-        const char *hostname;         /* NULL: see container_request_hostname() */
+        const char *hostname;         /* NULL: see container_request_hostname(); always, with `uts` */
         const GPtrArray *labels;      /* KEY=VALUE */
         const GPtrArray *annotations; /* KEY=VALUE, none of them reserved (annotation.h) */
 
@@ -45,6 +46,7 @@ typedef struct ContainerRequest {
         GPtrArray *devices;   /* owned, of DeviceRequest */
         GArray *device_rules; /* owned, of DeviceRule */
         gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
+        const char *shm_path; /* the host's directory that is /dev/shm; NULL: a tmpfs of its own */
         StorageLimits storage;
         DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
@@ -66,7 +68,10 @@ typedef struct ContainerRequest {
         LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */
+        HealthRequest health;
         NetworkChoice network;
+        const char *network_id; /* what it must have been made for, or NULL */
+        const char *ipc, *uts;  /* files of namespaces that it joins; NULL: it has new ones */
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */

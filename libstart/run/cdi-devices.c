@@ -4,20 +4,33 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/option/device-request.h"
 #include "libstart/run/cdi-devices.h"
+#include "libstart/run/hook-process.h"
+
+#define CONVERTER KEYTURN_LIBDIR "/keyturn-cdi"
 
 typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_mount Mount;
+
+/* Takes some milliseconds, and is only needed for a file that keyturn-cdi.service has not seen. */
+static char *convert(const char *path, void *data, GError **error) {
+        char *args[] = { (char *) CONVERTER, (char *) path, NULL };
+        const runtime_spec_schema_defs_hook program = { .path = args[0], .args = args, .args_len = 2 };
+        char *json = NULL;
+
+        return hook_process_run(&program, "/", "", &json, error) ? json : NULL;
+}
 
 static bool find_device(CdiDevices *devices, const DeviceRequest *request, GError **error) {
         g_autoptr(GError) problem = NULL;
 
         if (!devices->search) {
-                devices->search = cdi_search_new("");
+                devices->search = cdi_search_new("", convert, NULL);
                 devices->edits = g_ptr_array_new();
         }
         if (cdi_search_find(devices->search, request->source, devices->edits, &problem) ||

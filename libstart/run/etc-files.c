@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-address.h"
 #include "libstart/run/mounts.h"
+#include "libstart/run/root-file.h"
 #include "libstart/run/upper-layer.h"
 
 typedef struct EtcFile {
@@ -158,12 +160,24 @@ static bool can_be_mounted_on(int root_fd, const char *path) {
                (fstatvfs(root_fd, &st) == 0 && !(st.f_flag & ST_RDONLY));
 }
 
-static bool write_apart(const EtcFile *file, int layer, const char *place, GPtrArray *mounts, GError **error) {
+/* What is to be mounted on is made here, as in a user namespace the container's root may not be allowed to. */
+static bool make_mount_point(int root_fd, const char *path, int layer, const char *name, GError **error) {
+        _cleanup_close_ int file = openat(layer, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), made = -1;
+
+        if (file < 0)
+                return error_set_errno(error, errno, "Cannot open the container's '%s'", path);
+        made = root_file_open_mount_point(root_fd, path + 1, file, error);
+        return made >= 0;
+}
+
+static bool write_apart(const EtcFile *file, int layer, const char *place, int root_fd, GPtrArray *mounts,
+                        GError **error) {
         g_autofree char *source = g_build_filename(place, file->name, NULL);
         g_autofree char *destination = g_build_filename("/", file->directory, file->name, NULL);
         MountRequest *mount;
 
-        if (!upper_layer_add_file(layer, file->name, file->content, file->length, error))
+        if (!upper_layer_add_file(layer, file->name, file->content, file->length, error) ||
+            !make_mount_point(root_fd, destination, layer, file->name, error))
                 return false;
         mount = mount_request_new(MOUNT_BIND);
         g_ptr_array_add(mounts, mount);
@@ -199,7 +213,7 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
                 g_autofree char *path = g_build_filename(files[i].directory, files[i].name, NULL);
 
                 if (files[i].content && can_be_mounted_on(root_fd, path))
-                        ok = write_apart(&files[i], layer, place, mounts, error);
+                        ok = write_apart(&files[i], layer, place, root_fd, mounts, error);
                 else if (files[i].key)
                         ok = error_set(
                                 error, KT_ERROR_FAILED,

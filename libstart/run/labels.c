@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -110,10 +111,23 @@ static bool claim_level(const ContainerRequest *request, const StateDir *own, ch
                          "No SELinux level is free for this container: give it one, SecurityLabelLevel=s0:c1,c2");
 }
 
+/* The containers of a pod have the level that their /dev/shm has: they could not share it otherwise. */
+static bool join_level(const ContainerRequest *request, const StateDir *own, char **ret, GError **error) {
+        char label[NAME_MAX + 1] = "";
+        ssize_t n = getxattr(request->shm_path, "security.selinux", label, sizeof label - 1);
+
+        *ret = n > 0 ? selinux_label_level(label) : NULL;
+        if (!*ret)
+                return error_set(error, KT_ERROR_FAILED, "'%s' has no SELinux level", request->shm_path);
+        return !own || publish(own, *ret, error);
+}
+
 static bool find_level(const ContainerRequest *request, const StateDir *state_dir, char **ret, GError **error) {
         *ret = NULL;
         if (request->label.disable || request->privileged)
                 return true;
+        if (request->shm_path && !request->label.level)
+                return join_level(request, state_dir, ret, error);
         if (state_dir)
                 return claim_level(request, state_dir, ret, error);
         if (!request->label.level)
@@ -134,7 +148,14 @@ static bool check_label(const char *label, GError **error) {
                          label);
 }
 
-static bool find_selinux(const ContainerRequest *request, const StateDir *state_dir, SelinuxLabels *ret,
+/* Transfer full; NULL where the policy has none. */
+static char *find_process(const char *contexts, bool is_init) {
+        char *process = is_init ? selinux_contexts_find(contexts, "init_process") : NULL;
+
+        return process ?: selinux_contexts_find(contexts, "process");
+}
+
+static bool find_selinux(const ContainerRequest *request, bool is_init, const StateDir *state_dir, SelinuxLabels *ret,
                          GError **error) {
         g_autofree char *contexts = NULL, *process = NULL, *file = NULL, *level = NULL;
         LabelRequest label = request->label; /* shallow */
@@ -143,7 +164,7 @@ static bool find_selinux(const ContainerRequest *request, const StateDir *state_
         label.disable |= request->privileged; /* as with Podman */
         if (!read_contexts(&contexts, error))
                 return false;
-        process = contexts ? selinux_contexts_find(contexts, "process") : NULL;
+        process = contexts ? find_process(contexts, is_init) : NULL;
         file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
         if (!process || !file)
                 return !has_parts || error_set(error, KT_ERROR_FAILED,
@@ -185,9 +206,34 @@ static bool check_apparmor(const char *name, GError **error) {
                          name);
 }
 
-bool labels_find(const ContainerRequest *request, bool selinux, const StateDir *state_dir, SelinuxLabels *ret,
-                 GError **error) {
+bool labels_find_pod(const char *directory, char **ret_file, GError **error) {
+        const ContainerRequest nothing = { 0 };
+        const StateDir own = { .path = (char *) directory };
+        g_autofree char *podmans = read_podmans(), *contexts = NULL, *process = NULL, *file = NULL, *level = NULL,
+                        *name = g_path_get_basename(directory);
+        g_auto(SelinuxLabels) labels = { 0 };
+        unsigned attempt = 0;
+
+        *ret_file = NULL;
+        if (!read_contexts(&contexts, error))
+                return false;
+        process = contexts ? selinux_contexts_find(contexts, "process") : NULL;
+        file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
+        if (!process || !file)
+                return true;
+        do {
+                g_free(level);
+                level = selinux_level_choose(name, attempt);
+        } while ((is_podmans(podmans, level) || is_taken(&own, level)) && ++attempt < ATTEMPTS);
+        if (!selinux_labels_make(&nothing.label, process, file, level, &labels, error))
+                return false;
+        *ret_file = g_steal_pointer(&labels.file);
+        return true;
+}
+
+bool labels_find(const ContainerRequest *request, bool selinux, bool is_init, const StateDir *state_dir,
+                 SelinuxLabels *ret, GError **error) {
         *ret = (SelinuxLabels) { 0 };
         return (!request->apparmor || check_apparmor(request->apparmor, error)) &&
-               (!selinux || find_selinux(request, state_dir, ret, error));
+               (!selinux || find_selinux(request, is_init, state_dir, ret, error));
 }

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/config/small-file.h"
 #include "libstart/run/network.h"
@@ -15,6 +17,7 @@
 #include "libstart/run/runtime.h"
 
 #define NAMES_MAX 65536
+#define SYSTEMCTL "/usr/bin/systemctl"
 
 /* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would wait. */
 static int open_namespace(const char *path, GError **error) {
@@ -48,15 +51,42 @@ static bool read_names(const char *path, NetworkNames *ret, GError **error) {
         return true;
 }
 
-/* The names come last when it is made, and go first: with them it is whole. */
-static bool find_pinned(const char *name, Network *ret, GError **error) {
+static bool read_pinned(const char *name, Network *ret, GError **error) {
         g_autofree char *names = g_build_filename(PATH_NETWORK, name, "names", NULL);
 
-        ret->path = g_build_filename(PATH_NETWORK, name, "netns", NULL);
         if (check_namespace(ret->path, error) && read_names(names, &ret->names, error))
                 return true;
         g_prefix_error(error, "The network '%s' is not there: keyturn-network@%s.service makes it: ", name, name);
         return false;
+}
+
+/* This unit's own dependencies on it are left out: it would have to stop for that. */
+static bool make_anew(const char *name, GError **error) {
+        g_autofree char *unit = g_strconcat("keyturn-network", strchr(name, '@') ? "-" : "@", name, ".service", NULL);
+        const char *words[] = { SYSTEMCTL, "restart", "--job-mode=ignore-dependencies", unit, NULL };
+        g_autoptr(GError) problem = NULL;
+        int status;
+
+        log_info("The file of this container wants another network than the one that is there, which is made anew");
+        if (g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status,
+                         &problem) &&
+            g_spawn_check_wait_status(status, &problem))
+                return true;
+        return error_set(error, KT_ERROR_FAILED, "Cannot restart %s: %s", unit, problem->message);
+}
+
+/* The names come last when it is made, and go first: with them it is whole. */
+static bool find_pinned(const char *name, const char *id, Network *ret, GError **error) {
+        ret->path = g_build_filename(PATH_NETWORK, name, "netns", NULL);
+        if (!read_pinned(name, ret, error))
+                return false;
+        if (!id || g_strcmp0(ret->names.id, id) == 0)
+                return true;
+        network_names_clear(&ret->names);
+        return make_anew(name, error) && read_pinned(name, ret, error) &&
+               (g_strcmp0(ret->names.id, id) == 0 ||
+                error_set(error, KT_ERROR_FAILED,
+                          "The network '%s' is another one than the container's: systemctl daemon-reload", name));
 }
 
 /* Its number may have become another's until the namespace is open: so it has to be its container's afterwards, too. */
@@ -90,18 +120,20 @@ static bool find_of_container(NetworkChoice *choice, Network *ret, GError **erro
         if (directory && g_str_has_prefix(directory, PATH_NETWORK "/")) {
                 g_autofree char *name = g_path_get_basename(directory);
 
-                return find_pinned(name, ret, error);
+                return find_pinned(name, NULL, ret, error);
         }
         return enter_of_process(&other, choice->of, ret, error);
 }
 
-bool network_find(NetworkChoice *choice, Network *ret, GError **error) {
+bool network_find(ContainerRequest *request, Network *ret, GError **error) {
+        NetworkChoice *choice = &request->network;
+
         switch (choice->mode) {
         case NETWORK_HOST:
         case NETWORK_NONE:
                 return true;
         case NETWORK_PINNED:
-                return find_pinned(choice->of, ret, error);
+                return find_pinned(choice->of, request->network_id, ret, error);
         case NETWORK_PATH:
                 ret->path = g_strdup(choice->of);
                 network_names_parse("", &ret->names);
@@ -110,6 +142,13 @@ bool network_find(NetworkChoice *choice, Network *ret, GError **error) {
                 return find_of_container(choice, ret, error);
         }
         g_return_val_if_reached(false);
+}
+
+void network_pretend(const ContainerRequest *request, Network *ret) {
+        if (request->network.mode == NETWORK_PINNED)
+                ret->path = g_build_filename(PATH_NETWORK, request->network.of, "netns", NULL);
+        else if (request->network.mode == NETWORK_PATH)
+                ret->path = g_strdup(request->network.of);
 }
 
 void network_clear(Network *network) {

@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/network-mode.h"
 #include "libstart/option/network-names.h"
+#include "libstart/option/request.h"
 
 /* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed here. */
 typedef struct Network {
@@ -16,8 +16,12 @@ typedef struct Network {
 
 #define NETWORK_NULL { .fd = -1 }
 
-/* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too. That of another
- * container may turn out to be the host's: then the choice says so afterwards. */
-bool network_find(NetworkChoice *choice, Network *ret, GError **error);
+/* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too; if the network
+ * was made for something else, as the file has changed since, it waits until it is made anew. That of another container may
+ * turn out to be the host's: then the request says so afterwards. */
+bool network_find(ContainerRequest *request, Network *ret, GError **error);
+
+/* For showing what would be: nothing is looked for. */
+void network_pretend(const ContainerRequest *request, Network *ret);
 
 void network_clear(Network *network);

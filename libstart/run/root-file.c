@@ -52,6 +52,14 @@ bool root_file_write(int root_fd, const char *path, const char *content, GError 
         return true;
 }
 
+static bool fail_directory(const char *path, int errnum, GError **error) {
+        return error_set_errno(error, errnum, "Cannot make the directory '%s' of the container%s", path,
+                               errnum == EACCES ?
+                                       " (in Rootfs= all is nobody's in a user namespace: make the directory "
+                                       "there, or write Rootfs=DIRECTORY:idmap or :O)" :
+                                       "");
+}
+
 bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gid, GError **error) {
         _cleanup_close_ int at = open_in_root(root_fd, path, O_PATH | O_DIRECTORY, 0);
         g_auto(GStrv) names = NULL;
@@ -62,17 +70,19 @@ bool root_file_make_directory(int root_fd, const char *path, uid_t uid, gid_t gi
         names = g_strsplit(path, "/", -1);
         g_autoptr(GString) so_far = g_string_new(NULL);
         bool made = false;
+        int errnum = errno;
 
         for (char **name = names; *name && at >= 0; name++) {
                 if (**name == '\0')
                         continue;
                 g_string_append_printf(so_far, "/%s", *name);
                 made = mkdirat(at, *name, 0755) == 0;
+                errnum = errno;
                 close(at);
                 at = open_in_root(root_fd, so_far->str, O_PATH | O_DIRECTORY, 0);
         }
         if (at < 0)
-                return error_set_errno(error, errno, "Cannot make the directory '%s' of the container", path);
+                return fail_directory(path, errno == ENOENT ? errnum : errno, error);
         if (made && (uid || gid) && fchownat(at, "", uid, gid, AT_EMPTY_PATH) < 0)
                 return error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
         return true;

@@ -45,6 +45,19 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         return true;
 }
 
+/* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at. */
+static bool read_health(const StoreImage *image, const ContainerRequest *request, Root *ret, GError **error) {
+        GError *problem = NULL;
+
+        if (request->health.off || request->health.regular.command || !strstr(image->config, "\"Healthcheck\"") ||
+            !store_image_is_docker(image))
+                return true;
+        ret->health = image_health_parse(image->config, &problem);
+        if (problem)
+                g_propagate_prefixed_error(error, problem, "Image '%s': ", request->image);
+        return !problem;
+}
+
 static bool find_image(const ContainerRequest *request, Root *ret, GError **error) {
         const char *reference = request->image;
         g_autoptr(StoreImage) image = store_image_find("", reference, request->image_stores, error);
@@ -56,7 +69,10 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 g_prefix_error(error, "Image '%s': ", reference);
                 return false;
         }
+        if (!read_health(image, request, ret, error))
+                return false;
         ret->layers = g_steal_pointer(&image->layers);
+        ret->image_id = g_steal_pointer(&image->id);
         ret->is_mapped = true;
         return true;
 }
@@ -215,9 +231,11 @@ bool root_peek(Root *root, GError **error) {
 void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
+        g_free(root->image_id);
         g_free(root->mount_point);
         g_free(root->layer_place);
         image_config_free(root->config);
+        image_health_free(root->health);
         fd_closep(&root->source);
         fd_closep(&root->fd);
         writable_layer_close(&root->layer);

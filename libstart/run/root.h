@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/oci/image-config.h"
+#include "libstart/oci/image-health.h"
 #include "libstart/option/network-names.h"
 #include "libstart/option/request.h"
 #include "libstart/run/identity.h"
@@ -16,6 +17,8 @@ typedef struct Root {
         char **layers;       /* directories, uppermost first */
         char *directory;     /* a plain directory that is used as it is (Rootfs= without :O), else NULL */
         ImageConfig *config; /* of the image; empty for a directory */
+        ImageHealth *health; /* the image's HEALTHCHECK, or NULL */
+        char *image_id;      /* 64 hex digits, or NULL */
         char *mount_point;   /* the host's directory that stands for it: the spec's root.path */
         int source;          /* of such a directory, also with :O, as it was found; or -1 */
         int fd;              /* for looking at it */

@@ -216,3 +216,14 @@ bool runtime_is_running(const char *state_root, const char *id) {
         libcrun_free_container_status(&status);
         return running > 0;
 }
+
+bool runtime_kill(const char *state_root, const char *id, int signal) {
+        libcrun_context_t context = { .state_root = state_root, .id = id };
+        g_autofree char *number = g_strdup_printf("%d", signal);
+        libcrun_error_t err = NULL;
+        int r = libcrun_container_kill(&context, id, number, &err);
+
+        if (err)
+                libcrun_error_release(&err);
+        return r >= 0;
+}

@@ -15,5 +15,8 @@
  * one killed by signal N. -1 on errors, and then nothing is left running. */
 int runtime_run(const RuntimeContainer *container, GError **error);
 
+/* Send the payload in STATE_ROOT/ID a signal; false: there is none, or not yet. */
+bool runtime_kill(const char *state_root, const char *id, int signal);
+
 /* Does a process live that the state in STATE_ROOT/ID tells of? One whose number another process has got since does not. */
 bool runtime_is_running(const char *state_root, const char *id);

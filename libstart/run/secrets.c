@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,8 +112,12 @@ bool secrets_find(const ContainerRequest *request, const char *directory, const 
                   GError **error) {
         const GPtrArray *requests = request->secrets;
 
-        if (requests->len > 0)
+        if (requests->len > 0) {
                 begin(directory, ret);
+                /* Values of variables are in our memory until the payload is executed: not in a core dump, and nobody's to
+                 * trace. The payload's own memory is another one. */
+                (void) prctl(PR_SET_DUMPABLE, 0);
+        }
         ret->label = (MountLabel) { "context", label };
         for (guint i = 0; i < requests->len; i++)
                 if (!find_one(ret, requests->pdata[i], error))

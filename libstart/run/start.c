@@ -16,6 +16,7 @@
 #include "libstart/run/environment-files.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/hand-over.h"
+#include "libstart/run/health-start.h"
 #include "libstart/run/host.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/init-program.h"
@@ -34,10 +35,13 @@
 #include "libstart/run/runtime.h"
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/run/secrets.h"
+#include "libstart/run/shared-hostname.h"
 #include "libstart/run/start.h"
 #include "libstart/run/state-dir.h"
+#include "libstart/run/stop-guard.h"
 #include "libstart/run/stop-unit.h"
 #include "libstart/run/timing.h"
+#include "libstart/run/volume-owners.h"
 
 /* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI spec,
  * connect_payload() with the outside, run it. Until the payload is executed anything may fail, and then nothing is
@@ -75,6 +79,7 @@ struct Start {
         char *init_program; /* or NULL */
         char *uuid;         /* or NULL */
         GBytes *filter;
+        HealthPlan *health; /* or NULL */
 
         /* connected */
         PayloadLog log;
@@ -108,6 +113,7 @@ void start_free(Start *start) {
         g_free(start->init_program);
         g_free(start->uuid);
         g_clear_pointer(&start->filter, g_bytes_unref);
+        health_plan_free(start->health);
         payload_log_close(&start->log);
         payload_notify_close(&start->notify);
         g_free(start);
@@ -128,8 +134,11 @@ static Start *start_new(void) {
         return g_memdup2(&empty, sizeof empty);
 }
 
+/* Whether the payload is an init has a say in its label. */
 static bool find_labels(Start *start, const StateDir *state_dir, GError **error) {
-        if (!labels_find(&start->request, start->host.facts.selinux, state_dir, &start->labels, error))
+        if (!payload_plan_make(&start->request, start->root.config, &start->payload, error) ||
+            !labels_find(&start->request, start->host.facts.selinux, start->payload.is_systemd, state_dir,
+                         &start->labels, error))
                 return false;
         start->root.label = start->labels.file;
         start->root.network = start->network.path ? &start->network.names : NULL;
@@ -148,19 +157,25 @@ static bool find_user_namespace(Start *start, const char *unit, GError **error) 
         return user_namespace_find(&wanted, &start->userns, error);
 }
 
+static bool find_hostname(Start *start, GError **error) {
+        start->hostname = start->request.uts ? shared_hostname_read(start->request.uts, error) :
+                                               container_request_hostname(&start->request, start->host.hostname);
+        return start->hostname;
+}
+
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !network_find(&start->request.network, &start->network, error) ||
+            !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
             !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
-        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error))
+        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error) ||
+            !find_hostname(start, error))
                 return false;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
 }
@@ -209,10 +224,8 @@ static bool has_notify_socket(const Start *start) {
         return start->request.notify == NOTIFY_CONTAINER && getenv("NOTIFY_SOCKET");
 }
 
-/* The payload's words, and what an init needs that other payloads do not. */
-static bool plan_payload(Start *start, SpecInput *input, GError **error) {
-        if (!payload_plan_make(&start->request, start->root.config, &start->payload, error))
-                return false;
+/* What an init needs that other payloads do not. */
+static bool complete_payload(Start *start, SpecInput *input, GError **error) {
         if (start->request.init) {
                 start->init_program = init_program_find(&start->request, error);
                 if (!start->init_program)
@@ -234,6 +247,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         SpecInput input = {
                 .request = &start->request,
                 .image = start->root.config,
+                .image_id = start->root.image_id,
                 .user = &start->identity.user,
                 .host = &start->host.facts,
                 .hostname = start->hostname,
@@ -253,7 +267,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
 
         if (!environment_files_read(&start->request, &start->environment_files, error) ||
             !spec_find_capabilities(input.request, input.image, input.host, &input.capabilities, error) ||
-            !plan_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
+            !complete_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
             !cdi_devices_find(&start->request, &start->cdi, error) ||
             !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
                                    start->host.device_nodes, error))
@@ -267,10 +281,11 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
         cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
         start->spec = spec_build(&input, error);
-        if (start->spec)
-                cdi_devices_apply(&start->cdi, start->spec);
         *ret_capabilities = input.capabilities;
-        return start->spec;
+        if (!start->spec)
+                return false;
+        cdi_devices_apply(&start->cdi, start->spec);
+        return volume_owners_set(start->spec, &start->request, &start->root, &start->userns, error);
 }
 
 static bool apply_hooks(Start *start, GError **error) {
@@ -318,6 +333,11 @@ static bool require_etc_files(const Start *start, GError **error) {
                                start->state_dir.private_path, error);
 }
 
+static bool plan_health(Start *start, GError **error) {
+        return health_plan_make(&start->request, start->root.health, &start->health, error) &&
+               (!start->health || health_write(start->health, start->state_dir.path, error));
+}
+
 /* The last step that opens what systemd and the journal gave. */
 static bool connect_payload(Start *start, GError **error) {
         return (!has_notify_socket(start) ||
@@ -338,8 +358,8 @@ static bool prepare(Start *start, GError **error) {
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
             !apply_hooks(start, error) || !check_nodes(start, error) ||
             !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
-            !require_workdir(start, error) || !require_etc_files(start, error) || !guard_devices(start, error) ||
-            !enter_own_cgroup(start, error))
+            !require_workdir(start, error) || !require_etc_files(start, error) || !plan_health(start, error) ||
+            !guard_devices(start, error) || !enter_own_cgroup(start, error))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
@@ -380,6 +400,11 @@ static bool hand_over_notify(Start *start, pid_t main_process, GError **error) {
         return done;
 }
 
+/* A service, whose unit says nothing of the signal: what the request says, the unit says as well. */
+static bool is_stopped_by_image(const Start *start) {
+        return start->request.state_dir && start->request.stop_signal == 0 && start->payload.stop_signal != SIGTERM;
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
         const char *ready = start->request.notify == NOTIFY_CONMON ? "READY=1\n" : "";
         const HandOverCalls calls = {
@@ -395,10 +420,10 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 return exec_failure(start, result.exec_errno, error);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
-        /* What the request says, the unit says as well. */
-        if (start->systemd && !result.exited && start->request.stop_signal == 0 &&
-            start->payload.stop_signal != SIGTERM)
+        if (start->systemd && !result.exited && is_stopped_by_image(start))
                 stop_unit_start(start->unit, start->payload.stop_signal);
+        if (start->health && start->systemd && !result.exited)
+                health_start(start->health, start->unit);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
@@ -410,6 +435,10 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
 
         if (!payload_started(getpid(), start, error) || !hand_over_notify(start, getpid(), error))
                 return EXIT_KEYTURN;
+        if (start->health && start->systemd) /* nobody is here later; a check that comes too early does nothing */
+                health_start(start->health, start->unit);
+        if (is_stopped_by_image(start) && !stop_guard_fork(container, start->payload.stop_signal, &status, error))
+                return status;
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
                 return EXIT_KEYTURN;
@@ -476,13 +505,13 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         guint64 capabilities;
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !network_find(&start->request.network, &start->network, error) ||
             !root_find(&start->request, &start->root, error) ||
             !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
-            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error))
+            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
+            !find_hostname(start, error))
                 return NULL;
-        start->hostname = container_request_hostname(&start->request, start->host.hostname);
         secrets_pretend(&start->request, &start->secrets);
+        network_pretend(&start->request, &start->network);
         if (!describe(start, false, &capabilities, error))
                 return NULL;
         return spec_to_json(start->spec, error);

@@ -57,7 +57,10 @@ static bool make_private(const StateDir *state_dir, const char *name, bool *ret_
 
 /* What keyturn's own services have beside the containers' directories. */
 static bool is_reserved(const char *name) {
-        return g_str_equal(name, NAME_SECCOMP) || g_str_equal(name, NAME_RELAY) || g_str_equal(name, NAME_NETWORK);
+        static const char *const names[] = { NAME_SECCOMP, NAME_RELAY, NAME_NETWORK, NAME_POD,
+                                             NAME_USERNS,  NAME_CDI,   NULL };
+
+        return g_strv_contains(names, name);
 }
 
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {

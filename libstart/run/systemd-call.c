@@ -62,7 +62,7 @@ static void add_field(GString *message, char code, char type, const char *value)
         g_string_append_len(message, value, (gssize) strlen(value) + 1);
 }
 
-static GString *make_call(const char *unit) {
+static GString *make_call(const char *method, const char *unit) {
         const char first[HEADER_SIZE] = { G_BYTE_ORDER == G_LITTLE_ENDIAN ? 'l' : 'B', METHOD_CALL, 0, 1 };
         GString *message = g_string_new_len(first, sizeof first);
         gsize body;
@@ -70,7 +70,7 @@ static GString *make_call(const char *unit) {
         set_number(message, SERIAL_AT, 1);
         add_field(message, FIELD_PATH, 'o', "/org/freedesktop/systemd1");
         add_field(message, FIELD_INTERFACE, 's', "org.freedesktop.systemd1.Manager");
-        add_field(message, FIELD_MEMBER, 's', "StartUnit");
+        add_field(message, FIELD_MEMBER, 's', method);
         add_field(message, FIELD_SIGNATURE, 'g', "ss");
         set_number(message, FIELDS_LENGTH_AT, (guint32) message->len - HEADER_SIZE);
         align(message, 8);
@@ -138,9 +138,9 @@ static bool find_reply(const GString *text, int *ret_type, const char **ret_body
         return false;
 }
 
-bool systemd_call_start_unit(const char *unit, GError **error) {
+bool systemd_call(const char *method, const char *unit, GError **error) {
         _cleanup_close_ int fd = socket_connect(SOCK_STREAM, ADDRESS, error);
-        g_autoptr(GString) call = make_call(unit), text = g_string_new(NULL);
+        g_autoptr(GString) call = make_call(method, unit), text = g_string_new(NULL);
         const char *body;
         gsize size;
         int type;

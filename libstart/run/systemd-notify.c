@@ -21,16 +21,19 @@ struct Notify {
 
 Notify *notify_open(GError **error) {
         const char *path = getenv("NOTIFY_SOCKET");
-        g_autoptr(Notify) notify = NULL;
+        Notify *notify = path ? notify_open_path(path, error) : NULL;
 
-        if (!path)
-                return NULL;
-        notify = g_new0(Notify, 1);
-        notify->fd = -1;
-        if (!socket_address_parse(path, &notify->address, error)) {
+        if (path && !notify)
                 g_prefix_error(error, "$NOTIFY_SOCKET: ");
+        return notify;
+}
+
+Notify *notify_open_path(const char *path, GError **error) {
+        g_autoptr(Notify) notify = g_new0(Notify, 1);
+
+        notify->fd = -1;
+        if (!socket_address_parse(path, &notify->address, error))
                 return NULL;
-        }
         notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (notify->fd < 0) {
                 error_set_errno(error, errno, "Cannot make a socket to notify systemd");

@@ -11,6 +11,9 @@ typedef struct Notify Notify;
 
 /* NULL without an error where nobody listens ($NOTIFY_SOCKET unset). */
 Notify *notify_open(GError **error);
+
+/* The same of a socket that is known. Not NULL but with an error. */
+Notify *notify_open_path(const char *path, GError **error);
 void notify_free(Notify *notify);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Notify, notify_free)
 

@@ -72,7 +72,7 @@ static bool copy_range(int in, int out, off_t start, off_t end) {
         return true;
 }
 
-static bool copy_content(int in, int out, off_t size) {
+bool tree_copy_content(int in, int out, off_t size) {
         off_t start, end = 0;
 
         while ((start = lseek(in, end, SEEK_DATA)) >= 0 && start < size) {
@@ -120,7 +120,7 @@ static bool copy_file(int from, int to, const char *name) {
         if (!S_ISREG(st.st_mode)) /* something else has been put there */
                 return true;
         out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        return out >= 0 && copy_content(in, out, st.st_size) && copy_metadata(in, out, &st);
+        return out >= 0 && tree_copy_content(in, out, st.st_size) && copy_metadata(in, out, &st);
 }
 
 static bool copy_link(int from, int to, const char *name, const struct stat *st) {

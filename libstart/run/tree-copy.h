@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Trees of files that nobody vouches for: an image's, and those of a volume that payloads write to. Names are looked up
  * one by one, below a descriptor, and no link is followed. */
@@ -11,6 +12,9 @@
  * and the extended attributes of users and of capabilities. Device nodes and sockets are left out, and of a file in holes
  * the holes stay. Both are descriptors that can be read. */
 bool tree_copy(int from, int to, GError **error);
+
+/* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. */
+bool tree_copy_content(int in, int out, off_t size);
 
 /* Remove `name`, a directory with all that is in it, or anything else. It need not be there. */
 bool tree_remove(int parent, const char *name, GError **error);

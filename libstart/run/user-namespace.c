@@ -11,6 +11,7 @@
 #include "libstart/run/subid.h"
 #include "libstart/run/user-namespace.h"
 #include "libstart/run/userns-descriptor.h"
+#include "libstart/run/userns-pin.h"
 
 #define NOBODY 65534
 
@@ -83,7 +84,11 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
                 return false;
         if (!ret->uids || ret->fd >= 0 || (id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids)))
                 return true;
-        ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
+        if (wanted->request->mode == USERNS_AUTO)
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids);
+        ret->is_pinned = ret->fd >= 0;
+        if (ret->fd < 0)
+                ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
         return ret->fd >= 0;
 }
 

@@ -11,6 +11,7 @@
 typedef struct UserNamespace {
         GArray *uids, *gids; /* finished maps (id-map.h); NULL: it has the host's namespace */
         int fd;              /* a namespace with these maps, for mounts; -1: every id is itself */
+        bool is_pinned;      /* it was made ahead */
         char *path;          /* of the one that the container is to enter; NULL: it gets a new one */
 } UserNamespace;
 
@@ -32,3 +33,4 @@ bool user_namespace_make_files_for_root(const UserNamespace *userns, GError **er
 void user_namespace_make_own_files(const UserNamespace *userns);
 
 void user_namespace_clear(UserNamespace *userns);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UserNamespace, user_namespace_clear)

@@ -10,6 +10,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/config/conf-value.h"
 #include "libstart/run/tree-copy.h"
 #include "libstart/run/tree-label.h"
 #include "libstart/run/volume.h"
@@ -23,8 +24,15 @@
 #define COPIED ".keyturn-copied"
 
 char *volume_directory(GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
+        g_autoptr(StoreConf) conf = NULL;
+        char *configured;
 
+        if (!conf_value_read_string(&conf_containers, "", "engine", "volume_path", &configured, error))
+                return NULL;
+        if (configured && configured[0] == '/')
+                return configured;
+        g_free(configured);
+        conf = store_conf_load("", NULL, error);
         return conf ? g_build_filename(conf->stores[conf->n_writable - 1], "volumes", NULL) : NULL;
 }
 

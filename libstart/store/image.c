@@ -226,3 +226,11 @@ StoreImage *store_image_find(const char *root, const char *reference, const GPtr
                 g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
         return image;
 }
+
+bool store_image_is_docker(const StoreImage *image) {
+        const ImageRecord record = { .id = image->id };
+        size_t length;
+        g_autofree char *text = read_big_data(image->store, &record, "manifest", NULL, &length, NULL);
+
+        return text && manifest_is_docker(text, length);
+}

@@ -39,5 +39,8 @@ typedef struct StoreImage {
  * KT_ERROR_FAILED for a store that is damaged; those of store_conf_load(). */
 StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error);
 
+/* Is its configuration in Docker's format, which has more in it than OCI's? Reads its manifest. */
+bool store_image_is_docker(const StoreImage *image);
+
 void store_image_free(StoreImage *image);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreImage, store_image_free)

@@ -175,6 +175,21 @@ char *manifest_parse(const char *text, size_t length, const char *architecture, 
         return digest;
 }
 
+static bool on_media_type(const char *path, const char *value, size_t length, void *data, GError **error) {
+        static const char docker[] = "application/vnd.docker.container.image.v1+json";
+
+        if (strcmp(path, "config.mediaType") == 0)
+                *(bool *) data = length == strlen(docker) && memcmp(value, docker, length) == 0;
+        return true;
+}
+
+bool manifest_is_docker(const char *text, size_t length) {
+        static const JsonVisitor visitor = { .string = on_media_type };
+        bool is_docker = false;
+
+        return json_visit(text, length, &visitor, &is_docker, NULL) && is_docker;
+}
+
 typedef struct ConfigReader {
         GPtrArray *diff_ids;
         TextRange history;

@@ -16,6 +16,9 @@
  * platform (with the platforms it has), KT_ERROR_FAILED for anything else. */
 char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list, GError **error);
 
+/* Does it lead to a configuration in Docker's format? */
+bool manifest_is_docker(const char *text, size_t length);
+
 /* The architecture that this program was compiled for. */
 const char *manifest_architecture(void);
 

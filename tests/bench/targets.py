@@ -67,6 +67,8 @@ TARGETS = (
     ('  the same / the floor\'s', own_pace, 1.2, ''),
     ('generator, 20 files / slowest of systemd', against_the_slowest, 1, ''),
     ('generator, 1000 files', lambda value: value('generator/keyturn/1000'), 30, 'ms'),
+    ('descriptor of a user namespace, 64 MiB', lambda value: value('userns/zombie/64-MiB'), 150, 'us'),
+    ('  pinned ahead', lambda value: value('userns/pinned/64-MiB'), 10, 'us'),
     ('processes of containers, beside 50', beside_50('processes-of-containers'), 0, ''),
     ('  their memory', beside_50('memory-of-containers'), 0, 'KiB'),
     ('  memory with the one relay for all', beside_50('memory'), 0, 'KiB'),

@@ -16,6 +16,29 @@ CASES = {
     # Nothing but the network, which keyturn needs to be told.
     'plain': '',
     'no-network': 'Network=none',
+    'bridge': '''
+        Network=bridge
+        IP=10.88.0.77
+        HostName=box
+        NetworkAlias=other
+        PublishPort=127.0.0.1:8077:80
+        Sysctl=net.core.somaxconn=77
+    ''',
+    'bridge-names': '''
+        Network=bridge:ip=10.88.0.78
+        HostName=box
+        DNS=192.0.2.1
+        DNSSearch=first.example
+        DNSOption=ndots:2
+        AddHost=machine:host-gateway
+        AddHost=box:192.0.2.2
+    ''',
+    'userns-bridge': '''
+        Network=bridge:ip=10.88.0.79,mac=92:d0:c6:0a:29:33
+        HostName=box
+        UIDMap=0:300000:65536
+        GIDMap=0:300000:65536
+    ''',
     'environment': '''
         Environment=A=1 "B=two words" C=%n
         Environment=EMPTY= HOME=/elsewhere
@@ -98,6 +121,23 @@ CASES = {
         GlobalArgs=--log-level=warn
         PodmanArgs=--rm --replace --ipc=private --uts private --cgroupns=private --pid=private --umask=0022 --pull=never
         PodmanArgs=--tty=false -q
+    ''',
+    # The payload sees nothing of them. What they do: booted/health.
+    'health': '''
+        HealthCmd=true
+        HealthInterval=1h
+        HealthLogDestination=events_logger
+        HealthMaxLogCount=3
+        HealthMaxLogSize=100
+        HealthOnFailure=none
+        HealthRetries=2
+        HealthStartPeriod=1s
+        HealthStartupCmd=["/usr/bin/dump", "--help"]
+        HealthStartupInterval=1h
+        HealthStartupRetries=10
+        HealthStartupSuccess=1
+        HealthStartupTimeout=10s
+        HealthTimeout=10s
     ''',
     'further-options': '''
         PodmanArgs=--cap-add=NET_ADMIN,SYS_TIME --cap-drop CHOWN --ulimit nofile=100:200 -e A=1 -eB=2 --stop-timeout=2
@@ -336,6 +376,48 @@ CASES = {
         Network=none
         HostName=me
     ''',
+    # As others write them.
+    'environment-escapes': r'''
+        Environment="TAB=a\tb" "NL=a\nb" "HEX=\x41" "U=\u00e9" BS=a\\b "Q=say \"hi\""
+    ''',
+    'environment-continued': '''
+        Environment=A=1 \\
+          B=2 \\
+          # a comment between
+          C=3
+    ''',
+    'environment-files': '''
+        EnvironmentFile=/etc/compare.env
+        EnvironmentFile=/etc/compare.env
+        Environment=NOVALUE
+    ''',
+    'relabelled-volumes': '''
+        Volume=/srv/compare:/data:Z
+        Volume=/srv/compare/file:/data2/file:ro,noexec,nosuid
+        Volume=/srv/compare:/data5:rbind,dev,suid,exec
+    ''',
+    'tmpfs-of-usual-places': '''
+        Tmpfs=/run
+        Tmpfs=/tmp:rw,size=64m,mode=1777
+    ''',
+    'read-only-with-mounts': '''
+        ReadOnly=true
+        Tmpfs=/tmp:size=1m
+        Volume=/srv/compare:/run/data
+    ''',
+    'options-of-podman-run': '''
+        PodmanArgs="--security-opt" "no-new-privileges" --security-opt=mask=/proc/cpuinfo --cap-drop=all --group-add 99
+        PodmanArgs=--userns=host --workdir=/tmp
+    ''',
+    'scheduling': {'container': '', 'more': '''
+        [Service]
+        CPUSchedulingPolicy=fifo
+        CPUSchedulingPriority=5
+        CPUAffinity=0
+        OOMScoreAdjust=-500
+        IOSchedulingClass=best-effort
+        IOSchedulingPriority=2
+    '''},
     'layers': {'image': 'localhost/test/layers:4', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

@@ -5,13 +5,17 @@ LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/s
 
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
+    'IP6': 'needs a network of IPv6, whose clients are compared (booted/bridge)',
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
     'Memory': "is newer than Podman 5.4",
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
+    'Pod': "is for several containers (booted/pods compares them)",
     'ReloadCmd': "is newer than Podman 5.4",
     'ReloadSignal': "is newer than Podman 5.4",
+    'Retry': "counts before the start (booted/images)",
+    'RetryDelay': "counts before the start (booted/images)",
     'RunInit': "needs catatonit, which the machines do not have (booted/life compares it with another program)",
     'SecurityLabelDisable': LABELS,
     'SecurityLabelFileType': LABELS,
@@ -19,6 +23,7 @@ NOT_COMPARED = {
     'SecurityLabelNested': LABELS,
     'SecurityLabelType': LABELS,
     'ServiceName': "names the service; a payload does not see it (cases/02-every-key, cases/11-two-files-one-service)",
+    'StartWithPod': "says when a container starts; a payload does not see it (booted/pods)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
     'Timezone': "a payload reads it in /etc/localtime, where podman binds a file and keyturn writes one (booted/options)",
@@ -26,6 +31,9 @@ NOT_COMPARED = {
 
 # (pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
 DIFFERENCES = [
+    (r'[-+]sysctl net/ipv4/(ip_unprivileged_port_start|ping_group_range)\[0\] .*', 'userns-bridge',
+     "the network is made ahead, and so belongs to the host's user namespace: what the payload's root may do with Podman, "
+     "everybody in the container may"),
     (r'[-+]keyring .*', '',
      "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
     (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',

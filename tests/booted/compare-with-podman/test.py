@@ -175,14 +175,19 @@ def collect_keyturn(machine, names):
 
 def collect(machine):
     if not outputs:
-        names = list(CASES)
-        podman = {}
-        for some in (False, True):  # for what Podman does with /dev/null, see prepare()
+        # A bridge changes what the others see of the host's network. And of Podman and /dev/null, see prepare().
+        bridge, userns, userns_bridge, others = [], [], [], []
+        for name in CASES:
+            kinds = (userns_bridge, bridge) if 'bridge' in name else (userns, others)
+            kinds[0 if name.startswith('userns-') else 1].append(name)
+        podman, keyturn = {}, {}
+        for some, what, collect_some in ((podman, others, collect_podman), (podman, userns, collect_podman),
+                                         (keyturn, others + userns, collect_keyturn), (podman, bridge, collect_podman),
+                                         (podman, userns_bridge, collect_podman),
+                                         (keyturn, bridge + userns_bridge, collect_keyturn)):
             prepare(machine)
-            podman |= collect_podman(machine, [name for name in names if name.startswith('userns-') == some])
-        prepare(machine)
-        keyturn = collect_keyturn(machine, names)
-        for name in names:
+            some |= collect_some(machine, what)
+        for name in CASES:
             outputs[name] = podman[name], keyturn[name]
     return outputs
 

@@ -104,7 +104,7 @@ def test_segmentation_fault_is_seen(machine):
         Exec=perl /fault.pl
     ''')
     for _ in range(20):
-        machine.run('systemctl start crash', check=False)
+        machine.run('systemctl start crash')
         machine.wait_for(lambda: machine.show('crash', 'ActiveState') == 'failed')
         # CLD_KILLED, or CLD_DUMPED where the machine keeps cores
         shown = machine.show('crash', 'ExecMainCode', 'ExecMainStatus')
@@ -130,7 +130,7 @@ def test_killed_at_any_moment_of_the_start(machine):
         whom = ('all', 'main')[i % 2]
         machine.run(f'systemctl start --no-block cut; sleep 0.0{random.randrange(40):02}; '
                     f'systemctl kill --kill-who={whom} --signal=KILL cut; systemctl stop cut; '
-                    'systemctl reset-failed cut', check=False)
+                    'systemctl reset-failed cut')
     machine.wait_for(lambda: machine.footprint() == before)
 
 
@@ -147,3 +147,64 @@ def test_default_instance(machine):
     ''')
     machine.run('systemctl start multi-user.target')
     machine.wait_for(lambda: 'seat of driver' in machine.journal('seat@driver').splitlines())
+
+
+REFUSED = """
+    [Container]
+    Image=localhost/test/busybox
+    Exec=sleep 1000
+    StopSignal=SIGKILL
+    Nettwork=host
+
+    [Service]
+    Restart=always
+    ExecStartPre=touch /run/host-was-changed
+
+    [Install]
+    WantedBy=multi-user.target
+"""
+
+
+def test_refused_file_is_a_unit_that_says_why(machine):
+    machine.container('refused', REFUSED)
+    fails(machine, 'refused', 125, "refused.container:5: 'Nettwork=': unknown key")
+    assert 'refused.service' in machine.run('systemctl --failed --plain').out
+    assert "is 'Network=' meant?" in machine.run('systemctl status refused', check=False).out
+    assert machine.show('refused', 'NRestarts') == '0'
+    machine.run('! test -e /run/host-was-changed')
+    # As at boot.
+    machine.run('systemctl reset-failed refused; systemctl start multi-user.target')
+    machine.wait_for(lambda: machine.show('refused', 'ActiveState') == 'failed')
+
+
+def test_running_container_whose_file_becomes_invalid(machine):
+    """It stays known, keeps running, and is stopped as it would have been."""
+    good = REFUSED.replace('Nettwork', 'Network')
+    machine.container('spoilt', good)
+    machine.run('systemctl start spoilt')
+    state = machine.show('spoilt', 'MainPID', 'KillMode', 'KillSignal', 'TimeoutStopUSec', 'RuntimeDirectory',
+                         'Delegate', 'TasksMax')
+    for bad in ('[Contaner]\nImage=localhost/test/busybox\n', 'Image\n', REFUSED):
+        machine.container('spoilt', bad)
+        now = machine.show('spoilt', *state)
+        if bad != REFUSED:  # such a file does not say any more which it was
+            now['KillSignal'] = state['KillSignal']
+        assert now == state, (bad, now)
+        assert machine.show('spoilt', 'ActiveState') == 'active'
+        assert 'active (running), file refused' in machine.run('keyturnctl list').out
+        assert machine.run('keyturnctl exec spoilt echo inside').out.strip() == 'inside'
+    machine.run('systemctl stop spoilt')
+    assert machine.show('spoilt', 'Result') == 'signal'  # not 'timeout': it is still StopSignal= that stops it
+    machine.run('! test -e /run/keyturn/spoilt')
+    machine.container('spoilt', good)
+    machine.run('systemctl start spoilt')
+
+
+def test_payload_that_ends_after_its_file_became_invalid(machine):
+    machine.container('ends', REFUSED.replace('Nettwork', 'Network'))
+    machine.run('systemctl start ends')
+    machine.container('ends', REFUSED)
+    machine.run('systemctl kill --signal=KILL ends')
+    machine.wait_for(lambda: machine.show('ends', 'ActiveState') == 'failed')
+    assert machine.show('ends', 'NRestarts') == '1'
+    assert "'Nettwork=': unknown key" in machine.journal('ends')

@@ -225,3 +225,72 @@ def test_hooks_that_fail(machine):
         machine.container('hooked', f'[Container]\nImage={BUSYBOX}\n')
         said = machine.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run', check=False).err
         assert f"Hook '{DIRECTORY}/a.json': " in said, said
+
+
+QM = '''
+[Container]
+AddCapability=all
+ContainerName=qm
+Exec=/sbin/init
+Network=host
+PodmanArgs=--security-opt label=nested
+ReadOnly=true
+Rootfs=${ROOTFS}
+SecurityLabelFileType=qm_file_t
+SecurityLabelLevel=s0
+SecurityLabelType=qm_t
+Volume=qmEtc:/etc:copy
+Volume=qmVar:/var:copy
+AddDevice=-/dev/snd/
+AddDevice=-/dev/not-there
+Annotation=org.containers.qm.device.audio=true
+
+[Service]
+AllowedCPUs=0
+CPUWeight=50
+Delegate=true
+IOWeight=50
+MemorySwapMax=0
+Slice=QM.slice
+OOMScoreAdjust=500
+Environment=ROOTFS=/usr/lib/qm/rootfs
+'''
+
+INIT = '''#!/bin/sh
+trap "exit 0" 37
+echo "init $$ $(cat /proc/self/oom_score_adj) $(grep CapEff /proc/self/status | cut -f2)"
+touch /x 2>/dev/null || echo "root is read-only"
+echo kept >>/etc/kept && wc -l </etc/kept; touch /var/x && touch /run/x && echo "the rest is not"
+head -c1 /dev/deep/log >/dev/null && echo "a device of a hook"
+mkdir /sys/fs/cgroup/inner && echo "cgroups of its own"
+while :; do sleep 1; done
+'''
+
+
+def test_a_container_like_qm(machine):
+    """All that QM's own file has, with a root directory from a variable and a device by a hook. Its labels: vm/scenarios/selinux."""
+    machine.run(f'''
+        mkdir -p /usr/lib/qm; rm -rf /usr/lib/qm/rootfs; mounted=$(podman image mount {BUSYBOX})
+        cp -a $mounted /usr/lib/qm/rootfs; podman image unmount {BUSYBOX}
+        cd /usr/lib/qm/rootfs; mkdir -p etc var/log run proc sys dev tmp sbin; echo qm >etc/hostname; echo 1 >var/log/first
+    ''')
+    machine.write('/usr/lib/qm/rootfs/sbin/init', INIT, 0o755)
+    machine.write('/etc/containers/systemd/qm.container', QM)
+    try:
+        with hooks(machine, qm=hook(['precreate'], '/opt/hooks/devices',
+                                    when={'annotations': {'^org\\.containers\\.qm\\.device\\.audio$': '^(true|1)$'}})):
+            machine.write('/opt/hooks/devices', DEVICES, 0o755)
+            machine.run('systemctl daemon-reload; systemctl start qm')
+            machine.wait_for(lambda: 'cgroups of its own' in machine.journal('qm'))
+            said = machine.journal('qm')
+            capabilities = machine.run("grep CapBnd /proc/1/status | cut -f2").out.strip()
+            for line in (f"init 1 500 {capabilities}", 'root is read-only', '1', 'the rest is not', 'a device of a hook'):
+                assert line in said.splitlines(), (line, said)
+            assert machine.read('/var/lib/containers/storage/volumes/qmVar/_data/log/first') == '1\n'
+            assert machine.show('qm', 'ControlGroup').startswith('/QM.slice/')
+            machine.run('systemctl restart qm')
+            machine.wait_for(lambda: '\n2\n' in machine.journal('qm'))
+            machine.run('systemctl stop qm')
+            assert machine.show('qm', 'Result') == 'success', machine.journal('qm')
+    finally:
+        machine.run('systemctl stop qm; rm -rf /usr/lib/qm /etc/containers/systemd/qm.container; systemctl daemon-reload', check=False)

@@ -291,6 +291,134 @@ def test_reload(machine):
     assert machine.run('systemctl reload box', check=False).status != 0
 
 
+# ---- files out of a container and into it, and what it has written
+
+def test_copies_bring_no_rights_out(machine):
+    """What a payload gives root to copy is no program with root's rights, no device, and no FIFO to wait on."""
+    build(machine, 'keys.c', '/srv/bin/program', '-static')
+    start(machine, 'box', 'AddCapability=MKNOD SETFCAP\nVolume=/srv/bin:/attack')
+    machine.run("""keyturnctl exec box sh -c 'mkdir /out && cd /out && cp /attack/program suid && chmod 6755 suid &&
+        mkfifo fifo && mknod null c 1 3 && ln -s /etc/shadow link && mkdir deep && chmod 3777 deep &&
+        ln suid again && ln -s /out self'""")
+    machine.run('mknod -m 0600 /srv/data/node c 1 3; rm -rf /root/got')
+    said = machine.run('keyturnctl cp box:/out /root/got 2>&1; keyturnctl cp box:/data /root/got/data 2>&1').out
+    assert '2 left out' in said and '1 left out' in said, said
+    found = machine.run("cd /root/got && find . -printf '%P %y %m %U %l\\n' | sort").out
+    assert found == (' d 755 0 \nagain f 755 0 \ndata d 777 0 \ndeep d 777 0 \nlink l 777 0 /etc/shadow\n'
+                     'self l 777 0 /out\nsuid f 755 0 \n'), found
+    for node in ('null', 'fifo'):
+        said = machine.run(f'timeout 5 keyturnctl cp box:/out/{node} /root/got/x 2>&1', check=False)
+        assert said.status == 125 and 'neither a file nor a directory' in said.out, said
+    # What comes in has the payload's owner and no more than the nine bits, either.
+    machine.run('cp /root/got/suid /root/own && chmod 6755 /root/own && keyturnctl cp /root/own box:/out/suid')
+    assert machine.run('keyturnctl exec box stat -c "%a %u" /out/suid').out == '755 0\n'
+    machine.run('rm -rf /root/got /root/own /srv/data/node /srv/bin')
+
+
+# Directories become links and links directories, files FIFOs and nodes, as fast as can be.
+SWAP = ("sh -c 'mkdir -p /t /away; echo inside >/away/file; i=0; while :; do "
+        "mkdir /t/d /t/d/e && echo inside >/t/d/file; rm -rf /t/d; ln -s /etc /t/d; rm /t/d; ln -s /proc/1/root/etc /t/d; rm /t/d; "
+        "ln -s ../../../../../../../../../etc /t/d; rm /t/d; mkfifo /t/f; rm /t/f; mknod /t/f c 4 64; rm /t/f; echo inside >/t/f; rm /t/f; "
+        "ln -s /srv/host/secret /t/f; rm /t/f; done' 2>/dev/null")
+
+
+def test_no_exchange_leads_a_copy_to_the_host(machine):
+    """Neither does a copy out read a file of the host's, nor one in write it."""
+    machine.run('rm -rf /srv/host /root/out /root/in; mkdir -p /srv/host /root/in/d; echo SECRET >/srv/host/secret; '
+                'echo SECRET >/etc/file-of-the-host; echo from-the-host >/root/in/d/file-of-the-host; '
+                'echo from-the-host >/root/in/f')
+    start(machine, 'box', 'AddCapability=MKNOD', SWAP)
+    before = machine.run('find /etc /srv/host | sort; cat /etc/file-of-the-host /srv/host/secret').out
+    script = """for i in $(seq 40); do
+        timeout 20 keyturnctl cp box:/t /root/out; timeout 20 keyturnctl cp box:/t/d /root/out/d$i
+        timeout 20 keyturnctl cp box:/t/f /root/out/f; timeout 20 keyturnctl cp /root/in/. box:/t
+        timeout 20 keyturnctl cp /root/in/f box:/t/f; timeout 20 keyturnctl cp /root/in/d box:/t/d; done 2>&1
+        timeout 20 keyturnctl diff box >/dev/null; echo $?"""
+    out = bash(machine, script, timeout=110).out
+    assert out.splitlines()[-1] == '0', out[-500:]
+    machine.run('systemctl stop box')
+    assert machine.run('find /etc /srv/host | sort; cat /etc/file-of-the-host /srv/host/secret').out == before
+    assert machine.run('grep -rl inside /root/out').out  # some of it did arrive
+    assert machine.run('grep -rl SECRET /root/out', check=False).out == ''
+    assert machine.run("find /root/out ! -type f ! -type d ! -type l -o -name 'shadow' -o -name '.keyturnctl*'").out == ''
+    machine.run('rm -rf /srv/host /root/out /root/in /etc/file-of-the-host')
+
+
+def test_a_copy_ends(machine):
+    """A tree that grows for ever, one that is deep, a file that is larger than any disk."""
+    start(machine, 'box', command="sh -c 'mkdir /grow; cd /grow; i=0; while :; do mkdir -p $i/a/b; echo $i >$i/a/b/f; "
+                                  "i=$((i+1)); [ $i = 400 ] && { rm -rf /grow/*; i=0; }; done' 2>/dev/null")
+    out = bash(machine, 'timeout 50 keyturnctl cp --limit=100k box:/grow /root/grown 2>&1; echo $?; '
+                        'du -s --apparent-size /root/grown | cut -f1').out.split('\n')
+    assert out[-3] in ('0', '125') and int(out[-2]) < 2000, out
+    machine.run("""keyturnctl exec box sh -c 'mkdir /deep /big; cd /deep; i=0; while [ $i -lt 400 ]; do mkdir x; cd x;
+        i=$((i+1)); done; truncate -s 100G /big/holes'""")
+    said = machine.run('keyturnctl cp box:/deep /root/deep 2>&1', check=False)
+    assert said.status == 125 and 'directories in each other' in said.out, said
+    said = machine.run('timeout 20 keyturnctl cp box:/big/holes /root/holes && stat -c "%b %s" /root/holes').out
+    assert said == f'0 {100 << 30}\n', said
+    machine.run('systemctl stop box; rm -rf /root/grown /root/deep /root/holes')
+
+
+def test_nothing_hides_from_diff(machine):
+    """Times that are set back, a root that was moved, names that control a terminal, a tree deeper than a path is long."""
+    start(machine, 'box', 'AddCapability=SYS_CHROOT')
+    machine.run("""keyturnctl exec box sh -c '
+        touch -d 1970-01-01 /forged; mkdir -p /jail/bin /d; cp /bin/busybox /jail/bin; touch -r /bin /jail /d
+        chmod 4755 /bin/busybox; touch -r /etc /bin; echo x >"/d/$(printf "\\033[2J\\n<0>evil")"
+        cd /d; i=0; while [ $i -lt 25 ]; do n=$(printf %0200d $i); mkdir $n && cd $n; i=$((i+1)); done'""")
+    seen = on_terminal(machine, 'NO_COLOR=1 keyturnctl diff box', check=False)
+    assert seen.status == 1 and 'Not looked at: File name too long' in seen.out, seen
+    for path in ('/forged', '/jail', '/bin/busybox', '/jail/bin/busybox', '/d', r'/d/\x1b[2J\n<0>evil'):
+        assert f'{path}\n' in seen.out, (path, seen.out[:2000])
+    assert '\033' not in seen.out, seen.out[:2000]
+    assert 'evil' in str(json.loads(machine.run('keyturnctl diff --json box 2>/dev/null', check=False).out))
+    # The payload itself goes where only what it wants is seen.
+    start(machine, 'moves', command='sh -c "mkdir -p /jail/bin && cp /bin/busybox /jail/bin && echo x >/outside && '
+                                    'exec chroot /jail /bin/busybox sleep 1000"')
+    machine.wait_for(lambda: '/outside' in machine.run('keyturnctl diff moves').out)
+
+
+def test_accounts_of_a_container_are_only_read(machine):
+    """A payload that says who `-u NAME` is, with a file that is none, or is the host's."""
+    machine.run('useradd -u 4321 host-user')
+    start(machine, 'box', 'AddCapability=MKNOD')
+    for make in ('ln -s /etc/passwd', 'ln -s /proc/1/root/etc/passwd', 'ln -s ../../../../../etc/passwd', 'mkfifo',
+                 'mkdir', 'truncate -s 1G', 'ln -s /dev/zero', 'ln -s passwd'):
+        machine.run(f"keyturnctl exec box sh -c 'rm -rf /etc/passwd; {make} /etc/passwd'", check=False)
+        result = machine.run('timeout 10 keyturnctl exec -u host-user box id 2>&1', check=False)
+        assert result.status == 125 and "no user 'host-user'" in result.out, (make, result)
+    machine.run('userdel host-user')
+
+
+def test_shell_gives_nothing(machine):
+    """A shell with all of root's rights beside a payload: it is not to be seen, and no link leads its tools astray."""
+    start(machine, 'box', 'AddCapability=SYS_PTRACE SYS_ADMIN NET_ADMIN\nSeccompProfile=unconfined', LOOK)
+    machine.run('rm -f /root/pwned /root/shadow; echo SECRET >/root/secret; chmod 600 /root/secret')
+    machine.run("""keyturnctl exec box sh -c 'cd /tmp; ln -s /root/secret link; ln -s /root/pwned new; ln -s /root dir;
+        ln -s /proc/self/fd/0 stdin; cp /bin/busybox id; chmod 4755 id; mknod zero c 1 5 2>/dev/null; ls -l'""")
+    machine.write('/root/inside.sh', """
+        cd $ROOT/tmp
+        cat link; cp link copied; echo x >new; cp link dir/; ls dir/; cat dir/secret; ./id; cat stdin
+        echo x >/root/pwned; echo x >/etc/pwned; echo x >/var/tmp/pwned; echo x >/run/pwned; rm /root/secret
+        mount -o remount,rw / && touch /root/remounted
+        ls $ROOT/proc/1/root/etc; ls $ROOT/proc/self/
+        cat $ROOT/proc/1/status | grep ^Name
+        echo fine >made; cat made; sleep 1
+    """)
+    result = machine.run('keyturnctl shell box sh /root/inside.sh </root/secret 7</root/secret 2>&1', check=False)
+    assert 'SECRET' not in result.out and 'fine' in result.out and 'Name:\tsh' in result.out, result
+    assert machine.run('ls /root/pwned /etc/pwned /var/tmp/pwned /run/pwned 2>/dev/null', check=False).out == ''
+    assert machine.read('/root/secret') == 'SECRET\n'
+    seen = machine.run('keyturnctl exec box ls /tmp; keyturnctl exec box cat /tmp/copied 2>&1', check=False).out
+    assert 'SECRET' not in seen and 'made' in seen, seen
+    # The payload, which may trace others, has looked at all that is open in its pid namespace: none of it is the shell's.
+    links = machine.read('/srv/data/links')
+    assert '/root/' not in links and 'inside.sh' not in links and '/pts/' not in links, set(links.splitlines())
+    assert machine.run('grep -c keyturnctl /proc/mounts', check=False).out == '0\n'  # nothing of it is seen outside
+    machine.run('systemctl stop box; rm -f /root/secret /root/inside.sh')
+
+
 # ---- keyrings
 
 def test_session_keyring_of_another(machine):

@@ -2,9 +2,19 @@
 """keyturnctl says what there is, and a command that it runs has what the payload has, and no more."""
 
 import json
+import os
 import re
+import xml.dom.minidom
 
 BUSYBOX = 'localhost/test/busybox'
+LAYERS = 'localhost/test/layers:4'
+MAPPED = 'UIDMap=0:100000:65536\nGIDMap=0:200000:65536'
+
+# What keyturnctl(8) promises.
+LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image-id', 'created', 'address', 'memory', 'cpu-ms', 'restarts', 'since',
+             'start-ms']
+INSPECT_KEYS = ['container', 'unit', 'source', 'state', 'pid', 'image', 'image-id', 'created', 'store', 'layers', 'command',
+                'user', 'workdir', 'hostname', 'address', 'mounts', 'cgroup', 'memory', 'cpu-ms', 'restarts', 'config']
 
 
 def container(machine, name, more='', image=BUSYBOX):
@@ -38,7 +48,7 @@ def test_list(machine):
     assert found['stays.service']['state'] == 'inactive (dead)'
     assert found['stays.service']['start-ms'] is None
     text = ctl(machine, 'list')
-    assert re.search(r'^systemd-runs +runs.service +active \(running\) +' + BUSYBOX, text, re.M), text
+    assert re.search(r'^systemd-runs +runs.service +active \(running\) +- +' + BUSYBOX, text, re.M), text
     assert '\033' not in text
 
 
@@ -51,6 +61,142 @@ def test_list_says_how_it_failed(machine):
     assert found['exits.service'] == 'failed (exit status 7)', found
     assert found['dies.service'] == 'failed (signal SIGKILL)', found
     machine.run('systemctl reset-failed exits dies')
+
+
+def test_what_runs(machine):
+    """list and inspect name the image that runs, also when its name has become another one's."""
+    machine.run('podman tag ' + BUSYBOX + ' localhost/test/moves')
+    container(machine, 'runs', 'Network=none', image='localhost/test/moves')
+    container(machine, 'other', f'Network=host\n{MAPPED}')
+    container(machine, 'stays')
+    machine.run('systemctl start runs other')
+    ids = [machine.run(f'podman image inspect -f "{{{{.Id}}}}" {image}').out.strip() for image in (BUSYBOX, LAYERS)]
+    machine.run(f'podman tag {LAYERS} localhost/test/moves')
+    found = {c['container']: c for c in json.loads(ctl(machine, 'list --json'))}
+    runs, other, stays = (found[f'systemd-{name}'] for name in ('runs', 'other', 'stays'))
+    assert runs['image-id'] == other['image-id'] == ids[0][:12] and stays['image-id'] is None, found
+    assert runs['created'] == '1970-01-01T00:00:00Z' and runs['cpu-ms'] > 0 and runs['restarts'] == 0, runs
+    assert runs['address'] == ['none'] and other['address'] == ['host'] and stays['address'] is None, found
+    # A machine of nspawn's has no memory controller.
+    assert list(runs) == LIST_KEYS and runs['memory'] is None, runs
+    assert ctl(machine, 'list -q').split() == ['systemd-other', 'systemd-runs', 'systemd-stays']
+    facts = json.loads(ctl(machine, 'inspect runs --json'))[0]
+    assert list(facts) == INSPECT_KEYS, facts
+    assert facts['image-id'] == ids[0] and facts['command'] == ['sleep', '1000'] and facts['user'] == '0:0', facts
+    assert facts['source'] == '/etc/containers/systemd/runs.container' and facts['pid'] > 1, facts
+    assert len(facts['layers']) == 1 and 'proc:/proc' in facts['mounts'], facts
+    assert re.search(r'^ +IMAGE-ID: ' + ids[0], ctl(machine, 'inspect systemd-runs'), re.M)
+    assert json.loads(ctl(machine, 'inspect stays --json'))[0]['pid'] is None
+    assert 'takes one container' in ctl(machine, 'inspect', 125)
+    machine.run('systemctl stop runs; podman untag localhost/test/moves')
+
+
+def test_logs_and_top(machine):
+    container(machine, 'runs', image='localhost/test/debian')
+    machine.container('says', f'[Container]\nImage={BUSYBOX}\nExec=sh -c "echo words; exec sleep 1000"\nStopSignal=SIGKILL\n')
+    machine.run('systemctl start says')
+    machine.wait_for(lambda: 'words' in ctl(machine, 'logs says -o cat'))
+    assert ctl(machine, 'logs says -o cat --grep words -n 1') == 'words\n'
+    machine.run('keyturnctl logs -f says -o cat >/run/followed 2>&1 & echo $! >/run/follower')
+    machine.wait_for(lambda: 'words' in machine.read('/run/followed'))
+    machine.run('kill $(cat /run/follower); rm /run/follow*')
+    assert '/system.slice/says.service' in ctl(machine, 'top says --batch --iterations=1')
+    assert 'is not running' in ctl(machine, 'top runs', 125)
+
+
+def test_diff(machine):
+    """What the payload has written, and nothing that was there before, or that keyturn has made."""
+    machine.run('mkdir -p /srv/data')
+    container(machine, 'quiet', 'Volume=/srv/data:/deep/down/data\nHostName=quiet\nUser=1234:1235', image='localhost/test/nginx')
+    container(machine, 'writes', 'Volume=/srv/data:/data\nTmpfs=/scratch', image='localhost/test/debian')
+    container(machine, 'mapped', MAPPED, image='localhost/test/debian')
+    machine.run('systemctl start quiet writes mapped; sleep 0.2')
+    for name in ('quiet', 'writes', 'mapped'):
+        assert json.loads(ctl(machine, f'diff {name} --json')) == [], name
+    for name in ('writes', 'mapped'):
+        machine.run(f"""keyturnctl exec {name} sh -c '
+            mkdir -p /new/below /empty; echo words >/new/below/file; echo more >>/etc/passwd; rm /etc/debian_version
+            chmod 700 /srv; ln -s / /new/link; mkfifo /new/fifo; rm -r /usr/share/doc; touch /tmp/x; rm /tmp/x
+            touch -r /bin/sh /etc/issue; mv /etc/hosts /etc/hosts.old'""")
+        machine.run('keyturnctl exec writes touch /data/x /scratch/x')
+        found = {(c['change'], c['type'], c['path']) for c in json.loads(ctl(machine, f'diff {name} --json'))}
+        assert found == {('added', 'directory', '/new'), ('added', 'directory', '/new/below'),
+                         ('added', 'file', '/new/below/file'), ('added', 'directory', '/empty'),
+                         ('changed', 'file', '/etc/passwd'), ('deleted', 'file', '/etc/debian_version'),
+                         ('changed', 'directory', '/srv'), ('added', 'link', '/new/link'), ('added', 'fifo', '/new/fifo'),
+                         ('deleted', 'directory', '/usr/share/doc'), ('changed', 'file', '/etc/issue'),
+                         ('added', 'file', '/etc/hosts.old'), ('deleted', 'file', '/etc/hosts')} - \
+            ({('deleted', 'file', '/etc/hosts')} if not in_image(machine, name, '/etc/hosts') else set()), found
+    assert re.search(r'^added +file +6B +/new/below/file$', ctl(machine, 'diff writes'), re.M)
+    machine.run('mkdir -p /srv/root && cp -a /bin/busybox /srv/root')
+    machine.container('plain', '[Container]\nRootfs=/srv/root\nExec=/busybox sleep 1000\nStopSignal=SIGKILL\n')
+    machine.container('over', '[Container]\nRootfs=/srv/root:O\nExec=/busybox sleep 1000\nStopSignal=SIGKILL\n')
+    machine.run('systemctl start plain over; keyturnctl exec over /busybox touch /written')
+    assert "writes to '/srv/root' itself" in ctl(machine, 'diff plain', 125)
+    assert [c['path'] for c in json.loads(ctl(machine, 'diff over --json'))] == ['/written']
+    machine.run('systemctl stop plain over; rm -r /srv/root /srv/data')
+
+
+def in_image(machine, name, path):
+    layers = json.loads(ctl(machine, f'inspect {name} --json'))[0]['layers']
+    return any(os.path.lexists(machine.path(layer) + path) for layer in layers)
+
+
+def test_cp(machine):
+    """Into a container and out of it, with the names and owners that podman gives."""
+    machine.run('rm -rf /srv/data /root/t; mkdir -p /srv/data /root/t/tree/below; echo one >/root/t/one')
+    machine.run('cd /root/t/tree && echo two >below/two && ln -s two below/link && chmod 750 below && mkfifo fifo')
+    for name, more, owner in (('box', 'User=1234:1235', (1234, 1235)), ('mapped', f'{MAPPED}\nUser=7:8', (7, 8))):
+        container(machine, name, f'{more}\nVolume=/srv/data:/data', image='localhost/test/debian')
+        machine.run(f'systemctl start {name}')
+        stat = f'exec {name} stat -c "%u %g %a"'
+        assert ctl(machine, f'cp /root/t/one {name}:/tmp') == ''
+        assert ctl(machine, f'{stat} /tmp/one') == '{} {} 644\n'.format(*owner)
+        assert ctl(machine, f'exec {name} cat /tmp/one') == 'one\n'
+        assert '1 left out' in ctl(machine, f'cp /root/t/tree {name}:/tmp/new')
+        assert ctl(machine, f'{stat} /tmp/new/below') == '{} {} 750\n'.format(*owner)
+        assert ctl(machine, f'exec -u 0 {name} cat /tmp/new/below/link') == 'two\n'
+        ctl(machine, f'cp /root/t/tree/. {name}:/tmp')
+        ctl(machine, f'cp /root/t/tree {name}:/tmp/new')
+        for path in ('/tmp/below/two', '/tmp/new/tree/below/two'):
+            assert ctl(machine, f'exec -u 0 {name} cat {path}') == 'two\n', path
+        # Out again: the caller's, whoever wrote it.
+        machine.run(f'cd /root/t && keyturnctl cp {name}:/tmp/new out-{name} && keyturnctl cp {name}:tmp/one .')
+        assert machine.run(f'cd /root/t && stat -c "%u:%g %a" out-{name}/below && cat out-{name}/tree/below/two').out == \
+            '0:0 750\ntwo\n'
+        ctl(machine, f'cp /root/t/one {name}:/data/{name}')
+        ctl(machine, f'cp {name}:/data/{name} {name}:/tmp/again')
+        assert ctl(machine, f'exec {name} cat /tmp/again') == 'one\n'
+    # What is replaced is replaced whole, and what is a directory stays one.
+    ctl(machine, 'cp box:/etc/os-release /root/t/one')
+    assert machine.read('/root/t/one').startswith('PRETTY_NAME')
+    for words, said in (('a b', 'is NAME:PATH of a container'), ('box:/none /tmp', "Cannot open '/none' in the container"),
+                        ('/root/t/one box:/none/x', "There is no directory for '/none/x' in the container"),
+                        ('/root/t/one box:/tmp/none/', "There is no directory '/tmp/none/'"),
+                        ('- box:/tmp', 'for a stream'), ('nope:/x /tmp', "no container 'nope'"),
+                        ('box:/dev/null /tmp/x', 'neither a file nor a directory'),
+                        ('/root/t/tree box:/tmp/one', "Cannot copy '/root/t/tree'"),
+                        ('--limit=1k box:/bin/bash /root/t/bash', '--limit=')):
+        assert said in ctl(machine, f'cp {words}', 125), words
+    assert machine.run('ls -A /root/t | grep -c keyturnctl', check=False).out == '0\n'
+    machine.run('rm -r /root/t')
+
+
+def test_shell(machine):
+    """The host's tools, on an image that has none."""
+    machine.run('mkdir -p /srv/root && cp /bin/busybox /srv/root/busybox && echo words >/srv/root/file')
+    machine.container('bare', '[Container]\nRootfs=/srv/root:O\nExec=/busybox sleep 1000\nHostName=bare\nNetwork=none\n'
+                              'StopSignal=SIGKILL\n')
+    machine.run('systemctl start bare')
+    pid = machine.show('bare', 'MainPID')
+    assert ctl(machine, "shell bare sh -c 'cat file; pwd; echo $ROOT $PAYLOAD; hostname; cat /proc/net/dev | wc -l'") == \
+        f'words\n/run/keyturn/bare/.private/root\n/run/keyturn/bare/.private/root {pid}\nbare\n3\n'
+    result = machine.run(['script', '-qec', 'SHELL=/bin/bash keyturnctl shell bare', '/dev/null'], check=False,
+                         input='cat file; echo status $((3 + 4)); exit 3\n')
+    assert 'words' in result.out and 'status 7' in result.out and result.status == 3, result
+    assert 'Cannot execute' in ctl(machine, 'shell bare nonesuch', 127)
+    assert machine.run('findmnt -n /tmp; findmnt -n -t overlay /run/keyturn/bare/.private/root', check=False).out.count('keyturnctl') == 0
+    machine.run('systemctl stop bare; rm -r /srv/root')
 
 
 def test_instances(machine):
@@ -133,6 +279,31 @@ def test_analyze(machine):
     assert said.startswith('keyturnctl: error: runs.service is not running') and 'journalctl -u runs' in said, said
 
 
+def test_plot_of_the_boot(machine):
+    """All starts of the boot on one axis, and none that came later."""
+    said = ctl(machine, 'analyze --svg', 125)
+    assert 'No container has been started at boot' in said, said
+
+    def prepare(root):
+        os.makedirs(f'{root}/etc/containers/systemd', exist_ok=True)
+        for name, more in (('first', 'KillSignal=SIGKILL'), ('second', 'KillSignal=SIGKILL\nExecStartPre=sleep 0.2')):
+            with open(f'{root}/etc/containers/systemd/{name}.container', 'w') as file:
+                file.write(f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\n[Service]\n{more}\n'
+                           '[Install]\nWantedBy=multi-user.target\n')
+
+    with machine.another(prepare) as other:
+        other.wait_for(lambda: other.show('second', 'ActiveState') == 'active')
+        container(other, 'later')
+        other.run('systemctl start later')
+        svg = xml.dom.minidom.parseString(other.run('keyturnctl analyze --svg').out)
+        text = [node.firstChild.data for node in svg.getElementsByTagName('text') if node.firstChild]
+        rows = [line for line in text if 'service' in line]
+        assert [row.split()[0] for row in rows] in (['first.service', 'second.service'], ['second.service', 'first.service'])
+        phases = [node.firstChild.data for node in svg.getElementsByTagName('title')]
+        assert sum(phase.startswith('image ') for phase in phases) == 2, phases
+        assert other.run('keyturnctl analyze --svg later').out.startswith('<svg')
+
+
 def test_images(machine):
     container(machine, 'there')
     layers = {i['unit']: i for i in json.loads(ctl(machine, 'images --json'))}['there.service']
@@ -184,6 +355,19 @@ def test_exec(machine):
     assert 'has a seccomp filter' in ctl(machine, 'exec runs true', 125)
     machine.run('systemctl stop runs')
     assert 'runs.service is not running' in ctl(machine, 'exec runs true', 125)
+
+
+def test_exec_as_somebody(machine):
+    """Names are those of the container's own files, with its groups."""
+    container(machine, 'runs', image='localhost/test/debian')
+    container(machine, 'mapped', MAPPED, image='localhost/test/debian')
+    machine.run('systemctl start runs mapped')
+    for name in ('runs', 'mapped'):
+        machine.run(f"keyturnctl exec {name} sh -c 'echo me:x:77:78::/:/bin/sh >>/etc/passwd; echo mine:x:79:me >>/etc/group'")
+        for user, ids in (('me', '77 78 78 79'), ('me:mine', '77 79 79'), ('77', '77 78 78 79'), ('5:6', '5 6 6')):
+            assert ctl(machine, f"exec -iu {user} {name} sh -c 'echo $(id -u) $(id -g) $(id -G)'") == f'{ids}\n', user
+    assert "no user 'nosuch' in the container" in ctl(machine, 'exec -u nosuch runs true', 125)
+    assert "no group 'nosuch' in the container" in ctl(machine, 'exec -u 0:nosuch runs true', 125)
 
 
 def test_exec_tty(machine):

@@ -43,6 +43,34 @@ def state(machine, name):
     return machine.show(name, 'ActiveState'), machine.show(name, 'Result')
 
 
+def test_signal_of_the_image_in_the_foreground(machine):
+    """Type=oneshot: libstart is the main process, which systemd signals, and passes on what the image wants."""
+    for name, exec_, more, service, expected in (
+            ('once', TRAPS, '', '', (['got USR1'], 'success')),
+            ('fails', TRAPS.replace("USR1; exit 0", "USR1; exit 7"), '', '', (['got USR1'], 'exit-code')),
+            ('said', TRAPS, 'StopSignal=INT', '', (['got INT'], 'success')),
+            ('given', TRAPS, '', 'KillSignal=SIGQUIT', (['got QUIT'], 'success'))):
+        machine.container(name, f'[Container]\nImage={IMAGE}\nExec={exec_}\nNetwork=host\n{more}\n[Service]\nType=oneshot\n'
+                                f'{service}\n')
+        machine.run(f'systemctl start --no-block {name}')
+        machine.wait_for(lambda name=name: 'ready' in machine.journal(name))
+        # One more process, for an image that wants it.
+        processes = machine.run(f'cat /sys/fs/cgroup/system.slice/{name}.service/cgroup.procs').out.split()
+        names = [machine.run(f'cat /proc/{pid}/comm', check=False).out.strip() for pid in processes]
+        assert names.count('libstart') == (1 if more or service else 2), (name, names)
+        machine.run(f'systemctl stop {name}')
+        assert (said(machine, name), machine.show(name, 'Result')) == expected, name
+        assert machine.run(f'ls /run/keyturn/{name}', check=False).status != 0
+    # What ends on its own has its own status; one that is stopped at once leaves nothing.
+    machine.container('ends', f'[Container]\nImage={IMAGE}\nExec=sh -c "exit 5"\nNetwork=host\n[Service]\nType=oneshot\n')
+    assert machine.run('systemctl start ends', check=False).status != 0
+    assert machine.show('ends', 'ExecMainStatus') == '5'
+    for _ in range(10):
+        machine.run('systemctl start --no-block once; systemctl stop once')
+    assert machine.run('ls /run/keyturn/once', check=False).status != 0
+    machine.run('systemctl reset-failed', check=False)
+
+
 def test_signal_of_the_image(machine):
     pid = container(machine, 'own', TRAPS, IMAGE)
     machine.wait_for(lambda: 'ready' in machine.journal('own'))

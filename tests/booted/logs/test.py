@@ -8,6 +8,7 @@ import subprocess
 import time
 
 RELAY = 'keyturn-relay.service'
+BUSYBOX = 'localhost/test/busybox'
 
 
 def container(machine, name, script, extra='', image='localhost/test/busybox'):
@@ -160,6 +161,20 @@ def test_last_words_of_the_dead(machine):
     assert relay_pid(machine) == relay
     assert messages(machine, RELAY, 'keyturn-relay') == []
     assert 'Z' not in machine.run(['ps', '--ppid', relay, '-o', 'stat='], check=False).out
+
+
+def test_fields_for_log_shippers(machine):
+    """[Keyturn] LogFields=: those of Podman's driver, in the payload's lines and in systemd's."""
+    machine.container('container.d/10-log.conf', '[Keyturn]\nLogFields=yes\n', reload=False)
+    machine.container('shipped', f'[Container]\nImage={BUSYBOX}\nNetwork=host\nExec=sh -c "echo words; sleep 1000"\n'
+                                 'StopSignal=SIGKILL\n')
+    machine.run('systemctl start shipped')
+    lines = machine.wait_for(lambda: [json.loads(line) for line in machine.journal('shipped', output='json').splitlines()
+                                      if '"words"' in line])
+    started = [json.loads(line) for line in machine.journal('shipped', output='json').splitlines() if 'Started' in line]
+    for entry in lines + started:
+        assert entry['CONTAINER_NAME'] == entry['CONTAINER_ID'] == entry['CONTAINER_ID_FULL'] == 'systemd-shipped', entry
+        assert entry['IMAGE_NAME'] == BUSYBOX, entry
 
 
 def test_oneshot(machine):

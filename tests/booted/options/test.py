@@ -439,15 +439,20 @@ def test_debian_shell(machine):
 
 
 def test_redis_serves(machine):
-    machine.container('redis', '''
-        [Container]
-        Image=localhost/test/redis
-    ''')
-    machine.run('systemctl start redis')
-    ping = r"printf 'SET camera on\r\nGET camera\r\nQUIT\r\n' | busybox nc 127.0.0.1 6379"
-    machine.wait_for(lambda: '\non' in machine.run(ping, check=False).out.replace('\r', ''))
-    machine.run('systemctl stop redis')
-    assert machine.show('redis', 'Result') == 'success', machine.journal('redis')
+    """Also with ReadOnly=, as its image has a VOLUME to save to; what is there is redis' own."""
+    save = r"printf 'SET camera on\r\nGET camera\r\nSAVE\r\nQUIT\r\n' | busybox nc 127.0.0.1 6379"
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    for more in ('', 'ReadOnly=true\nReadOnlyTmpfs=false', 'ReadOnly=true\nUserNS=auto'):
+        machine.container('redis', f'[Container]\nImage=localhost/test/redis\n{more}\n')
+        machine.run('systemctl start redis')
+        machine.wait_for(lambda: '\non\n+OK\n' in machine.run(save, check=False).out.replace('\r', ''))
+        where = machine.run(r"printf 'CONFIG GET dir\r\nQUIT\r\n' | busybox nc 127.0.0.1 6379").out.replace('\r', '').split()
+        saved = f'{where[4]}/dump.rdb'
+        assert machine.run(f'keyturnctl exec redis test -s {saved}', check=False).status == 0, saved
+        assert not more or machine.run('keyturnctl exec redis touch /var/lib/x', check=False).status != 0
+        machine.run('systemctl stop redis')
+        assert machine.show('redis', 'Result') == 'success', machine.journal('redis')
 
 
 def test_five_thousand_variables(machine):

@@ -161,6 +161,18 @@ def test_values_are_nowhere_else(machine):
     assert 'ramfs' in machine.read(f'/proc/{pid}/mountinfo') and '.private/secrets' not in machine.read('/proc/1/mountinfo')
 
 
+def test_no_core_has_them(machine):
+    """libstart cannot be dumped or traced from before it reads the first value on."""
+    make_all(machine)
+    machine.run('mkdir -p /run/keyturn/core')
+    calls = machine.run('CREDENTIALS_DIRECTORY=/etc/credstore strace -e trace=prctl,openat -o /run/core.trace '
+                        '/usr/lib/keyturn/libstart run --name core --state-dir /run/keyturn/core --network none '
+                        '--secret plain,type=env localhost/test/busybox true; cat /run/core.trace; '
+                        'rm -rf /run/keyturn/core /run/core.trace', check=False).out
+    before, found, _ = calls.partition('"/etc/credstore/plain"')
+    assert found and 'PR_SET_DUMPABLE, SUID_DUMP_DISABLE' in before, calls
+
+
 def test_nothing_stays_behind(machine):
     make_vault(machine)
     before = machine.footprint()

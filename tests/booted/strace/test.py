@@ -63,13 +63,14 @@ def written_path(call, arguments):
 
 def is_in_new_mount(call, arguments, result, descriptors):
     """Whether the call's path is below a mount that libstart has made and attached nowhere: to write there leaves
-    nothing on the host. `descriptors` are those of such mounts and of what was opened below them."""
+    nothing on the host, but for the mount points in a directory of Rootfs=, which is the container's own.
+    `descriptors` are those of such mounts and of what was opened below them."""
     directory = re.match(r'(?:"[^"]*", )?(\d+)<', arguments) if call == 'symlinkat' else re.match(r'(\d+)<', arguments)
     inside = bool(directory) and directory[1] in descriptors and not arguments[directory.end():].count('"/')
     opened = re.match(r'(\d+)', result)
     if call == 'close' and directory:
         descriptors.discard(directory[1])
-    elif opened and (call == 'fsmount' or (call == 'openat' and inside)):
+    elif opened and (call in ('fsmount', 'open_tree') or (call == 'openat' and inside)):
         descriptors.add(opened[1])
     return inside
 
@@ -157,3 +158,29 @@ def test_the_generator_has_libstart_read(machine):
     libstart = '/usr/lib/keyturn/libstart'
     size = int(machine.run(['stat', '--format=%s', libstart]).out)
     assert wanted() >= {(libstart, page) for page in range((size + 4095) // 4096)}
+
+
+def test_a_start_on_a_bridge(machine):
+    """The network is there: it is entered, and what it says of names is read once. No netlink, no helper, no wait."""
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/busybox
+        Network=host
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    host = check(machine, 'traced')
+    machine.container('traced', '''
+        [Container]
+        Image=localhost/test/busybox
+        Network=bridge
+        AddHost=machine:host-gateway
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+    ''')
+    calls = check(machine, 'traced')
+    opened = [arguments for _, call, arguments, _ in calls if call == 'openat' and '/run/keyturn/network/' in arguments]
+    assert sorted(re.search(r'network/traced/(\w+)', path)[1] for path in opened) == ['names', 'netns', 'netns'], opened
+    assert [call for _, call, _, _ in calls].count('setns') == 1
+    # With a network of its own it has a name of its own, and /sys of its own.
+    assert len(calls) < len(host) + 30, (len(calls), len(host))

@@ -68,6 +68,43 @@ def test_ids_stay_over_restarts(machine):
     assert one != two
 
 
+def pins(machine, name):
+    return machine.run(f'ls /run/keyturn/userns/{name} 2>/dev/null', check=False).out.split()
+
+
+def test_ids_are_found_and_pinned_ahead(machine):
+    """By a unit that stays while the container's file is there, over stops, and goes with the file."""
+    prepare(machine)
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto\n[Service]\nKillSignal=SIGKILL\n')
+    machine.run('systemctl start keyturn-userns@one')
+    pin, = pins(machine, 'one')
+    path = f'/run/keyturn/userns/one/{pin}'
+    found = machine.run(f'nsenter --user={path} cat /proc/self/uid_map').out.split()
+    machine.run('systemctl start one')
+    assert extents(machine, 'one')[0] == tuple(map(int, found))
+    # It is what the start uses: no process is made for a namespace, as there is where nothing is pinned.
+    start_one = ('strace -f -e trace=clone,openat,mount_setattr -o /run/trace /usr/lib/keyturn/libstart run --name systemd-one '
+                 f'--userns auto --detach --state-dir /run/keyturn/one {BUSYBOX} true; cat /run/trace')
+    machine.run('systemctl stop one; mkdir -p /run/keyturn/one')
+    with_pin = machine.run(start_one, check=False).out
+    assert path in with_pin and 'CLONE_VM|CLONE_VFORK' not in with_pin and 'mount_setattr' in with_pin, with_pin
+    machine.run(f'umount {path}; rm -rf /run/keyturn/one; mkdir -p /run/keyturn/one')
+    assert 'CLONE_VM|CLONE_VFORK' in machine.run(start_one, check=False).out
+    machine.run('rm -rf /run/keyturn/one /run/trace; systemctl restart keyturn-userns@one; systemctl start one; systemctl stop one')
+    assert machine.show('keyturn-userns@one', 'ActiveState') == 'active' and pins(machine, 'one') == [pin]
+    # Other ids than those that are pinned are not missed.
+    machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=77\n[Service]\nKillSignal=SIGKILL\n')
+    machine.run('systemctl start one')
+    assert extents(machine, 'one')[0][2] == 77 and pins(machine, 'one') == [pin]
+    machine.run('systemctl stop one; rm /etc/containers/systemd/one.container; systemctl daemon-reload')
+    machine.wait_for(lambda: machine.show('keyturn-userns@one', 'ActiveState') == 'inactive')
+    assert not pins(machine, 'one') and 'keyturn/userns' not in machine.run('cat /proc/mounts').out
+    machine.container('late', '[Container]\nImage=localhost/not/there\nUserNS=auto\n')
+    machine.run('systemctl start keyturn-userns@late')
+    assert "The ids of 'systemd-late' are found at its start" in machine.journal('keyturn-userns@late')
+
+
 def test_podmans_ids_are_left_to_it(machine):
     prepare(machine)
     machine.write('/etc/subuid', 'containers:100000:4096\n')
@@ -75,8 +112,8 @@ def test_podmans_ids_are_left_to_it(machine):
     machine.run('rm -rf /var/lib/keyturn/ids')
     machine.run(f'podman create --name theirs --network=none --userns=auto:size=3000 {BUSYBOX} true')
     try:
-        machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=1096\n')
-        machine.container('two', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=10\n')
+        machine.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=1096\n[Service]\nKillSignal=SIGKILL\n')
+        machine.container('two', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=10\n[Service]\nKillSignal=SIGKILL\n')
         machine.run('systemctl start one')
         assert extents(machine, 'one') == [(0, 103000, 1096)] * 2
         assert machine.run('systemctl start two', check=False).status != 0
@@ -157,16 +194,24 @@ def test_log(machine):
     assert said == ['one', 'two', 'three'], said
 
 
-def test_rootfs(machine):
+def make_rootfs(machine):
     machine.run(f'''
         rm -rf /run/root; mounted=$(podman image mount {BUSYBOX}); cp -a $mounted /run/root
-        podman image unmount {BUSYBOX}
+        podman image unmount {BUSYBOX}; mkdir /run/root/data
     ''')
-    for suffix, owner in ((':idmap', '0:0'), (':O', '65534:65534'), ('', '65534:65534')):
-        start(machine, 'one', f'Rootfs=/run/root{suffix}\nUserNS=auto')
-        assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox') == owner, suffix
-        assert inside(machine, 'one', 'stat -c %u:%g /etc/hosts') == '0:0' or not suffix, suffix
-        machine.run('systemctl stop one')
+
+
+def test_rootfs(machine):
+    """Each anew: what one has made in the directory, as to mount on it, the next one would find."""
+    for more in ('', 'ReadOnly=true'):
+        for suffix, owner in ((':idmap', '0:0'), (':O', '65534:65534'), ('', '65534:65534')):
+            make_rootfs(machine)
+            start(machine, 'one', f'Rootfs=/run/root{suffix}\nUserNS=auto\nAddHost=hub:10.0.0.1\n{more}')
+            assert inside(machine, 'one', 'stat -c %u:%g /bin/busybox /etc/hosts') == f'{owner}\n0:0', suffix
+            assert 'hub' in inside(machine, 'one', 'cat /etc/hosts')
+            machine.run('systemctl stop one; systemctl reset-failed one')
+    assert start(machine, 'one', 'Rootfs=/run/root\nUserNS=auto\nVolume=/srv/data:/deep/er', check=False).status != 0
+    assert 'or write Rootfs=DIRECTORY:idmap' in machine.journal('one')
     machine.run('rm -rf /run/root')
 
 
@@ -195,6 +240,8 @@ def test_mapped_volumes(machine):
             Exec=sleep 1000
             Tmpfs=/cache
             Volume=/run/mapped:/plain:idmap=uids=0-0-1#5-1000-1;gids=0-0-1#7-1001-1
+            [Service]
+            KillSignal=SIGKILL
         ''')
         machine.run('systemctl start two')
         assert inside(machine, 'two', 'stat -c %u:%g /plain/a') == '1000:1001'

@@ -77,6 +77,19 @@ def test_without_podman_volumes_are_made_all_the_same(machine):
     assert 'alone' in machine.run('podman volume ls -q').out.split()
 
 
+def test_volumes_are_where_containers_conf_says(machine):
+    """volume_path; Podman itself goes on with the place that is in its database."""
+    remove_volumes(machine)
+    machine.write('/etc/containers/containers.conf.d/90-volumes.conf', '[engine]\nvolume_path = "/srv/volumes"\n')
+    try:
+        start(machine, 'one', 'Volume=moved:/new')
+        inside(machine, 'one', 'echo x >/new/file')
+        assert machine.read('/srv/volumes/moved/_data/file') == 'x\n'
+        assert '/srv/volumes' in machine.show('keyturn-volume@moved', 'RequiresMountsFor')
+    finally:
+        machine.run('rm -rf /etc/containers/containers.conf.d/90-volumes.conf /srv/volumes; systemctl stop "keyturn-volume@*"')
+
+
 def test_a_volume_file_makes_a_service_ahead(machine):
     remove_volumes(machine)
     machine.write('/etc/containers/systemd/data.volume', '[Volume]\nLabel=what=kept\nVolumeName=my-data\nCopy=false\n')

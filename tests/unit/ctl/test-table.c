@@ -47,7 +47,60 @@ START_TEST(test_names_of_strangers) {
 }
 END_TEST
 
+static const char *const kinds[] = { "%SIZE", "~TIME", "@LIST", NULL };
+
+START_TEST(test_kinds) {
+        g_autoptr(Table) table = table_new(kinds);
+
+        table_add(table, g_strdup("0"), g_strdup("1970-01-01T00:00:00Z"), g_strdup("a\nb c"));
+        table_add(table, g_strdup("1023"), g_strdup("no time"), g_strdup("x\033"));
+        table_add(table, g_strdup("1536"), NULL, NULL);
+        table_add(table, g_strdup("18446744073709551615"), NULL, NULL);
+        g_autofree char *text = table_format(table, false), *json = table_format_json(table);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1), parts = g_strsplit_set(json, " \n", -1);
+        g_autofree char *dense = g_strjoinv("", parts);
+
+        ck_assert(g_str_has_prefix(lines[1], "0B     5")); /* fifty years ago, and more */
+        ck_assert(g_str_has_suffix(lines[1], " years ago  a b c"));
+        ck_assert(g_str_has_prefix(lines[2], "1023B  no time"));
+        ck_assert(g_str_has_suffix(lines[2], "  x\\x1b"));
+        ck_assert(g_str_has_prefix(lines[3], "1.5K   -"));
+        ck_assert(g_str_has_prefix(lines[4], "16E    -"));
+        ck_assert_ptr_nonnull(strstr(dense, "\"size\":1536,\"time\":null,\"list\":null"));
+        ck_assert_ptr_nonnull(strstr(dense, "\"time\":\"1970-01-01T00:00:00Z\",\"list\":[\"a\",\"bc\"]"));
+}
+END_TEST
+
+START_TEST(test_long) {
+        g_autoptr(Table) table = make_table();
+        g_autofree char *text = table_format_long(table);
+
+        ck_assert(g_str_has_prefix(text, "NAME: a \"name\"\nSIZE: 12.5\nLAST: x\nNAME: \xc3\xa4\nSIZE: -\n"));
+}
+END_TEST
+
+static const struct {
+        gint64 seconds;
+        const char *shown;
+} ages[] = {
+        { -1, "in the future" },     { 0, "0 seconds ago" },     { 1, "1 second ago" },
+        { 119, "119 seconds ago" },  { 120, "2 minutes ago" },   { 7199, "119 minutes ago" },
+        { 7200, "2 hours ago" },     { 172799, "47 hours ago" }, { 172800, "2 days ago" },
+        { 1209599, "13 days ago" },  { 1209600, "2 weeks ago" }, { 5259600, "2 months ago" },
+        { 63115200, "2 years ago" },
+};
+
+START_TEST(test_age) {
+        g_autofree char *shown = table_show_age(ages[_i].seconds);
+
+        ck_assert_str_eq(shown, ages[_i].shown);
+}
+END_TEST
+
 TEST_MAIN("table", {
+        tcase_add_test(tcase, test_kinds);
+        tcase_add_test(tcase, test_long);
+        tcase_add_loop_test(tcase, test_age, 0, G_N_ELEMENTS(ages));
         tcase_add_test(tcase, test_text);
         tcase_add_test(tcase, test_json);
         tcase_add_test(tcase, test_names_of_strangers);

@@ -29,6 +29,9 @@ static const struct {
           "'keyturn-seccomp.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
         { "keyturn-relay.container", NULL, NULL,
           "'keyturn-relay.service' is a name that keyturn needs itself: rename the file or set ServiceName=" },
+        { "web.pod", NULL, "web-pod.service" },
+        { "web.pod", "web", "web.service" },
+        { "data.volume", NULL, "data-volume.service" },
         { "relay2.container", NULL, "relay2.service" },
 };
 

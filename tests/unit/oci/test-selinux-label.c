@@ -125,6 +125,14 @@ START_TEST(test_share) {
 }
 END_TEST
 
+START_TEST(test_level_of) {
+        g_autofree char *level = selinux_label_level("u:r:t:s0:c1,c2"), *none = selinux_label_level("u:r:t");
+
+        ck_assert_str_eq(level, "s0:c1,c2");
+        ck_assert_ptr_null(none);
+}
+END_TEST
+
 START_TEST(test_systems_paths) {
         static const char *const systems[] = { "/",     "/etc",  "/usr",     "/usr/lib",
                                                "/home", "/root", "/var/lib", "/var/log" };
@@ -146,5 +154,6 @@ TEST_MAIN("selinux-label", {
         tcase_add_loop_test(tcase, test_labels, 0, G_N_ELEMENTS(labels));
         tcase_add_test(tcase, test_no_labels);
         tcase_add_test(tcase, test_share);
+        tcase_add_test(tcase, test_level_of);
         tcase_add_test(tcase, test_systems_paths);
 })

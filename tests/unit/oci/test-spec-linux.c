@@ -7,8 +7,9 @@ static char *describe_namespaces(const Spec *spec) {
         GString *text = g_string_new(NULL);
 
         for (size_t i = 0; i < spec->linux->namespaces_len; i++) {
-                ck_assert_ptr_null(spec->linux->namespaces[i]->path);
-                g_string_append_printf(text, "[%s]", spec->linux->namespaces[i]->type);
+                g_string_append_printf(text, "[%s%s%s]", spec->linux->namespaces[i]->type,
+                                       spec->linux->namespaces[i]->path ? " " : "",
+                                       spec->linux->namespaces[i]->path ?: "");
         }
         return g_string_free(text, FALSE);
 }
@@ -32,6 +33,7 @@ static const struct {
         { WORDS("i"), SHARED_NET, "", NULL },
         { WORDS("--network=host", "i"), SHARED_NET, "", NULL },
         { WORDS("--network=none", "i"), OWN_NET, PING, NULL },
+        { WORDS("--ipc=ns:/a", "--uts=ns:/b", "i"), "[pid][ipc /a][uts /b][mount][cgroup]", "", NULL },
         { WORDS("--network=none", "--sysctl=net.ipv4.ping_group_range=1 1", "--sysctl=net.a=x=y", "i"), OWN_NET,
           "[net.ipv4.ping_group_range=1 1][net.a=x=y]", NULL },
         { WORDS("--sysctl=kernel.msgmax=100", "--sysctl=fs.mqueue.msg_max=5", "--sysctl=kernel.msgmax=200", "i"),

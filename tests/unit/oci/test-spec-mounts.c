@@ -54,6 +54,12 @@ static const struct {
           TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=1048576\n" CGROUP },
         { WORDS("--shm-size=0", "i"),
           TOP PTS MQUEUE "/dev/shm tmpfs shm nosuid,noexec,nodev,mode=1777,size=0\n" CGROUP },
+        { WORDS("--shm-path=/pod/shm", "i"),
+          TOP PTS MQUEUE CGROUP "/dev/shm bind /pod/shm bind,nosuid,noexec,nodev,rprivate\n" },
+        { WORDS("--shm-path=/pod/shm", "--tmpfs=/dev/shm", "i"), TOP PTS MQUEUE CGROUP TMPFS("/dev/shm") },
+        { WORDS("--shm-path=/pod/shm", "--read-only", "--read-only-tmpfs=false", "i"),
+          PROC "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k,ro\n" SYS PTS MQUEUE CGROUP
+               "/dev/shm bind /pod/shm bind,nosuid,noexec,nodev,rprivate,ro\n" },
         { WORDS("--read-only", "i"), TOP REST TMPFS("/run") TMPFS("/tmp") TMPFS("/var/tmp") },
         { WORDS("--read-only", "--read-only-tmpfs=false", "i"),
           PROC "/dev tmpfs tmpfs nosuid,strictatime,mode=755,size=65536k,ro\n" SYS PTS MQUEUE

@@ -127,6 +127,9 @@ static const struct {
         { WORDS("--name=%i", "--name=ok", "i"), "--name: '%i'" },
         { WORDS("--shm-size=x", "--shm-size=1", "--shm-size=2", "i"), "--shm-size: " },
         { WORDS("--ulimit=host", "--ulimit=host", "i"), "--ulimit: 'host' excludes other ulimits" },
+        { WORDS("--uts=ns:/a", "--hostname=b", "i"),
+          "--hostname: the host name is that of the namespace which --uts names" },
+        { WORDS("--shm-path=/a", "--shm-size=1m", "i"), "--shm-size: --shm-path names a /dev/shm that there is" },
 };
 
 START_TEST(test_bad) {

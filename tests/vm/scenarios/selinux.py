@@ -28,6 +28,14 @@ StopTimeout=0
 '''
 
 
+CONTEXTS = '''process = "system_u:system_r:container_t:s0"
+file = "system_u:object_r:container_file_t:s0"
+ro_file = "system_u:object_r:container_ro_file_t:s0"
+init_process = "system_u:system_r:container_kvm_t:s0"
+'''
+
+POD = 'Pod=both.pod\nStartWithPod=false'
+
 # Unit -> file, and whether it starts.
 UNITS = {
     'plain': container('sh /look'),
@@ -42,7 +50,16 @@ UNITS = {
     'disabled': container('sh /look', 'SecurityLabelDisable=true'),
     'nested': container('sh /look', 'SecurityLabelNested=true\nTmpfs=/tmpfs'),
     'tree': container('cat /etc/hostname', 'ReadOnly=true\nHostName=tree', 'Rootfs=/srv/tree'),
+    'init': container('sh /look', 'PodmanArgs=--systemd=always'),
+    'typedinit': container(more='PodmanArgs=--systemd=always\nSecurityLabelType=container_kvm_t'),
+    'named': container('echo kept >/data/x; cat /data/x', 'Volume=named:/data'),
+    'overlaid': container(USE, 'Volume=/srv/plain:/data:O'),
+    'secret': container('cat /run/secrets/token; echo x >/run/secrets/token', 'Secret=token'),
+    'mapped': container('sh /look; cat /run/secrets/token; echo kept >/data/y && cat /data/y',
+                        'UserNS=auto:size=1000\nSecret=token\nVolume=inner:/data:U'),
     'ready': '[Container]\nImage=localhost/test/dump\nNetwork=none\nNotify=yes\nExec=--output /dev/null --ready --hold\n',
+    'giver': container('echo given >/dev/shm/given; cat /dev/shm/given; touch /dev/mqueue/q', POD),
+    'taker': container('cat /dev/shm/given; echo more >/dev/shm/given; ls /dev/mqueue', POD),
     'unknown': container(more='SecurityLabelType=qm_t'),
     'systems': container(more='Volume=/etc:/data:z'),
 }
@@ -54,6 +71,7 @@ PODMAN = {
     'filetype': '--security-opt label=type:container_kvm_t --security-opt label=filetype:container_ro_file_t',
     'disabled': '--security-opt label=disable',
     'nested': '--security-opt label=nested --tmpfs /tmpfs',
+    'init': '--systemd=always',
 }
 
 SCRIPT = rf'''
@@ -73,7 +91,8 @@ ln private/file private/deep/second
 cp /usr/bin/busybox tree/bin/
 for applet in sh cat sleep; do ln -s busybox tree/bin/$applet; done
 touch tree/look tree/etc/hosts tree/etc/hostname tree/run/.containerenv
-restorecon -R /etc/containers /srv
+restorecon -R /etc/containers /etc/subuid /etc/subgid /etc/credstore /usr/share/containers/selinux /srv
+mkdir -p /var/lib/keyturn && chcon -t container_var_lib_t /var/lib/keyturn
 chcon -R -t container_file_t tree
 chcon -t container_ro_file_t look
 
@@ -131,16 +150,18 @@ def sections(text):
 
 def check_labels(labels):
     '''Each that runs has its label, with a pair that no other has.'''
-    expected = dict.fromkeys(('plain', 'refused', 'private', 'other', 'shared', 'also', 'nested', 'tree', 'ready'),
-                             'container_t')
-    expected.update(typed='container_kvm_t', filetype='container_kvm_t', disabled='spc_t')
+    expected = dict.fromkeys(('plain', 'refused', 'private', 'other', 'shared', 'also', 'nested', 'tree', 'ready',
+                              'giver', 'taker', 'named', 'overlaid', 'secret', 'mapped'), 'container_t')
+    expected.update(typed='container_kvm_t', filetype='container_kvm_t', typedinit='container_kvm_t',
+                    init='container_kvm_t', disabled='spc_t')
     for name in UNITS:
         wanted = f'system_u:system_r:{expected[name]}:s0' if name in expected else ''
         assert PAIR.sub('s0', labels[name]) == wanted, f'{name}: {labels[name]}'
     assert labels['typed'].endswith(':s0:c1,c2'), labels['typed']
     assert labels['disabled'].endswith(':s0'), labels['disabled']
+    assert labels['giver'] == labels['taker'], labels
     levels = [PAIR.search(label).group() for label in labels.values() if PAIR.search(label)]
-    assert len(levels) == 11 and len(set(levels)) == 11, levels
+    assert len(levels) == 19 and len(set(levels)) == 18, levels
 
 
 def check_paths(text, private):
@@ -168,6 +189,12 @@ def check_podman(said):
 def run(vm):
     report = vm.boot({
         'srv/look': LOOK,
+        # As of a policy that has a type for inits; Podman reads the same file.
+        'usr/share/containers/selinux/contexts': CONTEXTS,
+        'etc/credstore/token': 'sesame\n',
+        'etc/subuid': 'containers:2147483647:2147483648\n',
+        'etc/subgid': 'containers:2147483647:2147483648\n',
+        'etc/containers/systemd/both.pod': '[Pod]\nNetwork=host\n',
         **{f'etc/containers/systemd/{name}.container': text for name, text in UNITS.items()},
     }, SCRIPT, cmdline='security=selinux selinux=1 enforcing=0', seconds=1200)
     assert report.status == 0, report.trouble()
@@ -181,7 +208,7 @@ def run(vm):
     check_podman(said)
 
     written = '/etc/x\n/dev/shm/x\nready\n'
-    for name in ('plain', 'typed', 'disabled', 'nested'):
+    for name in ('plain', 'typed', 'disabled', 'nested', 'init'):
         assert said[name].endswith(written), said[name]
     # Complaints come by another pipe, before or after.
     lines = said['filetype'].splitlines()
@@ -195,5 +222,11 @@ def run(vm):
     assert said['private'].count('private/file\nnew\nready\n') == 2, said['private']
     assert said['shared'].startswith(f"Relabelling '/srv/shared' as '{FILE}'\nshared/file\nnew\nready\n"), said['shared']
     assert not said['moved'].startswith(FILE), said['moved']
+    assert (said['giver'], said['taker']) == ('given\nready\n', 'given\nq\nready\n'), said
+    assert said['named'] == 'kept\nready\n', said['named']
+    # What is written goes into the overlay, and the directory keeps the label that keeps others out.
+    assert said['overlaid'] == 'plain/file\nnew\nready\n' and said['refused'].count('denied') == 1, said['overlaid']
+    assert 'sesame' in said['secret'].splitlines() and 'ready' in said['secret'], said['secret']
+    assert said['mapped'].endswith('/etc/x\n/dev/shm/x\nsesame\nkept\nready\n'), said['mapped']
     assert said['unknown'].startswith("SELinux's policy has no label 'system_u:system_r:qm_t:s0:"), said['unknown']
     assert "'/etc' is a directory or file of the system's" in said['systems'], said['systems']

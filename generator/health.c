@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/health.h"
+#include "generator/source-path.h"
+#include "libstart/option/health-request.h"
+
+static bool has_check(const LaunchArgs *args) {
+        return args->health_cmd && *args->health_cmd && !health_command_is_none(args->health_cmd);
+}
+
+/* A timer is a unit of its own, in which the container's specifiers and variables mean something else. */
+static void check_interval(Container *container, const char *value, const char *key) {
+        if (value && strpbrk(value, "%$"))
+                container_problem(container, container_line(container, "Container", key),
+                                  "'%s': specifiers and variables do not work here", value);
+}
+
+/* Podman takes them without a word, and uses the image's. */
+static void warn_of_image(Container *container) {
+        const LaunchArgs *args = container->args;
+        const struct {
+                const char *value, *key;
+        } unused[] = {
+                { args->health_interval, "HealthInterval" },
+                { args->health_retries, "HealthRetries" },
+                { args->health_start_period, "HealthStartPeriod" },
+                { args->health_timeout, "HealthTimeout" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(unused) && !args->health_cmd; i++) {
+                const UnitLine *line = container_line(container, "Container", unused[i].key);
+
+                if (unused[i].value && line)
+                        container_warning(
+                                container, line,
+                                "says nothing without HealthCmd=: a check that the image brings has its own, "
+                                "ignoring");
+        }
+}
+
+void health_finish(Container *container) {
+        const LaunchArgs *args = container->args;
+        bool is_off = args->no_healthcheck == FLAG_TRUE ||
+                      (args->health_cmd && health_command_is_none(args->health_cmd));
+
+        check_interval(container, args->health_interval, "HealthInterval");
+        check_interval(container, args->health_startup_interval, "HealthStartupInterval");
+        warn_of_image(container);
+        if (is_off && args->health_startup_cmd)
+                container_problem(container, container_line(container, "Container", "HealthStartupCmd"),
+                                  "there is no regular check that it would be followed by: set HealthCmd=");
+        if (args->no_healthcheck == FLAG_TRUE && has_check(args))
+                container_problem(container, container_line(container, "Container", "HealthCmd"),
+                                  "PodmanArgs= has --no-healthcheck; remove one of the two");
+        if (is_off && g_strcmp0(args->sdnotify, "healthy") == 0)
+                container_problem(container, container_line(container, "Container", "Notify"),
+                                  "there is no health check that would succeed: set HealthCmd=");
+}
+
+/* Exactly, as Notify=healthy may wait for it. Stopped with the container, whatever ends that. */
+static void put_timer(const Container *container, Writer *writer, const char *prefix, const char *interval) {
+        const Service *service = container->service;
+        g_autofree char *stem = g_strndup(service->name, strlen(service->name) - strlen(".service"));
+        g_autofree char *name = g_strconcat(prefix, stem, ".timer", NULL);
+        g_autofree char *instance = g_str_has_suffix(stem, "@") ? g_strconcat(stem, "%i", NULL) : g_strdup(stem);
+        g_autofree char *path = source_path_escape(container->source->path, "%");
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint64 usec = HEALTH_SPAN_DEFAULT;
+
+        if (interval && !health_interval_parse(interval, &usec, NULL))
+                return;
+        if (usec == 0)
+                return;
+        g_string_append_printf(text,
+                               "# Made by keyturn-generator from %s\n\n"
+                               "[Unit]\n"
+                               "Description=Health Checks of %s\n"
+                               "Documentation=man:keyturn.container(5)\n"
+                               "SourcePath=%s\n"
+                               "DefaultDependencies=no\n"
+                               "BindsTo=%s.service\n"
+                               "Conflicts=shutdown.target\n"
+                               "Before=shutdown.target\n"
+                               "StartLimitIntervalSec=0\n\n"
+                               "[Timer]\n"
+                               "OnUnitInactiveSec=%" G_GUINT64_FORMAT "us\n"
+                               "AccuracySec=1ms\n"
+                               "Unit=keyturn-health@%s.service\n",
+                               container->source->path, instance, path, instance, usec, instance);
+        writer_put_file(writer, container->source->path, name, READERS_ALL, text);
+}
+
+void health_put_timers(const Container *container, Writer *writer) {
+        const LaunchArgs *args = container->args;
+
+        if (has_check(args))
+                put_timer(container, writer, "keyturn-health-", args->health_interval);
+        if (args->health_startup_cmd && *args->health_startup_cmd)
+                put_timer(container, writer, "keyturn-startup-health-", args->health_startup_interval);
+}

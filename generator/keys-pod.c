@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/early.h"
+#include "generator/install.h"
+#include "generator/keys-container.h"
+#include "generator/keys-pod.h"
+#include "generator/keys.h"
+#include "generator/names.h"
+#include "generator/network-unit.h"
+#include "generator/network.h"
+#include "generator/podman-args.h"
+#include "generator/podman-pod-args.h"
+#include "generator/pods.h"
+#include "generator/sections.h"
+#include "generator/source-path.h"
+#include "generator/user-namespace.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/option/names.h"
+
+static bool handle_exit_policy(Container *pod, const Key *key, const Value *value, GError **error) {
+        pod->stays = g_str_equal(value->text, "continue");
+        return pod->stays || g_str_equal(value->text, "stop") ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is neither stop nor continue", value->text);
+}
+
+/* Nobody else sees labels of pods. */
+static bool handle_label(Container *pod, const Key *key, const Value *value, GError **error) {
+        return true;
+}
+
+/* The containers are stopped before their pod is, with their own time for it: as with Podman, whose `pod stop` then finds
+ * nothing to stop. */
+static bool check_stop_timeout(Container *pod, const Key *key, const Value *value, GError **error) {
+        return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXINT32, NULL, NULL) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no number of seconds", value->text);
+}
+
+/* Podman's root has nobody to keep. */
+static bool handle_userns(Container *pod, const Key *key, const Value *value, GError **error) {
+        if (g_str_has_prefix(value->text, "keep-id"))
+                return error_set(error, KT_ERROR_UNSUPPORTED, "a pod has no user to keep: use auto");
+        if (strpbrk(value->text, "%$"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': whether there is a user namespace must be known here", value->text);
+        return key_set_option(pod, "userns", value->text, error);
+}
+
+static const Key pod_keys[] = {
+        { "AddHost", READ_LINES, handle_option, "add-host" },
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "DNS", READ_LINES, handle_option, "dns" },
+        { "DNSOption", READ_LINES, handle_option, "dns-option" },
+        { "DNSSearch", READ_LINES, handle_option, "dns-search" },
+        { "ExitPolicy", READ_LAST, handle_exit_policy, NULL },
+        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
+        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
+        { "HostName", READ_LAST, handle_option, "hostname" },
+        { "IP", READ_LAST, handle_ip, "ip" },
+        { "IP6", READ_LAST, handle_ip, "ip6" },
+        { "Label", READ_PAIRS, handle_label, NULL },
+        { "Network", READ_LINES, handle_network, NULL },
+        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
+        { "PodName", READ_LAST, handle_option, "name" },
+        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
+        { "PublishPort", READ_LINES, handle_publish_port, NULL },
+        { "RemapGid", READ_WORDS, handle_remap, "gid" },
+        { "RemapUid", READ_WORDS, handle_remap, "uid" },
+        { "RemapUidSize", READ_LAST, handle_remap, "size" },
+        { "RemapUsers", READ_LAST, handle_remap, "users" },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
+        { "ShmSize", READ_LAST, handle_option, "shm-size" },
+        { "StopTimeout", READ_LAST, check_stop_timeout, NULL },
+        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
+        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
+        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
+        { "UserNS", READ_LAST, handle_userns, NULL },
+        { "Volume", READ_LINES, handle_volume, NULL },
+};
+
+static const KeyTable keys_pod = { "Pod", pod_keys, G_N_ELEMENTS(pod_keys) };
+
+static const Key keyturn_keys[] = {
+        { "Early", READ_LAST, handle_early, NULL },
+};
+
+static const KeyTable keys_keyturn_pod = { "Keyturn", keyturn_keys, G_N_ELEMENTS(keyturn_keys) };
+
+/*
+ * [Unit]
+ */
+
+static void start_containers(Container *pod) {
+        g_autoptr(GPtrArray) started = pod_find_started(pod->source, pod->names);
+
+        for (guint i = 0; i < started->len; i++) {
+                const char *service = unit_names_service(pod->names, started->pdata[i], NULL);
+
+                service_unit(pod->service, "Wants", service);
+                service_unit(pod->service, "Before", service);
+        }
+}
+
+/* What its containers that start early need, it is before them. */
+static void start_early(Container *pod) {
+        if (!pod->is_early)
+                return;
+        service_unit_first(pod->service, "DefaultDependencies", "no");
+        service_unit_first(pod->service, "Before", "basic.target");
+        service_unit(pod->service, "Conflicts", "shutdown.target");
+        service_unit(pod->service, "Before", "shutdown.target");
+}
+
+/*
+ * [Service]
+ */
+
+/* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of them. */
+static char *find_made(const Container *pod) {
+        static const char *const kinds[] = { "ipc", "net", "uts" };
+        g_autoptr(GString) made = g_string_new(NULL);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (pod_shares(pod, kinds[i]) &&
+                    (!g_str_equal(kinds[i], "net") || g_strcmp0(pod->args->network, "none") == 0))
+                        g_string_append_printf(made, "%s%s", made->len > 0 ? "," : "", kinds[i]);
+        return g_string_free(g_steal_pointer(&made), FALSE);
+}
+
+static void add_option(GString *command, const char *option, const char *value) {
+        if (!value)
+                return;
+        launch_args_append_word(command, option);
+        launch_args_append_word(command, value);
+}
+
+static void add_list(GString *command, const char *option, const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                add_option(command, option, values->pdata[i]);
+}
+
+/* The pod's name is its host name, too, unless there is another one. */
+static void set_names(Container *pod) {
+        LaunchArgs *args = pod->args;
+        const char *file = pod->source->name;
+
+        if (!args->name)
+                args->name = g_strdup_printf("systemd-%.*s", (int) (strlen(file) - strlen(".pod")), file);
+        if (!args->hostname)
+                args->hostname = g_strdup(args->name);
+        if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
+                container_problem(pod, NULL,
+                                  "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
+}
+
+/* As of a container. Where the containers do not share it, each has its own. */
+static void set_network(Container *pod, KeyturnConf *conf) {
+        if (pod_shares(pod, "net")) {
+                network_finish(pod, conf);
+                network_unit_finish(pod);
+        } else if (pod->has_network || pod->published->len > 0 || pod->network_wishes->len > 0)
+                container_problem(pod, container_line(pod, "Pod", "PodmanArgs"),
+                                  "--share leaves out the network, and Network= or PublishPort= asks for one: write "
+                                  "them in the .container files");
+}
+
+static void set_commands(Container *pod) {
+        const LaunchArgs *args = pod->args;
+        g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name), *escaped = NULL, *stop = NULL;
+        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up");
+
+        escaped = source_path_escape(stem, "%$");
+        stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
+        if (made[0])
+                add_option(start, "--share", made);
+        if (pod_shares(pod, "uts"))
+                add_option(start, "--hostname", args->hostname);
+        add_option(start, "--shm-size", args->shm_size);
+        add_option(start, "--userns", args->userns);
+        add_list(start, "--uidmap", args->uidmaps);
+        add_list(start, "--gidmap", args->gidmaps);
+        add_option(start, "--subuidname", args->subuidname);
+        add_option(start, "--subgidname", args->subgidname);
+        add_list(start, "--sysctl", args->sysctls);
+        launch_args_append_word(start, escaped);
+        service_set(pod->service, "ExecStart", start->str);
+        service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
+}
+
+static bool has_commands(const Service *service) {
+        const UnitSection *section = service->user_service;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && g_str_has_prefix(line->key, "Exec"))
+                        return true;
+        }
+        return false;
+}
+
+/* Its processes have ended when it is active: there is nothing that could fail and be started again. */
+static void set_no_restart(Container *pod) {
+        const UnitLine *line = service_user_line(pod->service, "Restart");
+
+        if (!line)
+                return;
+        if (!g_str_equal(line->value, "no"))
+                container_warning(pod, line,
+                                  "no process of a pod's own can end: write Restart= in [Service] of its containers, "
+                                  "ignoring");
+        service_set(pod->service, "Restart", "no");
+}
+
+static void set_service(Container *pod) {
+        Service *service = pod->service;
+        const LaunchArgs *args = pod->args;
+        const UnitLine *exec = service_user_line(service, "ExecStart");
+
+        if (exec)
+                container_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
+        service_set(service, "Type", "oneshot");
+        service_set(service, "RemainAfterExit", "yes");
+        set_no_restart(pod);
+        if (!service_user_line(service, "SyslogIdentifier"))
+                service_set(service, "SyslogIdentifier", "%N");
+        /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. */
+        if (!has_commands(service)) {
+                service_set(service, "CapabilityBoundingSet",
+                            user_namespace_is_own(pod->args) ? "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID" :
+                                                               "CAP_SYS_ADMIN CAP_NET_ADMIN");
+                service_set(service, "DevicePolicy", "closed");
+        }
+        if (args->userns && g_str_has_prefix(args->userns, "auto"))
+                service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
+        set_commands(pod);
+}
+
+static bool has_variable(const char *text) {
+        for (; (text = strchr(text, '$')); text += 2)
+                if (text[1] != '$')
+                        return true;
+        return false;
+}
+
+/* What the containers have from their pod stands in their units. */
+static void refuse_variables(Container *pod) {
+        const LaunchArgs *args = pod->args;
+        const struct {
+                const char *key;
+                const GPtrArray *values;
+        } taken[] = { { "Volume", args->volumes },
+                      { "AddHost", args->add_hosts },
+                      { "DNS", args->dns },
+                      { "DNSSearch", args->dns_search },
+                      { "DNSOption", args->dns_option },
+                      { "PodmanArgs", args->security_opt } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
+                for (guint j = 0; j < taken[i].values->len; j++)
+                        if (has_variable(taken[i].values->pdata[j]))
+                                container_problem(
+                                        pod, container_line_with(pod, "Pod", taken[i].key, taken[i].values->pdata[j]),
+                                        "'%s': the pod's containers do not have the variables of its "
+                                        "service; write the value, or the key in the .container files",
+                                        (const char *) taken[i].values->pdata[j]);
+}
+
+static void refuse_instances(Container *pod) {
+        if (name_has_at(pod->source->name) || name_has_at(pod->service->name))
+                container_problem(pod, NULL, "a pod has no instances: write a file for each");
+}
+
+Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Container *pod = container_new(source, service_name, names);
+
+        pod->section = keys_pod.section;
+        pod->keys = &keys_pod;
+        pod->share = g_strdup("ipc,net,uts");
+        container_add_syntax_problems(pod);
+        refuse_instances(pod);
+        keys_apply(pod, &keys_pod);
+        keys_apply(pod, &keys_quadlet);
+        keys_apply(pod, &keys_keyturn_pod);
+        podman_args_apply(pod, &podman_pod_create);
+        user_namespace_finish(pod);
+        refuse_variables(pod);
+        set_names(pod);
+        source_paths_find(pod);
+        set_network(pod, conf);
+        start_early(pod);
+        sections_unit_of_pod(pod);
+        start_containers(pod);
+        set_service(pod);
+        install_apply(pod);
+        return pod;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/refused.h"
+#include "generator/source-path.h"
+#include "keyturn-config.h"
+#include "libstart/base/printable.h"
+#include "libstart/base/refusal.h"
+
+/* systemd would not like the line either, or it is what must not be done. */
+static void drop_line(UnitFile *unit, const UnitLine *refused) {
+        static const char *const sections[] = { "Unit", "Service", "Install" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(sections); i++) {
+                const UnitSection *section = unit_file_section(unit, sections[i]);
+
+                for (guint j = 0; section && j < section->lines->len; j++) {
+                        UnitLine *line = &g_array_index(section->lines, UnitLine, j);
+
+                        if (line == refused)
+                                line->text = "# (refused)";
+                }
+        }
+}
+
+static void say_findings(Container *container) {
+        const GPtrArray *findings = container_findings(container);
+
+        for (guint i = 0; i < findings->len; i++) {
+                const Finding *finding = findings->pdata[i];
+                g_autofree char *text = printable(finding->text);
+
+                if (!finding->is_problem)
+                        continue;
+                service_comment(container->service, REFUSAL_MARK "%s", text);
+                drop_line(container->source->unit, finding->line);
+        }
+}
+
+/* What keyturnctl needs of the container that may still run: a `run` line with nothing in it that is not known to be
+ * right. */
+static void add_identity(const Container *container, GString *command) {
+        const LaunchArgs *args = container->args;
+        g_autofree char *image = source_path_escape(container->image ?: container->rootfs ?: "?", "%$");
+
+        if (!args->state_dir)
+                return;
+        launch_args_append_word(command, "--name");
+        launch_args_append_word(command, args->name);
+        launch_args_append_word(command, "--state-dir");
+        launch_args_append_word(command, args->state_dir);
+        launch_args_append_word(command, image);
+}
+
+/* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed for
+ * a start that fails. Else it would be tried again and again with Restart=; a container that still runs and ends is
+ * tried once, which says why it does not come back. */
+void refused_service(Container *container) {
+        Service *service = container->service;
+        g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/libstart refuse %y");
+
+        say_findings(container);
+        add_identity(container, command);
+        service_set(service, "ExecCondition", "");
+        service_set(service, "ExecStartPre", "");
+        service_set(service, "ExecStart", "");
+        service_set(service, "ExecStart", command->str);
+        service_set(service, "ExecStartPost", "");
+        service_set(service, "RestartPreventExitStatus", "125");
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/load.h"
+#include "generator/verify/report.h"
+#include "libstart/option/launch-args.h"
+
+/* What became of one file. */
+typedef struct MadeUnit {
+        const SourceFile *source;
+        char *name;       /* "camera.service" */
+        char *text;       /* of the unit */
+        LaunchArgs *args; /* of a container, as in its ExecStart=; NULL for other units */
+        bool is_refused;  /* it only says why its file is refused */
+} MadeUnit;
+
+/* One run of the generator: it, and nothing that imitates it, says what is wrong with files and what is made of them. */
+typedef struct Generation {
+        char *directory;  /* that the units are in; removed with the Generation */
+        Sources *sources; /* the same files, for their lines */
+        GPtrArray *units; /* of MadeUnit */
+} Generation;
+
+/* generator: its program. search_path: directories, of char*. root: "" or a directory that stands for /. What it says is
+ * added to the report. */
+Generation *generation_run(const char *generator, const char *root, GPtrArray *search_path, Report *report,
+                           GError **error);
+void generation_free(Generation *generation);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Generation, generation_free)
+
+/* The last line of [section] that assigns `key` and has `text` (NULL: anything) in its value, or NULL. */
+const UnitLine *source_find_line(const SourceFile *source, const char *section, const char *key, const char *text);
+
+/* Is `path` the file's, or that of one of its drop-ins? */
+bool source_has_path(const SourceFile *source, const char *path);

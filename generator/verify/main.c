@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generator/names.h"
+#include "generator/verify/generation.h"
+#include "generator/verify/migration.h"
+#include "generator/verify/outlook.h"
+#include "generator/verify/report.h"
+#include "generator/verify/systemd-opinion.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/log.h"
+
+/* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images, which
+ * the generator must never need. */
+
+static char *arg_generator, *arg_root;
+static char **arg_paths;
+static gboolean arg_json, arg_files_only, arg_migrate;
+
+static const GOptionEntry entries[] = {
+        { "generator", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &arg_generator, NULL, NULL },
+        { "migrate", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &arg_migrate, NULL, NULL },
+        { "root", 0, 0, G_OPTION_ARG_FILENAME, &arg_root, "Look at the tree below DIR", "DIR" },
+        { "files-only", 0, 0, G_OPTION_ARG_NONE, &arg_files_only, "Look at no images, users, volumes and secrets",
+          NULL },
+        { "json", 0, 0, G_OPTION_ARG_NONE, &arg_json, "Print JSON", NULL },
+        { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &arg_paths, NULL, "[FILE|DIR...]" },
+        { 0 },
+};
+
+typedef struct Choice {
+        GPtrArray *directories; /* the search path, of char* */
+        GPtrArray *files;       /* of char*: only these are of interest; empty: all */
+} Choice;
+
+static void choice_clear(Choice *choice) {
+        g_ptr_array_unref(choice->directories);
+        g_ptr_array_unref(choice->files);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Choice, choice_clear)
+
+static void add_directory(Choice *choice, char *directory) {
+        for (guint i = 0; i < choice->directories->len; i++)
+                if (g_str_equal(choice->directories->pdata[i], directory)) {
+                        g_free(directory);
+                        return;
+                }
+        g_ptr_array_add(choice->directories, directory);
+}
+
+static bool is_below(const char *path, const GPtrArray *directories) {
+        for (guint i = 0; i < directories->len; i++) {
+                size_t length = strlen(directories->pdata[i]);
+
+                if (g_str_has_prefix(path, directories->pdata[i]) && path[length] == '/')
+                        return true;
+        }
+        return false;
+}
+
+/* What a file names is looked for where systemd would find it, else beside the file. */
+static bool add_path(Choice *choice, const char *path, GError **error) {
+        g_autofree char *absolute = g_canonicalize_filename(path, arg_root[0] ? "/" : NULL);
+        g_autofree char *full = g_strconcat(arg_root, absolute, NULL);
+        g_autoptr(GPtrArray) usual = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
+
+        if (g_file_test(full, G_FILE_TEST_IS_DIR)) {
+                add_directory(choice, g_steal_pointer(&absolute));
+                return true;
+        }
+        if (!g_file_test(full, G_FILE_TEST_EXISTS))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is not there", full);
+        if (!name_suffix(absolute))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no file of Quadlet's: NAME.container and so on",
+                                 path);
+        for (guint i = 0; is_below(absolute, usual) && i < usual->len; i++)
+                add_directory(choice, g_strdup(usual->pdata[i]));
+        if (!is_below(absolute, usual))
+                add_directory(choice, g_path_get_dirname(absolute));
+        g_ptr_array_add(choice->files, g_steal_pointer(&absolute));
+        return true;
+}
+
+static bool choose(Choice *choice, GError **error) {
+        choice->directories = g_ptr_array_new_with_free_func(g_free);
+        choice->files = g_ptr_array_new_with_free_func(g_free);
+        for (char **path = arg_paths; path && *path; path++)
+                if (!add_path(choice, *path, error))
+                        return false;
+        if (choice->directories->len == 0) {
+                g_ptr_array_unref(choice->directories);
+                choice->directories = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
+        }
+        return true;
+}
+
+static bool is_chosen(const SourceFile *source, const Choice *choice) {
+        for (guint i = 0; i < choice->files->len; i++)
+                if (g_str_equal(source->path, choice->files->pdata[i]))
+                        return true;
+        return choice->files->len == 0;
+}
+
+/* Another file's errors are shown where it is asked for. */
+static void drop_others(const Generation *generation, const Choice *choice, Report *report) {
+        for (guint i = report->remarks->len; i > 0; i--) {
+                const char *path = g_array_index(report->remarks, Remark, i - 1).file;
+                bool others = false, chosen = false;
+
+                for (guint j = 0; path && j < generation->sources->files->len; j++) {
+                        const SourceFile *source = generation->sources->files->pdata[j];
+
+                        if (source_has_path(source, path))
+                                *(is_chosen(source, choice) ? &chosen : &others) = true;
+                }
+                if (others && !chosen)
+                        g_array_remove_index(report->remarks, i - 1);
+        }
+}
+
+/* One that is not read has no errors, but that is no good news. */
+static void miss_chosen(const Generation *generation, const Choice *choice, Report *report) {
+        for (guint i = 0; i < choice->files->len; i++) {
+                const char *path = choice->files->pdata[i];
+                bool found = false;
+
+                for (guint j = 0; j < generation->sources->files->len && !found; j++)
+                        found = g_str_equal(((const SourceFile *) generation->sources->files->pdata[j])->path, path);
+                if (!found)
+                        report_add(report, path, 0, NULL, true, "hidden",
+                                   "the file is not read: another one of this name comes before it, or it is in a "
+                                   "directory that is left out");
+        }
+}
+
+static bool verify(GError **error) {
+        g_autoptr(Report) report = report_new(arg_root);
+        g_auto(Choice) choice = { 0 };
+        g_autoptr(Generation) generation = NULL;
+        Outlook outlook;
+
+        if (!choose(&choice, error))
+                return false;
+        generation = generation_run(arg_generator, arg_root, choice.directories, report, error);
+        if (!generation || !systemd_opinion_add(generation, arg_root, report, error))
+                return false;
+        outlook_init(&outlook, arg_root);
+        for (guint i = 0; i < generation->units->len; i++) {
+                const MadeUnit *unit = generation->units->pdata[i];
+
+                if (!is_chosen(unit->source, &choice))
+                        continue;
+                outlook_check_timeout(unit, report);
+                if (!arg_files_only)
+                        outlook_check(&outlook, unit, report);
+        }
+        drop_others(generation, &choice, report);
+        miss_chosen(generation, &choice, report);
+        report_sort(report);
+        if (arg_migrate)
+                return migration_print(generation, report, arg_json);
+        report_print(report, arg_json);
+        return !report_has_error(report);
+}
+
+int main(int argc, char **argv) {
+        g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+        g_autoptr(GError) error = NULL;
+
+        setlocale(LC_CTYPE, "");
+        log_open("keyturn-generator", LOG_TO_STDERR, LOG_INFO);
+        g_set_prgname("keyturn-generator --verify");
+        g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_set_description(context, "See keyturn-generator(8).\n");
+        if (!g_option_context_parse(context, &argc, &argv, &error)) {
+                log_error("%s", error->message);
+                return 2;
+        }
+        arg_generator = arg_generator ?: g_strdup(KEYTURN_GENERATORDIR "/keyturn-generator");
+        arg_root = arg_root && !g_str_equal(arg_root, "/") ? g_canonicalize_filename(arg_root, NULL) : g_strdup("");
+        if (verify(&error))
+                return EXIT_SUCCESS;
+        if (!error)
+                return EXIT_FAILURE;
+        log_error("%s", error->message);
+        return 2;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/key.h"
+#include "generator/names.h"
+#include "generator/verify/migration.h"
+#include "libstart/base/printable.h"
+#include "libstart/ctl/table.h"
+
+typedef enum Verdict {
+        VERDICT_WORKS,
+        VERDICT_DIFFERS,
+        VERDICT_REFUSED,
+        VERDICT_PODMAN,
+        N_VERDICTS,
+} Verdict;
+
+static const struct {
+        const char *name, *heading;
+} verdicts[N_VERDICTS] = {
+        [VERDICT_WORKS] = { "works", "Work as they are" },
+        [VERDICT_DIFFERS] = { "differs", "Work, and mean something else" },
+        [VERDICT_REFUSED] = { "refused", "Are refused" },
+        [VERDICT_PODMAN] = { "podman", "Stay Podman's, where its generator is installed" },
+};
+
+/* What is different for all of them. */
+static const char everywhere[] =
+        "For each of them: images come before a start, which never pulls; what is written outside of volumes is in "
+        "memory, limited, and gone\nwhen the container stops. See 'Different from Podman's Quadlet' in keyturn's README.";
+
+/* One thing about a file. */
+typedef struct Point {
+        guint line;
+        char *text;
+} Point;
+
+static void point_clear(void *data) {
+        g_free(((Point *) data)->text);
+}
+
+typedef struct Checked {
+        const SourceFile *source;
+        const MadeUnit *unit; /* or NULL */
+        Verdict verdict;
+        GArray *points;   /* of Point */
+        const char *gain; /* or NULL */
+} Checked;
+
+static void checked_free(void *data) {
+        Checked *checked = data;
+
+        g_array_unref(checked->points);
+        g_free(checked);
+}
+
+/* `text` is taken over. */
+static void add_point(Checked *checked, guint line, char *text) {
+        Point point = { line, text };
+
+        g_array_append_val(checked->points, point);
+}
+
+static bool is_container(const Checked *checked) {
+        return g_str_has_suffix(checked->source->name, ".container");
+}
+
+static const MadeUnit *find_unit(const Generation *generation, const SourceFile *source) {
+        for (guint i = 0; i < generation->units->len; i++) {
+                const MadeUnit *unit = generation->units->pdata[i];
+
+                if (unit->source == source)
+                        return unit;
+        }
+        return NULL;
+}
+
+/* Podman pulls the image; keyturn says that it is missing. All else that is found is the same for both. */
+static void add_remarks(Checked *checked, const Report *report) {
+        for (guint i = 0; i < report->remarks->len; i++) {
+                const Remark *remark = &g_array_index(report->remarks, Remark, i);
+                bool is_change = g_str_equal(remark->rule, "image-missing");
+
+                if (!remark->file || !source_has_path(checked->source, remark->file) ||
+                    !(remark->is_error || is_change))
+                        continue;
+                checked->verdict = remark->is_error ? VERDICT_REFUSED : MAX(checked->verdict, VERDICT_DIFFERS);
+                add_point(checked, remark->line,
+                          g_strdup_printf("%s%s%s%s", remark->key ? "'" : "", remark->key ?: "",
+                                          remark->key ? "=': " : "", remark->message));
+        }
+}
+
+/* The unit says what its network is where the file does not. */
+static void add_network(Checked *checked) {
+        const char *comment = checked->unit ? strstr(checked->unit->text, "\n# Network=") : NULL;
+
+        if (!comment || checked->verdict == VERDICT_REFUSED)
+                return;
+        checked->verdict = VERDICT_DIFFERS;
+        comment += strlen("\n# ");
+        add_point(checked, 0, g_strdup_printf("%.*s Podman makes a bridge.", (int) strcspn(comment, "\n"), comment));
+}
+
+/* Podman's generator has each unit wait for the network that does not ask it not to. */
+static const char *find_gain(const SourceFile *source) {
+        const UnitLine *line = source_find_line(source, "Quadlet", "DefaultDependencies", NULL);
+        bool waits = true;
+
+        if (line)
+                (void) key_parse_boolean(line->value, &waits, NULL);
+        return waits ? "no conmon, no wait for network-online.target" : "no conmon";
+}
+
+static Checked *check(const Generation *generation, const SourceFile *source, const Report *report) {
+        Checked *checked = g_new0(Checked, 1);
+
+        checked->source = source;
+        checked->unit = find_unit(generation, source);
+        checked->points = g_array_new(FALSE, FALSE, sizeof(Point));
+        g_array_set_clear_func(checked->points, point_clear);
+        add_remarks(checked, report);
+        if (!name_makes_service(source->name))
+                checked->verdict = VERDICT_PODMAN;
+        else if (is_container(checked))
+                add_network(checked);
+        if (is_container(checked) && checked->verdict < VERDICT_REFUSED)
+                checked->gain = find_gain(source);
+        return checked;
+}
+
+static GPtrArray *check_all(const Generation *generation, const Report *report) {
+        GPtrArray *all = g_ptr_array_new_with_free_func(checked_free);
+
+        for (guint i = 0; i < generation->sources->files->len; i++) {
+                const SourceFile *source = generation->sources->files->pdata[i];
+
+                if (!source->is_masked)
+                        g_ptr_array_add(all, check(generation, source, report));
+        }
+        return all;
+}
+
+static guint count(const GPtrArray *all, Verdict verdict, bool only_containers) {
+        guint n = 0;
+
+        for (guint i = 0; i < all->len; i++) {
+                const Checked *checked = all->pdata[i];
+
+                n += checked->verdict == verdict && (!only_containers || is_container(checked));
+        }
+        return n;
+}
+
+static void print_checked(const Checked *checked) {
+        g_autofree char *path = printable(checked->source->path);
+
+        printable_print("  %s%s%s\n", path, checked->gain ? "  gains: " : "", checked->gain ?: "");
+        for (guint i = 0; i < checked->points->len; i++) {
+                const Point *point = &g_array_index(checked->points, Point, i);
+                g_autofree char *text = printable(point->text);
+
+                if (point->line > 0)
+                        printable_print("      line %u: %s\n", point->line, text);
+                else
+                        printable_print("      %s\n", text);
+        }
+}
+
+static void print_text(const GPtrArray *all) {
+        guint containers = count(all, VERDICT_WORKS, true) + count(all, VERDICT_DIFFERS, true);
+
+        for (guint verdict = 0; verdict < N_VERDICTS; verdict++) {
+                guint n = count(all, verdict, false);
+
+                if (n == 0)
+                        continue;
+                printable_print("%s: %u\n", verdicts[verdict].heading, n);
+                for (guint i = 0; i < all->len; i++)
+                        if (((const Checked *) all->pdata[i])->verdict == verdict)
+                                print_checked(all->pdata[i]);
+                printable_print("\n");
+        }
+        printable_print(
+                "%u of %u files would be keyturn's. %u containers would start without Podman, and run without a "
+                "conmon each.\n%s\n",
+                count(all, VERDICT_WORKS, false) + count(all, VERDICT_DIFFERS, false), all->len, containers,
+                everywhere);
+}
+
+static void print_json(const GPtrArray *all) {
+        static const char *const columns[] = { "FILE", "UNIT", "VERDICT", "GAIN", "#LINE", "MESSAGE", NULL };
+        g_autoptr(Table) table = table_new(columns);
+
+        for (guint i = 0; i < all->len; i++) {
+                const Checked *checked = all->pdata[i];
+                guint n = MAX(checked->points->len, 1);
+
+                for (guint j = 0; j < n; j++) {
+                        const Point *point = j < checked->points->len ? &g_array_index(checked->points, Point, j) :
+                                                                        NULL;
+                        bool has_line = point && point->line > 0;
+
+                        table_add(table, g_strdup(checked->source->path),
+                                  checked->unit ? g_strdup(checked->unit->name) : NULL,
+                                  g_strdup(verdicts[checked->verdict].name), g_strdup(checked->gain),
+                                  has_line ? g_strdup_printf("%u", point->line) : NULL,
+                                  point ? g_strdup(point->text) : NULL);
+                }
+        }
+        table_print(table, true);
+}
+
+bool migration_print(const Generation *generation, const Report *report, bool json) {
+        g_autoptr(GPtrArray) all = check_all(generation, report);
+
+        (json ? print_json : print_text)(all);
+        return count(all, VERDICT_REFUSED, false) == 0;
+}

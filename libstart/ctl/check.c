@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <unistd.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/ctl/commands.h"
+
+#define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
+
+/* Of files, with no system running: what looks at them is not keyturnctl's. */
+int command_check(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        g_autoptr(GPtrArray) argv = g_ptr_array_new();
+
+        g_ptr_array_add(argv, (void *) VERIFY);
+        g_ptr_array_add(argv, (void *) "--migrate");
+        if (options->json)
+                g_ptr_array_add(argv, (void *) "--json");
+        g_ptr_array_add(argv, (void *) "--");
+        for (; *words; words++)
+                g_ptr_array_add(argv, *words);
+        g_ptr_array_add(argv, NULL);
+        execv(VERIFY, (char **) argv->pdata);
+        error_set_errno(error, errno, "Cannot execute '%s'", VERIFY);
+        return -1;
+}

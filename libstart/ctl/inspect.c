@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/base/error.h"
+#include "libstart/ctl/commands.h"
+#include "libstart/ctl/running-facts.h"
+#include "libstart/ctl/table.h"
+
+static char *join_mounts(const runtime_spec_schema_config_schema *spec) {
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; i < spec->mounts_len; i++) {
+                const runtime_spec_schema_defs_mount *mount = spec->mounts[i];
+
+                g_string_append_printf(text, "%s%s:%s", i > 0 ? "\n" : "",
+                                       mount->source       ?:
+                                               mount->type ?:
+                                                             "",
+                                       mount->destination);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static char *join(char *const *list, size_t n) {
+        GString *text = g_string_new(NULL);
+
+        for (size_t i = 0; i < n; i++)
+                g_string_append_printf(text, "%s%s", i > 0 ? "\n" : "", list[i]);
+        return g_string_free(text, FALSE);
+}
+
+/* No environment, in which secrets are: who wants it reads `config`. */
+static void add(Table *table, const ContainerUnit *c, const RunningFacts *facts) {
+        const runtime_spec_schema_config_schema *spec = facts->config ? facts->config->container_def : NULL;
+        const runtime_spec_schema_config_schema_process *process = spec ? spec->process : NULL;
+        g_autofree char *directory = container_unit_state_dir(c);
+
+        table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->source), g_strdup(c->state),
+                  c->pid ? g_strdup_printf("%u", c->pid) : NULL, g_strdup(c->args->image), g_strdup(facts->image_id),
+                  g_strdup(facts->created), facts->image ? g_strdup(facts->image->store) : NULL,
+                  facts->image ? g_strjoinv("\n", facts->image->layers) : NULL,
+                  process ? join(process->args, process->args_len) : NULL,
+                  process ? g_strdup_printf("%u:%u", process->user->uid, process->user->gid) : NULL,
+                  process ? g_strdup(process->cwd) : NULL, spec ? g_strdup(spec->hostname) : NULL,
+                  g_strdup(facts->addresses), spec ? join_mounts(spec) : NULL, g_strdup(c->cgroup),
+                  g_strdup(facts->memory), g_strdup(facts->cpu_ms), g_strdup_printf("%u", c->restarts),
+                  facts->config ? g_build_filename(directory, c->args->name, "config.json", NULL) : NULL);
+}
+
+int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        static const char *const columns[] = { "CONTAINER", "UNIT",      "SOURCE",   "STATE",   "#PID",     "IMAGE",
+                                               "IMAGE-ID",  "~CREATED",  "STORE",    "@LAYERS", "@COMMAND", "USER",
+                                               "WORKDIR",   "HOSTNAME",  "@ADDRESS", "@MOUNTS", "CGROUP",   "%MEMORY",
+                                               "#CPU-MS",   "#RESTARTS", "CONFIG",   NULL };
+        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
+        g_autoptr(Table) table = table_new(columns);
+        g_auto(RunningFacts) facts = { 0 };
+
+        if (!words[0] || (container && words[1]))
+                error_set(error, KT_ERROR_USAGE, "'inspect' takes one container");
+        if (*error)
+                return -1;
+        running_facts_find(container, &facts);
+        add(table, container, &facts);
+        table_print_long(table, options->json);
+        return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Files on their way into a container, or out of it: see transfer.c for what can be wrong with them. */
+typedef struct Transfer {
+        uid_t uid; /* whose the copies are */
+        gid_t gid;
+        guint64 limit;  /* so many bytes may be copied */
+        guint files;    /* copied: files, directories and links */
+        guint left_out; /* nodes of devices, FIFOs, sockets, and what is mounted below */
+        GString *path;  /* what is being copied, for messages */
+} Transfer;
+
+/* Copy what `from` (O_PATH) is, with all that is in it, as `name` in the directory `to`; what there is of that name is
+ * replaced, but for directories, which are filled. name: NULL for a directory whose contents are to be in `to`. */
+bool transfer_copy(Transfer *transfer, int from, int to, const char *name, GError **error);

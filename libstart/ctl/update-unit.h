@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/ctl/container-units.h"
+
+/* Starts a container's service anew, also one that has failed too often. Waits until it is up: READY=1 where the payload says
+ * so, else until the payload is executed. */
+bool update_restart(const ContainerUnit *container, GError **error);
+
+/* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then; else, where
+ * the payload does not say READY=1 itself, it must run for so many seconds without a restart. */
+bool update_await(const GPtrArray *containers, int seconds, GError **error);

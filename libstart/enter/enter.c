@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/keyring.h"
+#include "libstart/enter/enter.h"
+
+bool enter_check_filter(const Entry *entry, GError **error) {
+        g_autofree char *file = g_build_filename(entry->root, entry->id, "seccomp.bpf", NULL);
+        g_autofree char *path = g_strdup_printf("/proc/%d/status", (int) entry->payload);
+        g_autofree char *status = NULL;
+
+        if (!g_file_get_contents(path, &status, NULL, error))
+                return false;
+        if (!strstr(status, "\nSeccomp:\t0") && access(file, R_OK) < 0)
+                return error_set_errno(error, errno, "The payload has a seccomp filter, and '%s' is not there", file);
+        return true;
+}
+
+static bool copy_oom_score(pid_t payload, GError **error) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/oom_score_adj", (int) payload);
+        g_autofree char *score = NULL;
+        _cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+        if (!g_file_get_contents(path, &score, NULL, error))
+                return false;
+        return (fd >= 0 && write(fd, score, strlen(score)) > 0) ||
+               error_set_errno(error, errno, "Cannot write '/proc/self/oom_score_adj'");
+}
+
+/* So that the unit's limits count, and stopping it ends the command, too. */
+static bool enter_cgroup(const char *cgroup, GError **error) {
+        g_autofree char *path = g_build_filename("/sys/fs/cgroup", cgroup, "cgroup.procs", NULL);
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        if (cgroup[0] != '/' || fd < 0 || write(fd, "0", 1) != 1)
+                return error_set_errno(error, errno, "Cannot enter the container's control group ('%s')", path);
+        return true;
+}
+
+bool enter_prepare(const Entry *entry, const EnterProcess *process, GError **error) {
+        (void) setlocale(LC_ALL, "C");
+        return keyring_join_new(process->selinux_label, error) && copy_oom_score(entry->payload, error) &&
+               enter_cgroup(entry->cgroup, error);
+}
+
+static int exit_status(int errnum) {
+        return errnum == ENOENT                                         ? EXIT_NOT_FOUND :
+               errnum == EACCES || errnum == EPERM || errnum == ENOEXEC ? EXIT_NOT_EXECUTABLE :
+                                                                          EXIT_KEYTURN;
+}
+
+int enter_fail(libcrun_error_t *err, GError **error) {
+        int errnum = (*err)->status;
+
+        error_set(error, KT_ERROR_FAILED, "%s%s%s", (*err)->msg, errnum > 0 ? ": " : "",
+                  errnum > 0 ? error_describe(errnum) : "");
+        libcrun_error_release(err);
+        return exit_status(errnum);
+}
+
+/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. The exit
+ * status goes by way of memory that it shares. */
+static int *forked_status;
+
+static void log_output(int errnum, const char *message, int verbosity, void *arg) {
+        if (verbosity == LIBCRUN_VERBOSITY_ERROR)
+                *forked_status = exit_status(errnum);
+}
+
+int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
+        libcrun_error_t err = NULL;
+        libcrun_context_t context = {
+                .state_root = entry->root,
+                .id = entry->id,
+                .output_handler = log_output,
+                .fifo_exec_wait_fd = -1,
+                .console_socket = console_socket,
+        };
+        int r;
+
+        forked_status = mmap(NULL, sizeof *forked_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (forked_status == MAP_FAILED) {
+                error_set_errno(error, errno, "Cannot map memory");
+                return EXIT_KEYTURN;
+        }
+        *forked_status = EXIT_KEYTURN;
+        crun_set_output_handler(log_output, NULL);
+        r = libcrun_container_exec(&context, context.id, process, &err);
+        return r >= 0 ? r : err ? enter_fail(&err, error) : *forked_status;
+}

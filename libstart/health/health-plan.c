@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/health/health-plan.h"
+#include "libstart/json/walk.h"
+
+#define DEPTH_MAX 64
+
+void health_plan_free(HealthPlan *plan) {
+        if (!plan)
+                return;
+        g_free(plan->name);
+        g_strfreev(plan->regular.command);
+        g_strfreev(plan->startup.command);
+        g_free(plan);
+}
+
+/*
+ * The command. What Podman 5.4 makes of each form was seen with its `podman inspect`.
+ */
+
+static char **for_shell(char *const *words) {
+        g_autofree char *text = g_strjoinv(" ", (char **) words);
+        const char *const command[] = { "/bin/sh", "-c", text, NULL };
+
+        return g_strdupv((char **) command);
+}
+
+/* NULL: it is none, but text for the shell, as in "[ -e /run/ready ]". */
+static char **parse_array(const char *text) {
+        yajl_val tree = text[0] == '[' ? json_parse(text, strlen(text), DEPTH_MAX, NULL) : NULL;
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        bool ok = tree && YAJL_IS_ARRAY(tree) && json_append_strings(tree, &words, NULL);
+
+        if (tree)
+                yajl_tree_free(tree);
+        if (!ok)
+                return NULL;
+        g_ptr_array_add(words, NULL);
+        return (char **) g_ptr_array_steal(words, NULL);
+}
+
+static bool take_array(char **array, const char *text, char ***ret, GError **error) {
+        if (!array[0] || !array[0][0])
+                return error_set(error, KT_ERROR_USAGE, "'%s': the array names no command", text);
+        if (g_ascii_strcasecmp(array[0], "CMD") == 0 || health_command_is_none(array[0]))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': podman would run a program of that whole name; leave \"%s\" out of the array",
+                                 text, array[0]);
+        if (g_str_equal(array[0], "CMD-SHELL"))
+                *ret = for_shell(array + 1);
+        else
+                *ret = array[1] ? g_strdupv(array) : for_shell(array);
+        return true;
+}
+
+static char **split_blanks(const char *text) {
+        g_auto(GStrv) parts = g_strsplit_set(text, " \t\n\v\f\r", -1);
+        g_autoptr(GStrvBuilder) words = g_strv_builder_new();
+
+        for (char **part = parts; *part; part++)
+                if (**part)
+                        g_strv_builder_add(words, *part);
+        return g_strv_builder_end(words);
+}
+
+bool health_command_parse(const char *text, char ***ret, GError **error) {
+        g_auto(GStrv) array = parse_array(text);
+
+        *ret = NULL;
+        if (array)
+                return take_array(array, text, ret, error);
+        if (health_command_is_none(text))
+                return true;
+        if (g_str_has_prefix(text, "CMD "))
+                *ret = split_blanks(text + strlen("CMD "));
+        else {
+                const char *shell = g_str_has_prefix(text, "CMD-SHELL ") ? text + strlen("CMD-SHELL ") : text;
+                const char *const words[] = { shell, NULL };
+
+                *ret = for_shell((char *const *) words);
+        }
+        return true;
+}
+
+/*
+ * The plan
+ */
+
+static bool make_check(const HealthProbe *probe, const char *option, HealthCheck *check, GError **error) {
+        check->interval = probe->interval;
+        check->timeout = probe->timeout;
+        check->retries = probe->retries;
+        check->successes = probe->successes;
+        if (!probe->command || health_command_parse(probe->command, &check->command, error))
+                return true;
+        g_prefix_error(error, "%s: ", option);
+        return false;
+}
+
+/* As Podman: what the image does not say is 30 s, but for retries, where it is "at the first failure"; what the options
+ * say beside --health-cmd is not for the image's check. */
+static void take_image(HealthPlan *plan, const ImageHealth *image) {
+        char **test = image->test;
+
+        if (!test[0] || !test[0][0] || g_str_equal(test[0], "NONE"))
+                return;
+        if (g_str_equal(test[0], "CMD-SHELL"))
+                plan->regular.command = test[1] ? for_shell(test + 1) : NULL;
+        else
+                plan->regular.command = g_strdupv(g_str_equal(test[0], "CMD") ? test + 1 : test);
+        if (plan->regular.command && !plan->regular.command[0])
+                g_clear_pointer(&plan->regular.command, g_strfreev);
+        plan->regular.interval = image->interval ?: HEALTH_SPAN_DEFAULT;
+        plan->regular.timeout = image->timeout ?: HEALTH_SPAN_DEFAULT;
+        plan->regular.retries = image->retries;
+        plan->start_period = image->start_period;
+        plan->timer = HEALTH_TIMER_TRANSIENT;
+}
+
+static bool check_needs(const ContainerRequest *request, GError **error) {
+        const char *option = request->notify == NOTIFY_HEALTHY            ? "--sdnotify=healthy" :
+                             request->health.startup.command              ? "--health-startup-cmd" :
+                             request->health.on_failure != HEALTH_NOTHING ? "--health-on-failure" :
+                                                                            NULL;
+
+        /* Where a check was switched off on purpose, nothing is to follow from it. */
+        if (!option ||
+            (g_str_equal(option, "--health-on-failure") && (request->health.off || request->health.regular.command)))
+                return true;
+        return error_set(
+                error, KT_ERROR_USAGE,
+                "%s: there is no health check: give HealthCmd=, or an image of Docker's format with a HEALTHCHECK",
+                option);
+}
+
+bool health_plan_make(const ContainerRequest *request, const ImageHealth *image, HealthPlan **ret, GError **error) {
+        const HealthRequest *health = &request->health;
+        g_autoptr(HealthPlan) plan = g_new0(HealthPlan, 1);
+
+        *ret = NULL;
+        plan->name = g_strdup(request->name);
+        plan->start_period = health->start_period;
+        plan->timer = HEALTH_TIMER_UNIT;
+        if (!make_check(&health->regular, "--health-cmd", &plan->regular, error) ||
+            !make_check(&health->startup, "--health-startup-cmd", &plan->startup, error))
+                return false;
+        if (!health->regular.command && !health->off && image)
+                take_image(plan, image);
+        if (!plan->regular.command)
+                return check_needs(request, error);
+        if (plan->regular.interval == 0)
+                plan->timer = HEALTH_TIMER_NONE;
+        plan->on_failure = health->on_failure;
+        plan->log = health->log;
+        plan->max_log_count = health->max_log_count;
+        plan->max_log_size = health->max_log_size;
+        plan->notify = request->notify == NOTIFY_HEALTHY;
+        *ret = g_steal_pointer(&plan);
+        return true;
+}
+
+/*
+ * Written down
+ */
+
+static void print_command(GString *text, const char *name, char *const *words) {
+        for (; words && *words; words++) {
+                g_autofree char *word = g_strescape(*words, NULL);
+
+                g_string_append_printf(text, "%s %s\n", name, word);
+        }
+}
+
+/* Every number of a plan, by its name. */
+typedef struct Number {
+        const char *name;
+        size_t offset, size;
+} Number;
+
+#define NUMBER(name, field) { name, offsetof(HealthPlan, field), sizeof(((HealthPlan *) NULL)->field) }
+
+static const Number numbers[] = {
+        NUMBER("interval", regular.interval),
+        NUMBER("timeout", regular.timeout),
+        NUMBER("retries", regular.retries),
+        NUMBER("startup-interval", startup.interval),
+        NUMBER("startup-timeout", startup.timeout),
+        NUMBER("startup-retries", startup.retries),
+        NUMBER("startup-successes", startup.successes),
+        NUMBER("timer", timer),
+        NUMBER("start-period", start_period),
+        NUMBER("started", started),
+        NUMBER("on-failure", on_failure),
+        NUMBER("log", log),
+        NUMBER("max-log-count", max_log_count),
+        NUMBER("max-log-size", max_log_size),
+        NUMBER("notify", notify),
+};
+
+static guint64 get_number(const HealthPlan *plan, const Number *number) {
+        const void *field = (const char *) plan + number->offset;
+
+        return number->size == sizeof(guint64) ? *(const guint64 *) field :
+               number->size == sizeof(guint)   ? *(const guint *) field :
+                                                 *(const bool *) field;
+}
+
+static void set_number(HealthPlan *plan, const Number *number, guint64 value) {
+        void *field = (char *) plan + number->offset;
+
+        if (number->size == sizeof(guint64))
+                *(guint64 *) field = value;
+        else if (number->size == sizeof(guint))
+                *(guint *) field = (guint) value;
+        else
+                *(bool *) field = value;
+}
+
+char *health_plan_print(const HealthPlan *plan) {
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(text, "name %s\n", plan->name);
+        print_command(text, "command", plan->regular.command);
+        print_command(text, "startup-command", plan->startup.command);
+        for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+                g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", numbers[i].name,
+                                       get_number(plan, &numbers[i]));
+        return g_string_free(text, FALSE);
+}
+
+static void add_word(char ***words, const char *escaped) {
+        size_t n = *words ? g_strv_length(*words) : 0;
+
+        *words = g_renew(char *, *words, n + 2);
+        (*words)[n] = g_strcompress(escaped);
+        (*words)[n + 1] = NULL;
+}
+
+static bool parse_line(HealthPlan *plan, const char *name, const char *value) {
+        guint64 number;
+
+        if (g_str_equal(name, "command"))
+                add_word(&plan->regular.command, value);
+        else if (g_str_equal(name, "startup-command"))
+                add_word(&plan->startup.command, value);
+        else if (g_str_equal(name, "name") && !plan->name)
+                plan->name = g_strdup(value);
+        else {
+                for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+                        if (g_str_equal(name, numbers[i].name) &&
+                            g_ascii_string_to_unsigned(value, 10, 0, G_MAXUINT64, &number, NULL)) {
+                                set_number(plan, &numbers[i], number);
+                                return true;
+                        }
+                return false;
+        }
+        return true;
+}
+
+HealthPlan *health_plan_parse(const char *text, GError **error) {
+        g_autoptr(HealthPlan) plan = g_new0(HealthPlan, 1);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                char *blank = strchr(*line, ' ');
+
+                if (!**line)
+                        continue;
+                if (blank)
+                        *blank = '\0';
+                if (!blank || !parse_line(plan, *line, blank + 1)) {
+                        error_set(error, KT_ERROR_FAILED, "it has a line '%s' that means nothing", *line);
+                        return NULL;
+                }
+        }
+        if (!plan->name || !plan->regular.command || plan->on_failure > HEALTH_STOP) {
+                error_set(error, KT_ERROR_FAILED, "it is not complete");
+                return NULL;
+        }
+        return g_steal_pointer(&plan);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <yajl/yajl_gen.h>
+
+#include "libstart/base/error.h"
+#include "libstart/health/health-record.h"
+#include "libstart/json/walk.h"
+
+#define DEPTH_MAX 16
+
+static void result_free(void *data) {
+        HealthResult *result = data;
+
+        g_free(result->start);
+        g_free(result->end);
+        g_free(result->output);
+        g_free(result);
+}
+
+HealthRecord *health_record_new(void) {
+        HealthRecord *record = g_new0(HealthRecord, 1);
+
+        record->log = g_ptr_array_new_with_free_func(result_free);
+        return record;
+}
+
+void health_record_free(HealthRecord *record) {
+        if (!record)
+                return;
+        g_ptr_array_unref(record->log);
+        g_free(record);
+}
+
+/* Nobody needs more of one container, and each check reads and writes all of them. */
+#define LOG_COUNT_MAX 1000
+
+void health_record_add(HealthRecord *record, HealthResult *result, guint max) {
+        guint limit = max ? MIN(max, LOG_COUNT_MAX) : LOG_COUNT_MAX;
+
+        g_ptr_array_add(record->log, result);
+        if (record->log->len > limit)
+                g_ptr_array_remove_range(record->log, 0, record->log->len - limit);
+}
+
+static void add_string(yajl_gen json, const char *key, const char *value) {
+        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
+        yajl_gen_string(json, (const unsigned char *) value, strlen(value));
+}
+
+static void add_number(yajl_gen json, const char *key, gint64 value) {
+        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
+        yajl_gen_integer(json, value);
+}
+
+static void add_flag(yajl_gen json, const char *key, bool value) {
+        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
+        yajl_gen_bool(json, value);
+}
+
+static void add_result(yajl_gen json, const HealthResult *result) {
+        yajl_gen_map_open(json);
+        add_string(json, "Start", result->start);
+        add_string(json, "End", result->end);
+        add_number(json, "ExitCode", result->exit_code);
+        add_string(json, "Output", result->output);
+        yajl_gen_map_close(json);
+}
+
+char *health_record_print(const HealthRecord *record) {
+        static const char log[] = "Log";
+        const HealthState *state = &record->state;
+        yajl_gen json = yajl_gen_alloc(NULL);
+        const unsigned char *buffer;
+        size_t length;
+        char *text;
+
+        yajl_gen_map_open(json);
+        add_string(json, "Status", health_status_print(state->status));
+        add_number(json, "FailingStreak", state->failing_streak);
+        add_flag(json, "StartupPassed", state->startup_passed);
+        add_number(json, "StartupSuccesses", state->startup_successes);
+        add_number(json, "StartupFailures", state->startup_failures);
+        add_flag(json, "ToldReady", state->told_ready);
+        yajl_gen_string(json, (const unsigned char *) log, strlen(log));
+        yajl_gen_array_open(json);
+        for (guint i = 0; i < record->log->len; i++)
+                add_result(json, record->log->pdata[i]);
+        yajl_gen_array_close(json);
+        yajl_gen_map_close(json);
+        yajl_gen_get_buf(json, &buffer, &length);
+        text = g_strdup_printf("%.*s\n", (int) length, (const char *) buffer);
+        yajl_gen_free(json);
+        return text;
+}
+
+static bool read_text(yajl_val value, void *text, GError **error) {
+        const char *borrowed;
+
+        if (!json_get_string(value, &borrowed, error))
+                return false;
+        *(char **) text = g_strdup(borrowed);
+        return true;
+}
+
+static bool read_integer(yajl_val value, void *number, GError **error) {
+        if (!YAJL_IS_INTEGER(value))
+                return error_set(error, KT_ERROR_FAILED, "no number");
+        *(gint64 *) number = YAJL_GET_INTEGER(value);
+        return true;
+}
+
+static bool read_count(yajl_val value, void *number, GError **error) {
+        guint64 n;
+
+        if (!json_get_number(value, G_MAXINT32, &n, error))
+                return false;
+        *(guint *) number = (guint) n;
+        return true;
+}
+
+static bool read_flag(yajl_val value, void *flag, GError **error) {
+        *(bool *) flag = YAJL_IS_TRUE(value);
+        return *(bool *) flag || YAJL_IS_FALSE(value) || error_set(error, KT_ERROR_FAILED, "neither true nor false");
+}
+
+static bool read_status(yajl_val value, void *status, GError **error) {
+        const char *text;
+
+        return json_get_string(value, &text, error) &&
+               (health_status_parse(text, status) ||
+                error_set(error, KT_ERROR_FAILED, "there is no status '%s'", text));
+}
+
+static bool read_result(yajl_val value, void *log, GError **error) {
+        static const JsonKey keys[] = {
+                { "Start", read_text, offsetof(HealthResult, start) },
+                { "End", read_text, offsetof(HealthResult, end) },
+                { "ExitCode", read_integer, offsetof(HealthResult, exit_code) },
+                { "Output", read_text, offsetof(HealthResult, output) },
+                { 0 },
+        };
+        HealthResult *result = g_new0(HealthResult, 1);
+
+        g_ptr_array_add(log, result);
+        return json_walk_object(value, keys, result, error) &&
+               ((result->start && result->end && result->output) ||
+                error_set(error, KT_ERROR_FAILED, "a result is not complete"));
+}
+
+static bool read_log(yajl_val value, void *log, GError **error) {
+        return json_walk_array(value, read_result, *(GPtrArray **) log, error);
+}
+
+HealthRecord *health_record_parse(const char *text, GError **error) {
+        static const JsonKey keys[] = {
+                { "Status", read_status, offsetof(HealthRecord, state.status) },
+                { "FailingStreak", read_count, offsetof(HealthRecord, state.failing_streak) },
+                { "StartupPassed", read_flag, offsetof(HealthRecord, state.startup_passed) },
+                { "StartupSuccesses", read_count, offsetof(HealthRecord, state.startup_successes) },
+                { "StartupFailures", read_count, offsetof(HealthRecord, state.startup_failures) },
+                { "ToldReady", read_flag, offsetof(HealthRecord, state.told_ready) },
+                { "Log", read_log, offsetof(HealthRecord, log) },
+                { 0 },
+        };
+        g_autoptr(HealthRecord) record = health_record_new();
+        yajl_val tree = json_parse(text, strlen(text), DEPTH_MAX, error);
+        bool ok = tree && json_walk_object(tree, keys, record, error);
+
+        if (tree)
+                yajl_tree_free(tree);
+        return ok ? g_steal_pointer(&record) : NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
+#include "libstart/image/local.h"
+#include "libstart/image/tool.h"
+#include "libstart/store/image-list.h"
+#include "libstart/store/image.h"
+#include "libstart/store/reference.h"
+#include "libstart/store/store-conf.h"
+
+char *local_find(const char *name) {
+        g_autoptr(StoreImage) image = store_image_find("", name, NULL, NULL);
+
+        return image ? g_steal_pointer(&image->id) : NULL;
+}
+
+bool local_has_digest(const char *name, const char *digest, const char *id) {
+        g_autoptr(Reference) reference = reference_parse(name, NULL);
+        g_autofree char *whole = NULL, *found = NULL;
+
+        if (!reference || !reference->repository)
+                return false;
+        whole = g_strconcat(reference->repository, "@", digest, NULL);
+        found = local_find(whole);
+        return g_strcmp0(found, id) == 0;
+}
+
+static bool copy(const char *id, const char *name, GError **error) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+
+        g_ptr_array_add(words, g_strdup("skopeo"));
+        g_ptr_array_add(words, g_strdup("copy"));
+        g_ptr_array_add(words, g_strconcat("containers-storage:@", id, NULL));
+        g_ptr_array_add(words, g_strconcat("containers-storage:", name, NULL));
+        return tool_run(words, name, error);
+}
+
+static bool delete(const char *id, GError **error) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+
+        g_ptr_array_add(words, g_strdup("skopeo"));
+        g_ptr_array_add(words, g_strdup("delete"));
+        g_ptr_array_add(words, g_strconcat("containers-storage:@", id, NULL));
+        return tool_run(words, "Removing an image", error);
+}
+
+bool local_tag(const char *id, const char *name, const char *other, GError **error) {
+        g_autoptr(StoreImage) image = store_image_find("", id, NULL, error);
+        g_autofree char *found = NULL;
+
+        if (!image || !(image->writable_store ? copy(id, name, error) : !other || delete (other, error)))
+                return false;
+        found = local_find(name);
+        return g_strcmp0(found, id) == 0 ||
+               error_set(error, KT_ERROR_FAILED, "'%s' is still another image than %.12s", name, id);
+}
+
+static bool has_name(const char *store, const char *id) {
+        g_autofree char *path = g_build_filename(store, "overlay-images", "images.json", NULL), *text = NULL;
+        g_autoptr(ImageList) list = NULL;
+        size_t length = 0;
+
+        if (!file_read(path, &text, &length, NULL) || !text)
+                return true;
+        list = image_list_parse(text, length, NULL);
+        for (guint i = 0; list && i < list->records->len; i++) {
+                const ImageRecord *record = list->records->pdata[i];
+
+                if (image_record_has_id(record, id))
+                        return record->names && record->names->len > 0;
+        }
+        return true; /* it is not here */
+}
+
+bool local_remove(const char *id, GError **error) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
+
+        if (!conf)
+                return false;
+        if (has_name(conf->stores[0], id))
+                return true;
+        return delete (id, error);
+}

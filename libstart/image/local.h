@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* What is in the store. It is read by ourselves, and written by skopeo. */
+
+/* The id of the image that has this name, or NULL. Transfer full. */
+char *local_find(const char *name);
+
+/* Is what the registry has under `name`, by its digest, the image with that id? */
+bool local_has_digest(const char *name, const char *digest, const char *id);
+
+/* Give an image that is there a name, which another loses. An image of a store that is only read has its name still: `other`, if
+ * it is not NULL, is removed then, which hides it. */
+bool local_tag(const char *id, const char *name, const char *other, GError **error);
+
+/* Remove an image that has no name (any more). One with a name stays, which is no error. */
+bool local_remove(const char *id, GError **error);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/image/lock.h"
+
+/* Two lines with 64 digits. */
+#define SIZE_MAX_NOTES 255
+
+int image_lock(const char *name, GError **error) {
+        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
+        g_autofree char *path = g_build_filename(PATH_IMAGES, hash, NULL);
+        _cleanup_close_ int fd = -1;
+
+        if (g_mkdir_with_parents(PATH_IMAGES, 0755) < 0 || /* it may be world-readable: there are digests in it */
+            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) < 0 || flock(fd, LOCK_EX) < 0) {
+                error_set_errno(error, errno, "Cannot lock '%s'", path);
+                return -1;
+        }
+        return fd_steal(&fd);
+}
+
+void image_notes_clear(ImageNotes *notes) {
+        g_clear_pointer(&notes->rejected, g_free);
+        g_clear_pointer(&notes->previous, g_free);
+}
+
+/* NAME=VALUE lines. */
+void image_notes_read(int lock, ImageNotes *ret) {
+        char text[SIZE_MAX_NOTES + 1];
+        ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
+        g_auto(GStrv) lines = NULL;
+
+        text[MAX(n, 0)] = '\0';
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                if (g_str_has_prefix(*line, "rejected=sha256:"))
+                        ret->rejected = g_strdup(strchr(*line, '=') + 1);
+                else if (g_str_has_prefix(*line, "previous="))
+                        ret->previous = g_strdup(strchr(*line, '=') + 1);
+        }
+}
+
+bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (notes->rejected)
+                g_string_append_printf(text, "rejected=%s\n", notes->rejected);
+        if (notes->previous)
+                g_string_append_printf(text, "previous=%s\n", notes->previous);
+        return (ftruncate(lock, 0) == 0 && pwrite(lock, text->str, text->len, 0) == (ssize_t) text->len &&
+                fdatasync(lock) == 0) ||
+               error_set_errno(error, errno, "Cannot write down what is known of an image");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* One at a time brings an image of a name: whoever has the lock. With it comes what is known of the name, which survives a power
+ * cut:
+ *
+ *   rejected  the digest of an image that was brought, did not work, and was rolled back: it is not brought again by itself
+ *   previous  the id of the image that had the name before one that is yet to be proved: the way back */
+
+/* Waits. Returns a descriptor, or -1 with an error; closing it gives the lock back. */
+int image_lock(const char *name, GError **error);
+
+typedef struct ImageNotes {
+        char *rejected, *previous; /* NULL: none */
+} ImageNotes;
+
+void image_notes_clear(ImageNotes *notes);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImageNotes, image_notes_clear)
+
+/* Nothing, where nothing is written or cannot be understood. */
+void image_notes_read(int lock, ImageNotes *ret);
+
+bool image_notes_write(int lock, const ImageNotes *notes, GError **error);

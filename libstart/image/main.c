@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/log.h"
+#include "libstart/image/pull.h"
+
+/* keyturn-image: brings an image into the store ahead of the containers that use it. Called by the units that
+ * keyturn-generator makes; see keyturn-image(8). */
+
+static PullRequest request = { .retry = -1 };
+static char *arg_tag;
+static gboolean arg_version;
+
+#define TEXT(name, field, help) { name, 0, 0, G_OPTION_ARG_STRING, &request.field, help, "VALUE" }
+
+static const GOptionEntry entries[] = {
+        { "all-tags", 0, 0, G_OPTION_ARG_NONE, &request.all_tags, "Pull all tags (podman)", NULL },
+        TEXT("arch", arch, "Processor of the image"),
+        TEXT("authfile", authfile, "File with the registry's user and password"),
+        TEXT("cert-dir", cert_dir, "Directory with certificates"),
+        TEXT("decryption-key", decryption_key, "Key of an encrypted image"),
+        { "global-arg", 0, 0, G_OPTION_ARG_STRING_ARRAY, &request.global_args, "Option for podman itself", "OPTION" },
+        { "offline", 0, 0, G_OPTION_ARG_NONE, &request.offline, "Do not wait for network-online.target", NULL },
+        TEXT("os", os, "Operating system of the image"),
+        { "podman-arg", 0, 0, G_OPTION_ARG_STRING_ARRAY, &request.podman_args, "Option for podman pull", "OPTION" },
+        TEXT("policy", policy, "missing, newer, always or never"),
+        { "retry", 0, 0, G_OPTION_ARG_INT, &request.retry, "How often it is tried again", "N" },
+        TEXT("retry-delay", retry_delay, "How long to wait before that"),
+        { "tag", 0, 0, G_OPTION_ARG_STRING, &arg_tag, "Name that the image gets", "NAME" },
+        TEXT("tls-verify", tls_verify, "Verify certificates: true or false"),
+        TEXT("variant", variant, "Variant of the processor"),
+        { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
+        { 0 },
+};
+
+static bool pull(char **words, GError **error) {
+        if (!words[0] || words[1])
+                return error_set(error, KT_ERROR_USAGE, "'pull' takes one image");
+        request.reference = words[0];
+        request.tag = arg_tag;
+        return image_pull(&request, error);
+}
+
+static bool build(char **words, GError **error) {
+        if (!arg_tag)
+                return error_set(error, KT_ERROR_USAGE, "'build' needs --tag");
+        return image_build(arg_tag, request.global_args, words, request.offline, error);
+}
+
+/* keyturn-image pull [OPTION...] -- IMAGE; keyturn-image build [OPTION...] -- OPTION OF PODMAN BUILD... */
+static bool run(int argc, char **argv, GError **error) {
+        g_autoptr(GOptionContext) context = g_option_context_new("- with 'pull' or 'build' as its first word");
+        const char *command = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+        char **words;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_set_summary(context,
+                                     "Pull or build an image, unless it is there:\n\n"
+                                     "  keyturn-image pull [OPTION...] -- IMAGE\n"
+                                     "  keyturn-image build --tag=NAME [OPTION...] -- [OPTION...] DIRECTORY\n"
+                                     "                    (options of podman build)");
+        g_option_context_set_description(context, "See keyturn-image(8).\n");
+        g_option_context_set_strict_posix(context, TRUE);
+        if (command) {
+                argc--;
+                argv++;
+        }
+        if (!g_option_context_parse(context, &argc, &argv, error))
+                return false;
+        if (arg_version)
+                return puts("keyturn-image " KEYTURN_VERSION) >= 0;
+        words = argv + 1;
+        if (words[0] && g_str_equal(words[0], "--"))
+                words++;
+        if (g_strcmp0(command, "pull") == 0)
+                return pull(words, error);
+        if (g_strcmp0(command, "build") == 0)
+                return build(words, error);
+        return error_set(error, KT_ERROR_USAGE, "The first word must be 'pull' or 'build'; see keyturn-image --help");
+}
+
+int main(int argc, char **argv) {
+        g_autoptr(GError) error = NULL;
+
+        setlocale(LC_CTYPE, "");
+        log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
+        if (run(argc, argv, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/image/pull.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/image/local.h"
+#include "libstart/image/lock.h"
+#include "libstart/image/tool.h"
+#include "libstart/option/go-duration.h"
+
+static bool needs_network(const char *name) {
+        return !g_str_has_prefix(name, "localhost:") && !g_str_has_prefix(name, "localhost/") &&
+               !g_str_has_prefix(name, "127.");
+}
+
+/* Asked for only now, when there is something to be done: no boot whose images are there waits for it. Bounded, as a container
+ * that the network waits for would else never start. */
+static void wait_for_network(void) {
+        static const char *const command[] = { "timeout", "90", "systemctl", "start", "network-online.target" };
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autoptr(GError) error = NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(command); i++)
+                g_ptr_array_add(words, (void *) command[i]);
+        if (!tool_run(words, "Waiting for the network", &error))
+                log_warning("network-online.target is not reached, trying without: %s", error->message);
+}
+
+static bool try_once(const PullRequest *request, const char *name, GError **error) {
+        bool podman = pull_needs_podman(request) || !tool_is_there("skopeo");
+        g_autoptr(GPtrArray) words = podman ? pull_words_podman(request, name) : pull_words_skopeo(request, name);
+        g_autofree char *what = g_strconcat("Pulling ", name, NULL);
+        g_autoptr(GPtrArray) tag = NULL;
+
+        if (podman && !tool_is_there("podman"))
+                return error_set(error, KT_ERROR_FAILED,
+                                 pull_needs_podman(request) ?
+                                         "this way to pull needs podman, which is not installed" :
+                                         "neither skopeo nor podman is installed: install one of them");
+        return tool_run(words, what, error);
+}
+
+bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
+        int retries = request->retry < 0 ? PULL_RETRY_DEFAULT : request->retry;
+        guint64 delay = G_USEC_PER_SEC;
+
+        if (request->retry_delay && !go_duration_parse(request->retry_delay, &delay, error))
+                return false;
+        if (!pull_is_archive(request) && !request->offline && needs_network(name))
+                wait_for_network();
+        for (int i = 0;; i++) {
+                g_autoptr(GError) problem = NULL;
+
+                if (try_once(request, name, &problem))
+                        return true;
+                if (i == retries) {
+                        g_propagate_prefixed_error(error, g_steal_pointer(&problem),
+                                                   "Image '%s' cannot be pulled: ", name);
+                        return false;
+                }
+                log_warning("Image '%s', trying again: %s", name, problem->message);
+                g_usleep(delay);
+                if (!request->retry_delay)
+                        delay *= 2;
+        }
+}
+
+char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
+        g_autoptr(GPtrArray) words = inspect_words(request, name);
+        g_autofree char *manifest = NULL, *hash = NULL;
+        gsize length;
+
+        if (!tool_is_there("skopeo")) {
+                error_set(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
+                return NULL;
+        }
+        manifest = tool_read(words, &length, error);
+        if (!manifest)
+                return NULL;
+        hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) manifest, length);
+        return g_strconcat("sha256:", hash, NULL);
+}
+
+/* Only where there is another to run in its place. */
+static bool is_rejected(const PullRequest *request, const char *name, int lock) {
+        g_auto(ImageNotes) notes = { 0 };
+        g_autofree char *digest = NULL;
+
+        image_notes_read(lock, &notes);
+        if (!notes.rejected || pull_is_archive(request))
+                return false;
+        digest = image_remote_digest(request, name, NULL);
+        return g_strcmp0(digest, notes.rejected) == 0;
+}
+
+static bool is_policy(const PullRequest *request, const char *policy) {
+        return g_strcmp0(request->policy, policy) == 0;
+}
+
+static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
+        g_autofree char *there = local_find(request->tag ?: name);
+        g_autoptr(GError) problem = NULL;
+
+        if (there && is_policy(request, "missing") && !request->all_tags) {
+                log_info("Image '%s' is there", request->tag ?: name);
+                return true;
+        }
+        if (there && is_rejected(request, name, lock)) {
+                log_notice(
+                        "Image '%s': what the registry has did not work, and is not pulled again; 'keyturnctl update UNIT' "
+                        "tries it once more",
+                        name);
+                return true;
+        }
+        if (image_pull_name(request, name, &problem))
+                return true;
+        if (there && is_policy(request, "newer")) {
+                log_warning("The one that is there is used. %s", problem->message);
+                return true;
+        }
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+}
+
+/* A name without a registry may be that of an image that is there: then no registry has to be known. */
+static bool is_there(const PullRequest *request) {
+        g_autofree char *id = is_policy(request, "missing") && !request->all_tags ?
+                                      local_find(request->tag ?: request->reference) :
+                                      NULL;
+
+        return id;
+}
+
+bool image_pull(const PullRequest *request, GError **error) {
+        g_autoptr(ShortNames) names = NULL;
+        g_autofree char *name = NULL;
+        _cleanup_close_ int lock = -1;
+
+        if (is_policy(request, "never") || is_there(request))
+                return true;
+        names = short_names_load("", error);
+        if (!names)
+                return false;
+        name = pull_is_archive(request) ? g_strdup(request->reference) :
+                                          pull_find_name(request->reference, names, error);
+        lock = name ? image_lock(name, error) : -1;
+        return lock >= 0 && pull_missing(request, name, lock, error);
+}
+
+bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
+        bool podman = global_args || tool_is_there("podman");
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autofree char *there = local_find(tag), *what = g_strconcat("Building ", tag, NULL);
+
+        if (there) {
+                log_info("Image '%s' is there", tag);
+                return true;
+        }
+        if (!tool_is_there(podman ? "podman" : "buildah"))
+                return error_set(error, KT_ERROR_FAILED,
+                                 global_args ? "options of podman need podman, which is not installed" :
+                                               "neither podman nor buildah is installed: install one of them");
+        if (!offline)
+                wait_for_network();
+        g_ptr_array_add(words, podman ? (void *) "podman" : (void *) "buildah");
+        for (; global_args && *global_args; global_args++)
+                g_ptr_array_add(words, *global_args);
+        g_ptr_array_add(words, (void *) "build");
+        for (; *args; args++)
+                g_ptr_array_add(words, *args);
+        if (tool_run(words, what, error))
+                return true;
+        g_prefix_error(error, "Image '%s' cannot be built: ", tag);
+        return false;
+}

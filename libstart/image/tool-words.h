@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/store/short-names.h"
+
+/* The command lines of the programs that bring images. What a file says is always the value of an option (--name=VALUE), or
+ * stands behind "docker://" or "--": it can be no option itself. Pure. */
+
+/* What is to be pulled; as podman pull has it. Strings may be NULL. */
+typedef struct PullRequest {
+        char *reference; /* a name, or an archive with its transport */
+        char *tag;       /* the name that it gets in the store; NULL: its own */
+        char *policy;    /* missing, newer, always, never */
+        char *arch, *os, *variant;
+        char *authfile, *cert_dir, *decryption_key, *tls_verify;
+        char *retry_delay;
+        int retry; /* how often it is tried again; < 0: as podman has it */
+        gboolean all_tags, offline;
+        char **podman_args, **global_args; /* options of podman's */
+} PullRequest;
+
+#define PULL_RETRY_DEFAULT 3 /* podman's */
+
+/* Has the reference a transport ("docker-archive:")? */
+bool pull_is_archive(const PullRequest *request);
+
+/* The name that is pulled: of one without a registry, what registries.conf says. Podman asks at a terminal where it could be
+ * several; this fails, as Podman does without a terminal. Transfer full. */
+char *pull_find_name(const char *reference, const ShortNames *names, GError **error);
+
+/* Is podman needed, as skopeo has no such option? */
+bool pull_needs_podman(const PullRequest *request);
+
+/* name: of pull_find_name(); the archive where it is one. Array of char*, without NULL at its end. Transfer full. */
+GPtrArray *pull_words_skopeo(const PullRequest *request, const char *name);
+GPtrArray *pull_words_podman(const PullRequest *request, const char *name);
+
+/* What the registry has under that name: its manifest on standard output. */
+GPtrArray *inspect_words(const PullRequest *request, const char *name);

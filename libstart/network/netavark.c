@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/config/small-file.h"
+#include "libstart/network/netavark-json.h"
+#include "libstart/network/netavark.h"
+
+#define STATE "/run/containers/networks"
+#define OUTPUT_MAX ((size_t) 1 << 20)
+
+bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error) {
+        g_autofree char *netavark = network_conf_find_helper(conf, "netavark");
+        g_autofree char *aardvark = network_conf_find_helper(conf, "aardvark-dns");
+
+        if (!netavark)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "Networks are made by netavark, which is not there: install the package netavark");
+        if (with_dns && !aardvark)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "The network has names, for which aardvark-dns is needed: install the package "
+                                 "aardvark-dns, or say DisableDNS=true in the .network file");
+        return true;
+}
+
+static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const char *netns) {
+        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+        char *aardvark = network_conf_find_helper(conf, "aardvark-dns");
+
+        g_ptr_array_add(words, network_conf_find_helper(conf, "netavark"));
+        g_ptr_array_add(words, g_strdup("--config"));
+        g_ptr_array_add(words, g_strdup(STATE));
+        g_ptr_array_add(words, g_strdup("--rootless=false"));
+        if (aardvark) {
+                g_ptr_array_add(words, g_strdup("--aardvark-binary"));
+                g_ptr_array_add(words, aardvark);
+        }
+        g_ptr_array_add(words, g_strdup(verb));
+        g_ptr_array_add(words, g_strdup(netns));
+        g_ptr_array_add(words, NULL);
+        return words;
+}
+
+/* netavark looks for systemd-run in $PATH, so that aardvark-dns gets a scope of its own. */
+static char **make_environment(const NetworkConf *conf) {
+        char **environment = g_environ_setenv(g_get_environ(), "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", FALSE);
+
+        return conf->firewall_driver ? g_environ_setenv(environment, "NETAVARK_FW", conf->firewall_driver, FALSE) :
+                                       environment;
+}
+
+/* Files in memory: nobody waits for the end of a pipe that aardvark-dns, which stays, might have, too. */
+static int open_memory(const char *text, GError **error) {
+        _cleanup_close_ int fd = memfd_create("keyturn-network", MFD_CLOEXEC);
+
+        if (fd >= 0 && fd_write_all(fd, text, strlen(text)) && lseek(fd, 0, SEEK_SET) == 0)
+                return fd_steal(&fd);
+        error_set_errno(error, errno, "Cannot talk to netavark");
+        return -1;
+}
+
+static bool wait_for(GPid pid, GError **error) {
+        int status;
+
+        while (waitpid(pid, &status, 0) < 0)
+                if (errno != EINTR)
+                        return error_set_errno(error, errno, "Cannot wait for netavark");
+        return g_spawn_check_wait_status(status, error);
+}
+
+bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
+                  char **ret_output, GError **error) {
+        g_autofree char *text = NULL, *problem = NULL;
+        g_auto(GStrv) environment = make_environment(conf);
+        g_autoptr(GPtrArray) words = NULL;
+        g_autoptr(GError) failure = NULL;
+        _cleanup_close_ int input = -1, output = -1;
+        GPid pid;
+        bool ok;
+
+        if (!netavark_check(conf, false, error))
+                return false;
+        if (g_mkdir_with_parents(STATE, 0755) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", STATE);
+        input = open_memory(document, error);
+        output = input >= 0 ? open_memory("", error) : -1;
+        if (output < 0)
+                return false;
+        words = make_words(conf, verb, netns);
+        if (!g_spawn_async_with_pipes_and_fds(NULL, (const char *const *) words->pdata,
+                                              (const char *const *) environment, G_SPAWN_DO_NOT_REAP_CHILD, NULL,
+                                              NULL, input, output, -1, NULL, NULL, 0, &pid, NULL, NULL, NULL,
+                                              &failure))
+                return error_set(error, KT_ERROR_FAILED, "Cannot run netavark: %s", failure->message);
+        ok = wait_for(pid, &failure);
+        (void) lseek(output, 0, SEEK_SET);
+        if (!file_read_fd(output, "what netavark says", OUTPUT_MAX, &text, NULL, error))
+                return false;
+        if (ok && ret_output)
+                *ret_output = g_steal_pointer(&text);
+        if (ok)
+                return true;
+        problem = netavark_parse_error(text, strlen(text));
+        return error_set(error, KT_ERROR_FAILED, "netavark %s: %s", verb, problem ?: failure->message);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/network/network-conf.h"
+
+/* Runs `netavark VERB NETNS` with a document on its standard input, and waits. verb: "setup" or "teardown". Its state is in
+ * Podman's directory, so that the containers of both find each other by name, of one aardvark-dns.
+ *
+ * ret_output: what it has printed; transfer full, NULL if nobody asks. KT_ERROR_NOT_FOUND: it is not installed. */
+bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
+                  char **ret_output, GError **error);
+
+/* Fails with the name of the package that is missing. with_dns: whether a network with names is to be set up. */
+bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error);

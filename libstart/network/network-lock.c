@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/network/network-lock.h"
+
+/* containers/common's, for root. */
+#define LOCK "/run/lock/netavark.lock"
+
+/* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. */
+static bool is_ours(int fd) {
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0;
+}
+
+int network_lock(GError **error) {
+        struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        _cleanup_close_ int fd = -1;
+
+        (void) mkdir("/run/lock", 0755);
+        fd = open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+        if (fd < 0 || !is_ours(fd)) {
+                error_set_errno(error, fd < 0 ? errno : EPERM, "Cannot use '%s': remove it", LOCK);
+                return -1;
+        }
+        while (fcntl(fd, F_OFD_SETLKW, &whole) < 0)
+                if (errno != EINTR) {
+                        error_set_errno(error, errno, "Cannot lock '%s'", LOCK);
+                        return -1;
+                }
+        return fd_steal(&fd);
+}

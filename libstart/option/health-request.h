@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* What the options --health-... ask for. How the command is taken apart: oci/health-plan.h. */
+
+/* What is done to a container that is not healthy any more. */
+typedef enum HealthAction {
+        HEALTH_NOTHING,
+        HEALTH_KILL,    /* the payload is killed; Restart= of the unit is what follows */
+        HEALTH_RESTART, /* systemd restarts the unit */
+        HEALTH_STOP,    /* the payload is stopped as its image or StopSignal= says; Restart= is what follows */
+} HealthAction;
+
+typedef enum HealthLog {
+        HEALTH_LOG_LOCAL,   /* the container's directory on /run */
+        HEALTH_LOG_JOURNAL, /* and each result in the journal */
+} HealthLog;
+
+/* Spans are in microseconds. */
+typedef struct HealthProbe {
+        const char *command; /* NULL: none */
+        guint64 interval;    /* 0: only when somebody asks for it */
+        guint64 timeout;
+        guint retries;   /* failures in a row that count; of a startup check: all failures, 0 for any number */
+        guint successes; /* of a startup check: how many it takes; 0 is 1 */
+} HealthProbe;
+
+typedef struct HealthRequest {
+        HealthProbe regular, startup;
+        guint64 start_period;
+        HealthAction on_failure;
+        HealthLog log;
+        guint max_log_count; /* 0: no limit */
+        guint max_log_size;  /* bytes of output of each check; 0: no limit */
+        bool off;            /* the image's is not run either */
+} HealthRequest;
+
+/* Podman's. */
+#define HEALTH_SPAN_DEFAULT (30 * G_USEC_PER_SEC)
+#define HEALTH_RETRIES_DEFAULT 3
+#define HEALTH_LOG_COUNT_DEFAULT 5
+#define HEALTH_LOG_SIZE_DEFAULT 500
+
+void health_request_init(HealthRequest *request);
+
+/* The command is "none": nothing is to be run, not what the image says either. */
+bool health_command_is_none(const char *command);
+
+/* What podman would take, and then run something that nobody means, is refused here: "cmd" in small letters for
+ * example, which would be a program of that name. */
+bool health_command_check(const char *command, GError **error);
+
+/* A span of time, or "disable" for 0. */
+bool health_interval_parse(const char *text, guint64 *ret_usec, GError **error);
+
+/* A span of time that is not 0. */
+bool health_timeout_parse(const char *text, guint64 *ret_usec, GError **error);
+
+bool health_number_parse(const char *text, guint min, guint *ret, GError **error);
+bool health_action_parse(const char *text, HealthAction *ret, GError **error);
+const char *health_action_print(HealthAction action);
+bool health_log_parse(const char *text, HealthLog *ret, GError **error);
+
+/* Of what stands together. An image may bring a check, so that one that is missing is not missed here. */
+bool health_request_check(const HealthRequest *request, GError **error);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+#include <time.h>
+
+#include "libstart/base/log.h"
+#include "libstart/health/health-record.h"
+#include "libstart/run/health-start.h"
+#include "libstart/run/systemd-call.h"
+
+/* Atomically: the next check knows by the file whether it is still the same start. */
+static bool write_file(const char *directory, const char *name, const char *text, int mode, GError **error) {
+        g_autofree char *path = g_build_filename(directory, name, NULL);
+
+        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
+}
+
+/* A command may have values of variables in it that are not for everybody's eyes. */
+bool health_write(HealthPlan *plan, const char *directory, GError **error) {
+        g_autoptr(HealthRecord) record = health_record_new();
+        g_autofree char *shown = health_record_print(record), *text = NULL;
+        struct timespec now;
+
+        clock_gettime(CLOCK_BOOTTIME, &now);
+        plan->started = (guint64) now.tv_sec * G_USEC_PER_SEC + (guint64) now.tv_nsec / 1000;
+        text = health_plan_print(plan);
+        return write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
+               write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
+}
+
+/* The first check is run now, and starts the timer of those that follow. One may run already, and have found that there is
+ * no container yet: that of a start before this one, as systemd restarts both at once. */
+void health_start(const HealthPlan *plan, const char *unit) {
+        g_autofree char *stem = g_strndup(unit, strlen(unit) - strlen(".service"));
+        g_autofree char *service = g_strdup_printf(HEALTH_SERVICE, stem);
+        g_autoptr(GError) error = NULL;
+
+        if (plan->startup.command ? plan->startup.interval == 0 : plan->timer == HEALTH_TIMER_NONE)
+                return; /* only when somebody asks for it */
+        if (!systemd_call("RestartUnit", service, &error))
+                log_warning("No health check is run, and the health will never be known: %s", error->message);
+}

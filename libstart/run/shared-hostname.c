@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/run/shared-hostname.h"
+
+/* The kernel tells the name only to who is in the namespace, so this process goes there and comes back. */
+char *shared_hostname_read(const char *path, GError **error) {
+        _cleanup_close_ int own = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        char name[HOST_NAME_MAX + 1] = { 0 };
+        bool is_read;
+
+        if (own < 0 || fd < 0 || setns(fd, CLONE_NEWUTS) < 0) {
+                error_set_errno(error, errno, "Cannot join the namespace '%s'; is its pod's service active?", path);
+                return NULL;
+        }
+        is_read = gethostname(name, sizeof name - 1) == 0;
+        if (setns(own, CLONE_NEWUTS) < 0 || !is_read) {
+                error_set_errno(error, errno, "Cannot read the host name of the namespace '%s'", path);
+                return NULL;
+        }
+        return g_strdup(name);
+}

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Health checks on a real systemd: what is run, when, with which rights; what follows from it; and payloads that attack
+whoever checks them."""
+
+import json
+import time
+
+BUSYBOX = '''
+    [Container]
+    Image=localhost/test/busybox
+    Exec=sh -c "%s"
+    %s
+    [Service]
+    %s
+'''
+
+# Its state is a file that the test writes by way of exec.
+SLEEP = 'trap \\"exit 0\\" TERM; sleep 1000 & wait'
+
+
+def container(machine, name, lines, payload=SLEEP, service='', start=True):
+    text = '\n'.join(line.strip() for line in (BUSYBOX % (payload, lines, service)).split('\n'))
+    machine.container(name, text)
+    if start:
+        machine.run(f'systemctl start {name}')
+
+
+def health(machine, name):
+    return json.loads(machine.run(f'keyturnctl health --json {name}', check=False).out or '{}')
+
+
+def status(machine, name):
+    return health(machine, name).get('Status')
+
+
+def check(machine, name):
+    machine.run(f'systemctl start keyturn-health@{name}')
+
+
+def unchanged(machine, before):
+    try:
+        machine.wait_for(lambda: machine.footprint() == before)
+    except AssertionError:
+        after = machine.footprint()
+        raise AssertionError({what: set(after[what]) ^ set(before[what]) for what in before}) from None
+
+
+def test_becomes_healthy_and_unhealthy(machine):
+    container(machine, 'one', '''HealthCmd=test -e /tmp/well || { echo is not well; exit 3; }
+                                 HealthInterval=1h
+                                 HealthRetries=2''')
+    machine.wait_for(lambda: len(health(machine, 'one')['Log']) == 1)
+    assert status(machine, 'one') == 'starting'
+    machine.run('keyturnctl exec one touch /tmp/well')
+    check(machine, 'one')
+    found = health(machine, 'one')
+    assert (found['Status'], found['FailingStreak']) == ('healthy', 0), found
+    machine.run('keyturnctl exec one rm /tmp/well')
+    check(machine, 'one')
+    assert status(machine, 'one') == 'healthy'
+    check(machine, 'one')
+    found = health(machine, 'one')
+    assert (found['Status'], found['FailingStreak']) == ('unhealthy', 2), found
+    assert [result['ExitCode'] for result in found['Log']] == [3, 0, 3, 3]
+    assert found['Log'][0]['Output'] == 'is not well\n'
+    assert machine.show('one', 'ActiveState') == 'active'
+
+
+def test_is_run_by_a_timer_while_the_container_runs(machine):
+    """And a container that is restarted begins anew."""
+    container(machine, 'timed', '''HealthCmd=true
+                                   HealthInterval=300ms
+                                   HealthMaxLogCount=2''', start=False)
+    machine.run('systemctl start timed')
+    machine.wait_for(lambda: status(machine, 'timed') == 'healthy')
+    machine.run('systemctl stop timed')
+    before = machine.footprint()
+    machine.run('systemctl start timed')
+    first = machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start']
+    machine.wait_for(lambda: health(machine, 'timed')['Log'][0]['Start'] != first)
+    assert len(health(machine, 'timed')['Log']) == 2
+    machine.run('keyturnctl exec timed touch /tmp/x; systemctl restart timed')
+    assert machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start'] > first
+    assert machine.show('keyturn-health-timed.timer', 'ActiveState') == 'active'
+    machine.run('systemctl stop timed')
+    assert machine.show('keyturn-health-timed.timer', 'ActiveState') == 'inactive'
+    machine.run('systemctl start keyturn-health@timed')  # nothing to do, which is no error
+    assert machine.run('ls -d /run/keyturn/timed', check=False).status != 0
+    unchanged(machine, before)
+
+
+def test_shows_what_was_found(machine):
+    container(machine, 'shown', '''HealthCmd=echo "\x1b[2J two" words; test -e /tmp/well
+                                   HealthInterval=disable
+                                   HealthRetries=1
+                                   HealthLogDestination=events_logger''')
+    assert status(machine, 'shown') == 'starting'
+    assert machine.run('keyturnctl health shown', check=False).status == 1
+    assert machine.run('systemctl list-timers --all').out.count('keyturn-health') == 0
+    check(machine, 'shown')
+    shown = machine.run('keyturnctl health shown', check=False).out
+    assert 'shown.service: unhealthy, 1 failed in a row' in shown and '\\x1b[2J two words' in shown, shown
+    listed = json.loads(machine.run('keyturnctl list --json').out)
+    assert [row['health'] for row in listed if row['unit'] == 'shown.service'] == ['unhealthy'], listed
+    machine.run('keyturnctl exec shown touch /tmp/well')
+    check(machine, 'shown')
+    check(machine, 'shown')
+    rows = json.loads(machine.run('keyturnctl health --json').out)
+    assert [(row['unit'], row['health'], row['failed'], row['exit']) for row in rows] == [
+        ('shown.service', 'healthy', 0, 0)], rows
+    # Everybody may read it, nobody but root write it; and what is to be run is not for everybody.
+    modes = machine.run('stat -c "%a %U %n" /run/keyturn/shown/.health*').out
+    assert sorted(modes.split('\n')) == ['', '600 root /run/keyturn/shown/.health-plan',
+                                         '644 root /run/keyturn/shown/.health.json'], modes
+    told = [json.loads(line) for line in machine.run(
+        'journalctl -q -o json -u shown.service KEYTURN_HEALTH=healthy + KEYTURN_HEALTH=unhealthy').out.splitlines()]
+    assert [(entry['KEYTURN_HEALTH'], entry['KEYTURN_HEALTH_EXIT'], entry['CONTAINER_NAME']) for entry in told] == [
+        ('unhealthy', '1', 'systemd-shown'), ('healthy', '0', 'systemd-shown'), ('healthy', '0', 'systemd-shown')]
+
+
+def test_failures_of_the_start_do_not_count(machine):
+    container(machine, 'period', '''HealthCmd=test -e /tmp/well
+                                    HealthInterval=disable
+                                    HealthRetries=1
+                                    HealthStartPeriod=3s''')
+    began = time.monotonic()
+    check(machine, 'period')
+    check(machine, 'period')
+    assert (status(machine, 'period'), health(machine, 'period')['FailingStreak']) == ('starting', 0)
+    time.sleep(max(0, 3.2 - (time.monotonic() - began)))
+    check(machine, 'period')
+    assert status(machine, 'period') == 'unhealthy'
+
+
+def test_startup_checks(machine):
+    """They are run until there are enough successes, then the regular one is; or the container is restarted."""
+    container(machine, 'startup', '''HealthCmd=test ! -e /tmp/ill
+                                     HealthInterval=300ms
+                                     HealthRetries=1
+                                     HealthStartupCmd=["test", "-e", "/tmp/up"]
+                                     HealthStartupInterval=300ms
+                                     HealthStartupSuccess=2''')
+    container(machine, 'never', '''HealthCmd=true
+                                   HealthStartupCmd=false
+                                   HealthStartupInterval=200ms
+                                   HealthStartupRetries=3''')
+    first = machine.show('never', 'InvocationID')
+    machine.wait_for(lambda: len(health(machine, 'startup')['Log']) > 1)
+    found = health(machine, 'startup')
+    assert (found['Status'], found['FailingStreak'], found['StartupPassed']) == ('starting', 0, False), found
+    machine.run('keyturnctl exec startup touch /tmp/up')
+    machine.wait_for(lambda: health(machine, 'startup')['StartupPassed'])
+    machine.wait_for(lambda: machine.show('keyturn-startup-health-startup.timer', 'ActiveState') == 'inactive')
+    assert machine.show('keyturn-health-startup.timer', 'ActiveState') == 'active'
+    machine.run('keyturnctl exec startup touch /tmp/ill')
+    machine.wait_for(lambda: status(machine, 'startup') == 'unhealthy')
+    machine.wait_for(lambda: machine.show('never', 'InvocationID') != first)
+    assert 'its startup check has failed too often' in machine.journal()
+    machine.run('systemctl stop never')
+
+
+def test_what_follows_from_being_unhealthy(machine):
+    lines = '''HealthCmd=test ! -e /tmp/ill
+               HealthInterval=disable
+               HealthRetries=1
+               HealthOnFailure=%s'''
+    # The first process of a container ignores what it has no handler for.
+    container(machine, 'killed', lines % 'kill', service='Restart=on-failure')
+    container(machine, 'stopped', lines % 'stop', service='Restart=no')
+    container(machine, 'stubborn', lines % 'stop' + '\nStopTimeout=1', payload='sleep 1000 & wait', service='Restart=no')
+    container(machine, 'restarted', lines % 'restart', service='Restart=no')
+    container(machine, 'left', lines % 'none', service='Restart=always')
+    names = ('killed', 'stopped', 'stubborn', 'restarted', 'left')
+    first = {name: machine.show(name, 'InvocationID') for name in names}
+    for name in names:
+        machine.run(f'keyturnctl exec {name} touch /tmp/ill')
+        check(machine, name)
+    for name in ('killed', 'restarted'):
+        machine.wait_for(lambda name=name: machine.show(name, 'InvocationID') != first[name] and
+                         machine.show(name, 'ActiveState') == 'active')
+    assert machine.show('killed', 'NRestarts') == '1' and machine.show('restarted', 'NRestarts') == '0'
+    assert machine.show('stopped', 'ActiveState') == 'inactive' and machine.show('stopped', 'Result') == 'success'
+    assert machine.show('stubborn', 'ActiveState') == 'failed' and machine.show('stubborn', 'ExecMainStatus') == '9'
+    assert status(machine, 'left') == 'unhealthy' and machine.show('left', 'InvocationID') == first['left']
+    # A new start knows nothing of it.
+    assert status(machine, 'killed') == 'starting'
+
+
+def test_notify_healthy(machine):
+    lines = 'HealthCmd=test -e /run/well\nHealthInterval=200ms\nNotify=healthy\nVolume=/run/test-well:/run'
+    machine.run('mkdir -p /run/test-well; rm -f /run/test-well/*')
+    container(machine, 'ready', lines, start=False)
+    container(machine, 'waits', lines.replace('/run/well', '/run/never'), service='TimeoutStartSec=2', start=False)
+    machine.run('systemctl start --no-block ready waits')
+    machine.wait_for(lambda: health(machine, 'ready').get('Log'))
+    assert machine.show('ready', 'ActiveState') == 'activating'
+    assert machine.show('ready', 'MainPID') != '0'
+    machine.write('/run/test-well/well', '')
+    machine.wait_for(lambda: machine.show('ready', 'ActiveState') == 'active')
+    machine.wait_for(lambda: machine.show('waits', 'Result') == 'timeout')
+    # Again, and at once: no check of the start before is waited for, nor its timer.
+    began = time.monotonic()
+    machine.run('systemctl restart ready')
+    assert time.monotonic() - began < 10
+    assert status(machine, 'ready') == 'healthy'
+
+
+def test_check_of_an_image(machine):
+    """Its HEALTHCHECK: every 5 s, 2 retries; the payload ends at once, as its command is an environment."""
+    for name, more in (('image', ''), ('none', 'HealthCmd=none'), ('off', 'PodmanArgs=--no-healthcheck')):
+        machine.container(name, '[Container]\nImage=localhost/test/layers:4\nEntrypoint=/bin/busybox\n'
+                                f'Exec=sh -c "trap \\"exit 0\\" USR1; sleep 1000 & wait"\n{more}\n')
+    machine.run('mkdir -p /run/systemd/transient; systemctl start image')
+    machine.wait_for(lambda: status(machine, 'image') == 'healthy')
+    machine.run('systemctl stop image')
+    before = machine.footprint()
+    machine.run('systemctl start image none off')
+    machine.wait_for(lambda: status(machine, 'image') == 'healthy')
+    machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'ActiveState') == 'active')
+    assert machine.show('keyturn-health@image.timer', 'TimersMonotonic').startswith(
+        '{ OnUnitInactiveUSec=5s'), machine.show('keyturn-health@image.timer', 'TimersMonotonic')
+    assert status(machine, 'none') is None and status(machine, 'off') is None
+    for _ in range(3):
+        machine.run('systemctl restart image')
+        machine.wait_for(lambda: status(machine, 'image') == 'healthy')
+        machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'ActiveState') == 'active')
+    machine.run('systemctl stop image none off')
+    machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'LoadState') == 'not-found')
+    unchanged(machine, before)
+
+
+def test_templates(machine):
+    machine.container('each@', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "trap \\"exit 0\\" TERM; sleep 1000 & wait"
+        HealthCmd=test %i = a
+        HealthInterval=200ms
+        HealthRetries=1
+    ''')
+    machine.run('systemctl start each@a each@b')
+    machine.wait_for(lambda: status(machine, 'each@a') == 'healthy')
+    machine.wait_for(lambda: status(machine, 'each@b') == 'unhealthy')
+    machine.run('systemctl stop each@a')
+    assert machine.show('keyturn-health-each@a.timer', 'ActiveState') == 'inactive'
+    assert machine.show('keyturn-health-each@b.timer', 'ActiveState') == 'active'
+
+
+def test_a_check_without_a_container_it_could_be_of(machine):
+    container(machine, 'refused', 'Notify=healthy', start=False)
+    assert machine.run('systemctl start refused', check=False).status != 0
+    assert 'there is no health check: give HealthCmd=' in machine.journal('refused')
+    # The journal says nothing of checks that nobody asked about.
+    machine.run('systemctl start keyturn-health@nothing keyturn-health@refused')
+    assert 'Health Check of nothing' not in machine.journal()

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Health checks of containers that do what they can against whoever checks them: a check has no more rights than the payload,
+takes no longer than it may, leaves nothing behind, and what it says is bounded."""
+
+import json
+import re
+import time
+
+BUSYBOX = 'localhost/test/busybox'
+
+# What a process has: who it is, what it may do, where it is. Of the cgroup, that it is the unit's or below.
+REPORT = r'''#!/bin/busybox sh
+exec </dev/null
+id; pwd; umask
+grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/self/status
+cat /proc/self/oom_score_adj /proc/self/limits /proc/self/attr/current 2>&1
+for i in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$i; done
+env | grep -vE "^(SHLVL|_|PWD|OLDPWD)=" | sort
+ls -l /proc/self/fd | grep -vE "pipe:|socket:|/dev/null|/proc/" | sed "s/.* -> //"
+'''
+
+
+def container(machine, name, check, lines='', payload='trap "exit 0" TERM; sleep 1000 & wait', service=''):
+    machine.write(f'/etc/test-{name}/check', check, 0o755)
+    machine.write(f'/etc/test-{name}/payload', '#!/bin/busybox sh\n' + payload, 0o755)
+    machine.container(name, '\n'.join((
+        '[Container]', f'Image={BUSYBOX}', f'Volume=/etc/test-{name}:/test', 'Exec=/test/payload',
+        'HealthCmd=["/test/check", ""]', 'HealthInterval=disable', 'HealthRetries=1', lines, '[Service]', service)))
+    machine.run(f'systemctl start {name}')
+
+
+def health(machine, name):
+    return json.loads(machine.read(f'/run/keyturn/{name}/.health.json'))
+
+
+def check(machine, name, timeout=20):
+    began = time.monotonic()
+    machine.run(f'systemctl start keyturn-health@{name}', timeout=timeout)
+    return time.monotonic() - began, health(machine, name)
+
+
+def processes(machine, name):
+    return machine.run(f'ps -e -o args= | grep -F {name} | grep -v grep', check=False).out
+
+
+def test_a_check_is_what_the_payload_is(machine):
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    for i, more in enumerate(('', 'User=1234:1235\nGroupAdd=77', 'NoNewPrivileges=true\nDropCapability=all',
+                              'AddCapability=CAP_SYS_TIME\nEnvironment=A=b "C=d e"\nWorkingDir=/tmp\nUlimit=nofile=100:200',
+                              'SeccompProfile=unconfined\nNetwork=none', 'UserNS=auto')):
+        name = f'same{i}'
+        machine.run(f'mkdir -m 1777 -p /run/test-{name}; rm -f /run/test-{name}/*')
+        machine.write(f'/etc/test-{name}/report', REPORT)
+        container(machine, name, '#!/bin/busybox sh\nexec /bin/busybox sh /test/report >/out/check\n',
+                  f'Volume=/run/test-{name}:/out\n{more}',
+                  '/bin/busybox sh /test/report >/out/payload; trap "exit 0" TERM; sleep 1000 & wait', 'OOMScoreAdjust=100')
+        machine.wait_for(lambda name=name: 'PATH=' in machine.run(f'cat /run/test-{name}/payload', check=False).out)
+        _, found = check(machine, name)
+        assert found['Status'] == 'healthy', found
+        payload, checked = (machine.read(f'/run/test-{name}/{what}') for what in ('payload', 'check'))
+        assert payload.count('\n') > 40 and checked == payload, (more, checked, payload)
+
+
+def test_in_the_limits_of_the_container(machine):
+    container(machine, 'inside', '#!/bin/busybox sh\nsleep 1\n')
+    machine.run('systemctl start --no-block keyturn-health@inside')
+    group = machine.show('inside', 'ControlGroup')
+    commands = machine.wait_for(lambda: machine.run(
+        f'for i in $(cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs); do tr "\\0" " " </proc/$i/cmdline; echo; done',
+        check=False).out.count('sleep 1'))
+    assert commands == 1
+
+
+def test_one_that_does_not_end(machine):
+    """Everything that it has started is killed, whatever it ignores, and however it has gone away from its parent."""
+    container(machine, 'endless', '''#!/bin/busybox sh
+        trap "" TERM HUP INT QUIT
+        (setsid sh -c 'trap "" TERM; sleep 1111 & sleep 1111; wait' >/dev/null 2>&1 &)
+        chain() { (usleep 1000; chain) & }
+        chain
+        echo before
+        sleep 1111
+        ''', 'HealthTimeout=500ms')
+    seconds, found = check(machine, 'endless')
+    assert found['Status'] == 'unhealthy' and found['Log'][-1]['ExitCode'] == -1, found
+    assert found['Log'][-1]['Output'] == 'before\n' and seconds < 10, (seconds, found)
+    machine.wait_for(lambda: not processes(machine, 'sleep 1111') and not processes(machine, '/test/check'))
+    assert machine.show('endless', 'ActiveState') == 'active'
+    assert 'it took too long, and was killed: before' in machine.journal()
+
+
+def test_what_it_leaves_behind(machine):
+    """Nor is anybody waited for who holds its output open."""
+    container(machine, 'leaves', '''#!/bin/busybox sh
+        setsid sleep 2222 &
+        (setsid sleep 2222 >/dev/null 2>&1 &)
+        echo done
+        ''')
+    seconds, found = check(machine, 'leaves')
+    assert found['Status'] == 'healthy' and found['Log'][-1]['Output'] == 'done\n' and seconds < 5, (seconds, found)
+    machine.wait_for(lambda: not processes(machine, 'sleep 2222'))
+
+
+def test_its_output(machine):
+    """Of an endless one the beginning is kept, and it costs us little; a closed one is no end; nor are bytes that are no
+    text, or that forge lines of the journal."""
+    container(machine, 'floods', '#!/bin/busybox sh\nyes 0123456789\n', 'HealthTimeout=1s\nHealthMaxLogSize=0')
+    machine.run('systemctl start --no-block keyturn-health@floods')
+    used = 0
+    while machine.show('keyturn-health@floods', 'ActiveState') == 'activating':
+        pid = machine.show('keyturn-health@floods', 'MainPID')
+        stat = machine.run(f'cat /proc/{pid}/stat', check=False).out.rpartition(')')[2].split()
+        used = max(used, sum(map(int, stat[11:13])) if stat else 0)
+    output = health(machine, 'floods')['Log'][-1]['Output']
+    assert len(output) == 65536 and output.startswith('0123456789\n'), len(output)
+    assert used <= 30, f'{used} hundredths of a second of a second'
+
+    container(machine, 'closes', '#!/bin/busybox sh\nexec >&- 2>&- <&-\nsleep 0.3\nexit 4\n')
+    _, found = check(machine, 'closes')
+    assert (found['Log'][-1]['ExitCode'], found['Log'][-1]['Output']) == (4, ''), found
+
+    container(machine, 'forges', '''#!/bin/busybox sh
+        printf 'a\\000b\\377\\033[2J\\n<0>forged\\nKEYTURN_HEALTH=healthy\\n'; exit 1''')
+    _, found = check(machine, 'forges')
+    assert found['Log'][-1]['Output'] == 'a' or 'forged' in found['Log'][-1]['Output'], found
+    entries = [json.loads(line) for line in machine.run('journalctl -q -o json -u forges.service SYSLOG_IDENTIFIER=keyturn '
+                                                        '--since=-20s').out.splitlines()]
+    assert all(entry['KEYTURN_HEALTH'] == 'unhealthy' and '\n' not in entry['MESSAGE'] and '\033' not in entry['MESSAGE']
+               for entry in entries) and entries, entries
+
+
+def test_no_filter_no_check(machine):
+    container(machine, 'unfiltered', '#!/bin/busybox sh\ntouch /tmp/ran\n')
+    machine.run('rm /run/keyturn/unfiltered/systemd-unfiltered/seccomp.bpf')
+    assert machine.run('systemctl start keyturn-health@unfiltered', check=False).status != 0
+    assert 'has a seccomp filter' in machine.journal('keyturn-health@unfiltered')
+    assert health(machine, 'unfiltered')['Log'] == []
+
+
+def test_the_program_cannot_be_written(machine):
+    """CVE-2019-5736: by a payload that watches for whoever comes in, or by a check that executes who executed it."""
+    before = machine.run('sha256sum /usr/lib/keyturn/libstart').out
+    container(machine, 'thief', '#!/bin/busybox sh\nsleep 0.05\n', 'AddCapability=CAP_SYS_PTRACE\nStopTimeout=1', '''
+        while :; do for p in /proc/[1-9]*; do
+            case $(readlink $p/exe) in *libstart*) (exec 3<$p/exe && sleep 1 && echo x >/proc/self/fd/3) &
+            esac
+        done; done''')
+    for _ in range(8):
+        check(machine, 'thief')
+    container(machine, 'interpreter', '#!/proc/self/exe\n', 'StopTimeout=1', '''
+        while :; do for p in /proc/[1-9]*; do
+            case $(readlink $p/exe) in */busybox) ;; *) (exec 3<$p/exe && sleep 0.2 && echo x >/proc/self/fd/3) & esac
+        done; done''')
+    for _ in range(3):
+        check(machine, 'interpreter')
+    machine.run('sleep 1; systemctl stop thief interpreter')
+    assert machine.run('sha256sum /usr/lib/keyturn/libstart').out == before
+
+
+def test_the_end_of_the_container(machine):
+    """What a check was about is over: nothing is written of it, nor into the place of the next start."""
+    container(machine, 'ends', '#!/bin/busybox sh\nsleep 1000\n')
+    machine.run('systemctl start --no-block keyturn-health@ends')
+    group = machine.show('ends', 'ControlGroup')
+    machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs', check=False).out)
+    began = time.monotonic()
+    machine.run('systemctl kill --signal=SIGKILL --kill-whom=main ends')
+    machine.wait_for(lambda: machine.show('keyturn-health@ends', 'ActiveState') != 'activating')
+    assert machine.show('ends', 'ActiveState') == 'failed' and time.monotonic() - began < 10
+    assert machine.run('ls -d /run/keyturn/ends', check=False).status != 0
+    machine.run('systemctl start ends; systemctl start --no-block keyturn-health@ends')
+    machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs', check=False).out)
+    machine.run('systemctl restart ends')
+    assert health(machine, 'ends') == {
+        'Status': 'starting', 'FailingStreak': 0, 'StartupPassed': False, 'StartupSuccesses': 0, 'StartupFailures': 0,
+        'ToldReady': False, 'Log': []}
+
+
+def test_many_restarts(machine):
+    """A check each moment, and restarts: each result is of the start whose state it is in."""
+    machine.write('/etc/test-count/check', '#!/bin/busybox sh\ncat /tmp/start\n', 0o755)
+    machine.container('count', f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image={BUSYBOX}
+        Volume=/etc/test-count:/test
+        Exec=/bin/busybox sh -c 'echo $INVOCATION_ID >/tmp/start; trap "exit 0" TERM; sleep 1000 & wait'
+        Environment=INVOCATION_ID
+        HealthCmd=/test/check
+        HealthInterval=10ms
+    ''')
+    machine.run('systemctl start count')
+    for _ in range(8):
+        time.sleep(0.15)
+        machine.run('systemctl restart count')
+        invocation = machine.show('count', 'InvocationID')
+        found = machine.wait_for(lambda: [result for result in health(machine, 'count')['Log'] if result['ExitCode'] == 0])
+        assert {result['Output'].strip() for result in found} == {invocation}, found
+    assert not re.search('Cannot|Failed', machine.journal()), machine.journal()

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Images that come ahead of a container: Pull=, .image and .build files."""
+
+import registry
+
+STORE = '/var/lib/containers/storage'
+HTPASSWD = 'me:$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n'
+
+
+def container(machine, name, keys, more=''):
+    machine.container(name, f'[Container]\nExec=sleep 1000\nStopSignal=SIGKILL\n{keys}\n{more}')
+
+
+def forget(machine, *names):
+    for name in names:
+        machine.run(f'skopeo delete containers-storage:{registry.NAME}/{name}', check=False)
+
+
+def has_run(machine, unit):
+    return machine.show(unit, 'ExecMainStartTimestampMonotonic') != '0'
+
+
+def test_what_is_missing_is_pulled_once_and_before(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=pulled'])
+    for name in 'ab':
+        machine.container(name, f'[Container]\nExec=sleep 1000\nStopSignal=SIGKILL\nImage={registry.NAME}/app:1\n'
+                                'Pull=missing\n', reload=False)
+    machine.reload()
+    machine.run('systemctl start a b')
+    both = [machine.journal(f'keyturn-pull-{name}.service') for name in 'ab']
+    assert sum('Copying config' in said for said in both) == 1, both
+    assert sum('is there' in said for said in both) == 1, both
+    assert f'Pulling {registry.NAME}/app:1: ' in ''.join(machine.show(f'keyturn-pull-{name}', 'StatusText') for name in 'ab')
+    assert 'IS=pulled' in machine.run('keyturnctl exec a env').out
+    # From now on nothing is executed, as long as the image is there.
+    machine.reload()
+    machine.run('systemctl stop a b; systemctl reset-failed; systemctl start a')
+    assert machine.show('keyturn-pull-a', 'ConditionResult') == 'no'
+    # Removed, it is pulled again.
+    machine.run('systemctl stop a')
+    forget(machine, 'app:1')
+    machine.run('systemctl start a')
+    assert machine.show('keyturn-pull-a', 'ConditionResult') == 'yes'
+    forget(machine, 'app:1')
+
+
+def test_no_container_waits_for_the_network(machine):
+    machine.run("grep -q registry.test /etc/hosts || echo '127.0.0.1 registry.test' >>/etc/hosts")
+    registry.start(machine, names=('registry.test:5000',))
+    registry.push(machine, 'app:1')
+    machine.run('systemctl stop network-online.target', check=False)
+    container(machine, 'a', 'Image=localhost/test/busybox\nPull=missing')
+    machine.run('systemctl start a')
+    assert not has_run(machine, 'keyturn-pull-a'), 'something was executed for an image that is there'
+    assert machine.show('network-online.target', 'ActiveState') == 'inactive'
+    assert 'network-online' not in machine.run('systemctl list-dependencies --all a; systemctl show -p After a').out
+    # What really pulls asks for it.
+    container(machine, 'b', 'Image=registry.test:5000/app:1\nPull=missing')
+    machine.run('systemctl start b')
+    assert machine.show('network-online.target', 'ActiveState') == 'active'
+    machine.run('skopeo delete containers-storage:registry.test:5000/app:1')
+
+
+def test_newer_always_and_a_registry_that_is_away(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'])
+    container(machine, 'newer', f'Image={registry.NAME}/app:1\nPull=newer\nRetry=0')
+    container(machine, 'always', f'Image={registry.NAME}/app:1\nPull=always\nRetry=1\nRetryDelay=10ms')
+    container(machine, 'missing', f'Image={registry.NAME}/other\nPull=missing\nRetry=0')
+    machine.run('systemctl start newer always')
+    registry.push(machine, 'app:1', env=['IS=second'])
+    machine.run('systemctl restart newer')
+    assert 'IS=second' in machine.run('keyturnctl exec newer env').out
+    registry.stop(machine)
+    machine.run('systemctl restart newer')
+    assert 'the one that is there is used' in machine.journal('keyturn-pull-newer.service').lower()
+    assert machine.run('systemctl restart always', check=False).status != 0
+    said = machine.journal('keyturn-pull-always.service')
+    assert 'trying again' in said and 'connection refused' in said, said
+    assert machine.run('systemctl start missing', check=False).status != 0
+    assert machine.show('missing', 'ActiveState') == 'inactive'
+    forget(machine, 'app:1')
+
+
+def test_an_image_file_makes_a_service_ahead(machine):
+    machine.write('/run/test-registry/htpasswd', HTPASSWD)
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=secret'])
+    machine.write('/run/test-registry/config.yml', registry.CONFIG +
+                  'auth: {htpasswd: {realm: x, path: /run/test-registry/htpasswd}}\n')
+    registry.restart(machine)
+    machine.container('its.image', f'[Image]\nImage={registry.NAME}/app:1\nTLSVerify=false\nRetry=0\nCreds=me:secret\n',
+                      reload=False)
+    container(machine, 'one', 'Image=its.image')
+    machine.run('systemctl start one')
+    assert 'IS=secret' in machine.run('keyturnctl exec one env').out
+    assert machine.show('its-image', 'ActiveState') == 'active'
+    # Root alone can read the password, and nobody sees it on a command line.
+    assert machine.run('stat -c %a /run/systemd/generator/its-image.service.auth.json').out == '600\n'
+    secrets = ('me:secret', 'bWU6c2VjcmV0')
+    shown = machine.run('systemctl show its-image one; journalctl -b -o cat').out
+    assert not any(secret in shown for secret in secrets)
+    # A wrong one does not help, and says so.
+    machine.run('systemctl stop one its-image')
+    forget(machine, 'app:1')
+    machine.container('its.image', f'[Image]\nImage={registry.NAME}/app:1\nTLSVerify=false\nRetry=0\nCreds=me:other\n')
+    assert machine.run('systemctl start one', check=False).status != 0
+    assert 'authentication required' in machine.journal('its-image.service')
+
+
+def test_a_build_file_builds_once(machine):
+    machine.run('rm -rf /srv/build; mkdir -p /srv/build')
+    machine.write('/srv/build/Containerfile', 'FROM localhost/test/busybox\nARG WHAT\nENV IS=$WHAT\nCOPY file /file\n')
+    machine.write('/srv/build/file', 'from the directory\n')
+    machine.container('its.build', '[Build]\nImageTag=localhost/built\nFile=/srv/build/Containerfile\nBuildArg=WHAT=built\n'
+                                   'Pull=never\n[Quadlet]\nDefaultDependencies=no\n', reload=False)
+    container(machine, 'one', 'Image=its.build')
+    for tool in ('podman', 'buildah'):
+        machine.run('systemctl start one', timeout=60)
+        assert machine.run('keyturnctl exec one sh -c "echo \\$IS; cat /file"').out == 'built\nfrom the directory\n'
+        machine.reload()
+        machine.run('systemctl stop one; systemctl start one')
+        assert machine.show('its-build', 'ConditionResult') == 'no'
+        machine.run('systemctl stop one; skopeo delete containers-storage:localhost/built')
+        if tool == 'podman':
+            machine.run('mv /usr/bin/podman /usr/bin/podman.away')
+    machine.run('mv /usr/bin/podman.away /usr/bin/podman')
+
+
+def test_without_skopeo_it_is_podman_and_without_both_it_is_said(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1')
+    container(machine, 'one', f'Image={registry.NAME}/app:1\nPull=missing\nRetry=0')
+    try:
+        machine.run('mv /usr/bin/skopeo /usr/bin/skopeo.away')
+        machine.run('systemctl start one; systemctl stop one; mv /usr/bin/podman /usr/bin/podman.away')
+        machine.run(f'rm -rf {STORE}/overlay-images.away; mv {STORE}/overlay-images {STORE}/overlay-images.away')
+        assert machine.run('systemctl start one', check=False).status != 0
+        assert 'neither skopeo nor podman is installed' in machine.journal('keyturn-pull-one.service')
+    finally:
+        machine.run(f'mv /usr/bin/podman.away /usr/bin/podman; mv /usr/bin/skopeo.away /usr/bin/skopeo; '
+                    f'mv {STORE}/overlay-images.away {STORE}/overlay-images', check=False)
+    forget(machine, 'app:1')
+
+
+# ---- attacks
+
+
+def test_a_name_is_never_an_option_or_another_place(machine):
+    """What systemd puts into a name is checked when it is known."""
+    machine.container('t@', '[Container]\nImage=%I\nPull=always\nRetry=0\n')
+    machine.run('rm -f /srv/pwned')
+    for name in ('--policy=never', '-x', 'dir:/etc', 'containers-storage:localhost/test/busybox', 'a b', '$(touch /srv/pwned)',
+                 'registry.test/x --authfile=/etc/shadow', 'oci-archive:/etc/shadow', 'tarball:/etc/shadow'):
+        unit = machine.run(['systemd-escape', '--template=t@.service', '--', name]).out.strip()
+        assert machine.run(['systemctl', 'start', '--', unit], check=False).status != 0, name
+        assert machine.run(['systemctl', 'show', '-p', 'ActiveState', '--value', '--', unit]).out == 'inactive\n'
+    machine.run('! test -e /srv/pwned')
+    said = machine.journal()
+    assert said.count('is no image reference') + said.count('is not in the image store') >= 5, said
+    assert 'root:' not in said

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Pods: namespaces without a process, what their containers share, when they come and go, and who attacks them."""
+
+import re
+
+PINS = '/run/keyturn/pod'
+BUSYBOX = 'localhost/test/busybox'
+SERVER = 'sh -c "while :; do nc -l -p 8000 -e echo hello; done"'
+MEMBER = '[Container]\nImage={}\nPod={}\nStopSignal=SIGKILL\nExec={}\n{}\n'
+
+
+def pod(machine, name, text):
+    machine.container(f'{name}.pod', f'[Pod]\n{text}\n', reload=False)
+
+
+def member(machine, name, of, keys='', exec_='sleep 1000', image=BUSYBOX):
+    machine.container(name, MEMBER.format(image, of, exec_, keys), reload=False)
+
+
+def reload(machine):
+    machine.run('systemctl daemon-reload')
+
+
+def inside(machine, name, command, check=True):
+    return machine.run(['keyturnctl', 'exec', name, 'sh', '-c', command], check=check).out
+
+
+def states(machine, *units):
+    return ' '.join(machine.show(unit, 'ActiveState') for unit in units)
+
+
+def namespaces(machine, name):
+    return dict(re.findall(r'(\w+):\[(\d+)\]', inside(machine, name, 'for i in ipc net uts pid mnt cgroup; do '
+                                                                     'readlink /proc/self/ns/$i; done')))
+
+
+def pinned(machine):
+    return [line for line in machine.read('/proc/1/mountinfo').splitlines() if PINS in line]
+
+
+def assert_nothing_left(machine, before):
+    assert not pinned(machine), pinned(machine)
+    assert machine.run(f'ls -A {PINS}', check=False).out == ''
+    assert machine.footprint()['mounts'] == before, 'mounts were left'
+
+
+def test_containers_share_a_network_without_the_host(machine):
+    before = machine.footprint()['mounts']
+    machine.run('mkdir -p /srv/pods; echo kept >/srv/pods/file')
+    pod(machine, 'shop', 'Network=none\nHostName=shop.example\nVolume=/srv/pods:/shared\nShmSize=1m\n'
+                         'PodmanArgs=--sysctl=kernel.msgmax=4321 --sysctl net.ipv4.ip_default_ttl=63')
+    member(machine, 'server', 'shop.pod', exec_=SERVER)
+    member(machine, 'client', 'shop.pod', 'ContainerName=asker')
+    member(machine, 'later', 'shop.pod', 'StartWithPod=false\nVolume=/etc:/shared:ro')
+    reload(machine)
+    machine.run('systemctl start shop-pod && systemctl start server client')
+    assert states(machine, 'server', 'client', 'later') == 'active active inactive'
+    assert machine.show('shop-pod', 'MainPID') == '0'
+
+    one, two = namespaces(machine, 'server'), namespaces(machine, 'client')
+    assert [kind for kind in one if one[kind] == two[kind]] == ['ipc', 'net', 'uts'], (one, two)
+    machine.wait_for(lambda: inside(machine, 'client', 'nc 127.0.0.1 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
+    assert 'hello' not in machine.run("echo | timeout 1 bash -c 'cat </dev/tcp/127.0.0.1/8000'", check=False).out
+
+    said = inside(machine, 'client', 'hostname; cat /etc/hostname /shared/file; echo $HOSTNAME; ls /etc')
+    assert said.startswith('shop.example\nshop.example\nkept\nshop.example\n') and 'resolv.conf' not in said, said
+    assert inside(machine, 'client', 'cd /proc/sys; cat kernel/msgmax net/ipv4/ip_default_ttl '
+                                     'net/ipv4/ping_group_range') == '4321\n63\n0\t0\n'
+    assert '4321' not in machine.read('/proc/sys/kernel/msgmax')
+    inside(machine, 'client', 'echo from client >/dev/shm/note; touch /dev/mqueue/queue')
+    assert inside(machine, 'server', 'cat /dev/shm/note; ls /dev/mqueue; df -k /dev/shm | tail -1') \
+        .startswith('from client\nqueue\nshm                       1024 ')
+    # Its own mount counts, and it finds what the others have left.
+    machine.run('systemctl start later')
+    assert inside(machine, 'later', 'ls /shared/hostname; cat /dev/shm/note') == '/shared/hostname\nfrom client\n'
+    # Nobody on the host but root comes near what everybody may write to.
+    assert machine.run(f'stat -c %a {PINS} {PINS}/shop-pod').out == '700\n700\n'
+
+    machine.run('systemctl stop shop-pod')
+    assert states(machine, 'server', 'client', 'later', 'shop-pod') == 'failed failed failed inactive'
+    assert_nothing_left(machine, before)
+
+
+def answer(machine, address):
+    """What a client on the host gets there."""
+    return machine.run(f"timeout 2 bash -c 'cat </dev/tcp/{address}'", check=False).out
+
+
+def test_a_port_of_a_pod_on_a_bridge(machine):
+    """A server and its client over localhost, and others by the machine's port; the bridge goes with the last of them."""
+    before = machine.footprint()['mounts']
+    pod(machine, 'front', 'PublishPort=127.0.0.1:8081:8000\nHostName=front')
+    member(machine, 'server', 'front.pod', exec_=SERVER)
+    member(machine, 'client', 'front.pod')
+    member(machine, 'apart', 'front.pod', 'Network=none\nHostName=')
+    reload(machine)
+    machine.run('systemctl start front-pod && systemctl start server client apart', timeout=30)
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
+    machine.wait_for(lambda: inside(machine, 'client', 'nc localhost 8000', check=False) == 'hello\n')
+    machine.wait_for(lambda: inside(machine, 'client', 'nc systemd-server 8000', check=False) == 'hello\n')
+    assert inside(machine, 'client', 'ls /sys/class/net') == 'eth0\nlo\n'
+    assert inside(machine, 'apart', 'hostname; ls /sys/class/net') == 'front\nlo\n'
+    hosts = inside(machine, 'client', 'cat /etc/hosts')
+    address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
+    assert address and not address.group(1).startswith('127.'), hosts
+    # A restart touches no network: it has the same address, and is reached at once.
+    network = namespaces(machine, 'server')['net']
+    machine.run('systemctl restart server client')
+    assert namespaces(machine, 'client')['net'] == network
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8081') == 'hello\n')
+    machine.run('systemctl stop server client apart')
+    machine.wait_for(lambda: states(machine, 'front-pod', 'keyturn-network@front-pod') == 'inactive inactive')
+    assert answer(machine, '127.0.0.1/8081') == ''
+    assert_nothing_left(machine, before)
+
+
+def test_the_pod_goes_with_its_last_container(machine):
+    """Whatever wants it, and however they end. What is restarted finds what it has left."""
+    before = machine.footprint()['mounts']
+    machine.container('duo.pod', '[Pod]\nNetwork=host\n[Install]\nWantedBy=multi-user.target\n', reload=False)
+    member(machine, 'one', 'duo.pod', '[Service]\nRestart=on-failure\nRestartSec=300ms')
+    member(machine, 'two', 'duo.pod')
+    reload(machine)
+    machine.run('systemctl start one')  # and so the pod, and so the other
+    machine.wait_for(lambda: states(machine, 'duo-pod', 'one', 'two') == 'active active active')
+    ipc = namespaces(machine, 'one')['ipc']
+    inside(machine, 'one', 'echo kept >/dev/shm/note')
+    machine.run('systemctl restart two; systemctl stop two; systemctl restart one')
+    assert namespaces(machine, 'one')['ipc'] == ipc and inside(machine, 'one', 'cat /dev/shm/note') == 'kept\n'
+    # The last one fails, and will be started again: until then, nothing goes.
+    machine.run('systemctl kill -s KILL one')
+    machine.wait_for(lambda: int(machine.show('one', 'NRestarts')) == 1 and states(machine, 'one') == 'active')
+    assert namespaces(machine, 'one')['ipc'] == ipc
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: states(machine, 'duo-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+    machine.run('systemctl start duo-pod')
+    machine.wait_for(lambda: states(machine, 'one', 'two') == 'active active')
+    first = namespaces(machine, 'one')['ipc']
+    machine.run('systemctl restart duo-pod')
+    machine.wait_for(lambda: states(machine, 'duo-pod', 'one', 'two') == 'active active active')
+    assert namespaces(machine, 'one')['ipc'] == namespaces(machine, 'two')['ipc'], first
+    machine.run('systemctl stop one two')
+    machine.wait_for(lambda: states(machine, 'duo-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+
+def test_the_pod_stays_if_it_is_to(machine):
+    pod(machine, 'stays', 'Network=none\nExitPolicy=continue')
+    member(machine, 'one', 'stays.pod')
+    machine.write('/etc/systemd/system/stays-pod.service.d/mine.conf',
+                  '[Service]\nExecStartPost=/bin/touch /run/pods-drop-in\n')
+    reload(machine)
+    machine.run('systemctl start stays-pod; systemctl start one; systemctl stop one')
+    assert machine.run('ls /run/pods-drop-in; rm /run/pods-drop-in').out
+    assert states(machine, 'stays-pod') == 'active' and pinned(machine)
+    machine.run('systemctl stop stays-pod')
+    assert not pinned(machine)
+
+
+def test_a_container_does_not_start_without_its_pods_namespaces(machine):
+    """What a person or a broken stop has left of them: a start makes them anew, and none is mistaken for one."""
+    before = machine.footprint()['mounts']
+    pod(machine, 'bad', 'Network=none')
+    member(machine, 'one', 'bad.pod', 'StartWithPod=false')
+    reload(machine)
+    # Left by others, more than once, with files in it.
+    machine.run(f'mkdir -p {PINS}/bad-pod/shm; for i in 1 2; do mount -t tmpfs x {PINS}/bad-pod/shm; done; '
+                f'touch {PINS}/bad-pod/shm/x {PINS}/bad-pod/net; mount --bind /proc/1/ns/net {PINS}/bad-pod/net; '
+                f'mount --bind /proc/1/ns/net {PINS}/bad-pod/net')
+    machine.run('systemctl start one')
+    assert namespaces(machine, 'one')['net'] != machine.run('readlink /proc/1/ns/net').out[5:-2]
+    assert len(pinned(machine)) == 4, pinned(machine)
+    machine.run('systemctl stop one')
+
+    # What was unpinned by hand is no namespace: not the host's instead.
+    for pin in ('net', 'ipc', 'uts', 'shm'):
+        machine.run('systemctl start bad-pod')
+        machine.run(f'umount {PINS}/bad-pod/{pin}')
+        if pin == 'shm':
+            machine.run(f'rmdir {PINS}/bad-pod/{pin}')
+        assert machine.run('systemctl start one', check=False).status != 0, f'it has started without {pin}'
+        machine.run('systemctl stop bad-pod; systemctl reset-failed one')
+    assert_nothing_left(machine, before)
+
+
+def test_killed_at_any_moment_nothing_is_left(machine):
+    before = machine.footprint()['mounts']
+    pod(machine, 'killed', 'Network=none')
+    member(machine, 'one', 'killed.pod')
+    reload(machine)
+    for n in range(12):
+        machine.run('systemctl start --no-block killed-pod', check=False)
+        machine.run(f'sleep 0.0{n % 10}; systemctl kill -s KILL killed-pod one', check=False)
+        if n % 3 == 0:
+            machine.run('systemctl start --no-block one', check=False)
+        machine.run(f'systemctl stop --no-block killed-pod; sleep 0.0{9 - n % 10}; systemctl kill -s KILL killed-pod',
+                    check=False)
+        machine.run('systemctl reset-failed', check=False)
+    # The last stop may have been killed as well. Another one repairs that, or the next start.
+    machine.run('systemctl start killed-pod; systemctl stop killed-pod', timeout=30)
+    machine.wait_for(lambda: states(machine, 'one') in ('inactive', 'failed'))
+    assert_nothing_left(machine, before)
+
+
+def test_a_pod_with_a_user_namespace(machine):
+    """Its other namespaces belong to that one, so that the containers' root may use them; on a bridge, too."""
+    before = machine.footprint()['mounts']
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
+    pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
+    for name in ('apart', 'mapped'):
+        member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
+        member(machine, f'{name}-client', f'{name}.pod')
+    reload(machine)
+    machine.run('systemctl start apart-pod mapped-pod && '
+                'systemctl start apart-server apart-client mapped-server mapped-client', timeout=60)
+    for name in ('apart', 'mapped'):
+        maps = [inside(machine, f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
+                for which in ('server', 'client')]
+        assert maps[0] == maps[1] and ' 0 4294967295' not in maps[0], maps
+        machine.wait_for(lambda name=name: inside(machine, f'{name}-client', f'nc systemd-{name}-server 8000',
+                                                  check=False) == 'hello\n')
+        inside(machine, f'{name}-client', 'echo given >/dev/shm/x; touch /dev/mqueue/q')
+        assert inside(machine, f'{name}-server', 'stat -c "%u %g" /dev/shm /dev/shm/x; cat /dev/shm/x; ls /dev/mqueue; '
+                                                 'hostname') == f'0 0\n0 0\ngiven\nq\nsystemd-{name}\n'
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
+    assert inside(machine, 'apart-server', 'cat /proc/sys/kernel/msgmax') == '4321\n'
+    ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
+    machine.run('systemctl restart apart-pod; systemctl start apart-server', timeout=30)
+    assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
+    machine.run('systemctl stop apart-pod mapped-pod')
+    machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+
+HOSTILE = r'''
+    for i in dd hostname ipcmk mount nsenter umount unshare; do command -v $i >/dev/null || echo "there is no $i"; done
+    try() { "$@" >/dev/null 2>&1 && echo "could: $*"; }
+    try ls /run/keyturn
+    for pin in ipc net uts; do
+        try umount /proc/1/ns/$pin
+        try nsenter --$pin=/proc/1/ns/$pin true
+        try nsenter -t 1 --$pin true
+    done
+    try umount -l /dev/shm
+    try mount -o remount,size=1g /dev/shm
+    try mount -t tmpfs x /mnt
+    try hostname other
+    try sh -c "echo 1 >/proc/sys/kernel/shmmax"
+    try sh -c "echo other >/proc/sys/kernel/hostname"
+    try unshare -i true
+    dd if=/dev/zero of=/dev/shm/full bs=1M count=200 2>/dev/null
+    du -k /dev/shm/full | cut -f1
+    ipcmk -M 4096 >/dev/null; ipcmk -Q >/dev/null; ipcmk -S 2 >/dev/null
+    touch /dev/mqueue/left
+    ln -s /etc /dev/shm/link; mkdir -p /dev/shm/deep/deeper
+'''
+
+
+def test_a_hostile_member(machine):
+    """It fills, leaves and attacks what is shared; its neighbours live on, and nothing of it outlives the pod."""
+    before = machine.footprint()['mounts']
+    pod(machine, 'prey', 'Network=none\nShmSize=4m')
+    member(machine, 'wolf', 'prey.pod', image='localhost/test/debian')
+    member(machine, 'sheep', 'prey.pod', image='localhost/test/debian')
+    reload(machine)
+    machine.run('systemctl start prey-pod; systemctl start wolf sheep')
+    said = inside(machine, 'wolf', HOSTILE)
+    assert said == '4096\n', said
+    assert inside(machine, 'sheep', 'hostname; stat -c %F /dev/shm/link; ipcs | grep -c ^0x; ls /dev/mqueue') == \
+        'systemd-prey\nsymbolic link\n3\nleft\n'
+    # As the payload ends, its processes are gone, and what it has left is in the pod alone.
+    machine.run('systemctl restart wolf')
+    assert machine.run('ipcs | grep -c ^0x; ls /dev/mqueue', check=False).out == '0\n'
+    machine.run('systemctl restart prey-pod; systemctl start wolf sheep')
+    assert inside(machine, 'sheep', 'ls -A /dev/shm /dev/mqueue; ipcs | grep -c ^0x', check=False) == \
+        '/dev/mqueue:\n\n/dev/shm:\n0\n'
+    machine.run('systemctl stop prey-pod')
+    assert machine.run('ls /etc/hostname').out
+    assert_nothing_left(machine, before)
+
+
+def test_as_under_podman(machine):
+    """What the payload sees in a pod of Podman's, by Quadlet's names. Debian 12's Podman starts nothing on these machines."""
+    look = ('hostname; cat /etc/hostname; echo $HOSTNAME; cat /volume; ls /etc/resolv.conf 2>&1; '
+            'grep -o "/dev/shm .*" /proc/self/mounts; grep -o "/dev/mqueue .*" /proc/self/mounts; '
+            'cat /proc/sys/kernel/shmmax; ls /sys/class/net')
+    machine.run('echo volume >/srv/volume')
+    pod(machine, 'same', 'Network=none\nVolume=/srv/volume:/volume\nShmSize=10m')
+    member(machine, 'one', 'same.pod')
+    reload(machine)
+    machine.run('systemctl start same-pod; systemctl start one')
+    ours = inside(machine, 'one', look)
+    machine.run('systemctl stop same-pod')
+    assert 'systemd-same' in ours and 'size=10240k' in ours, ours
+    if machine.suite == 'bookworm':
+        return
+    podmans = machine.run(f'''
+        podman pod create --infra-image {BUSYBOX} --infra-command 'sleep 1000' --network none --name systemd-same \\
+            --shm-size 10m -v /srv/volume:/volume >/dev/null
+        podman run --rm --pod systemd-same {BUSYBOX} sh -c '{look}'
+        podman pod rm -t 0 -f systemd-same >/dev/null 2>&1''').out
+    assert ours == podmans, (ours, podmans)

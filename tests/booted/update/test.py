@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""keyturnctl update: new images for containers with AutoUpdate=, and the way back."""
+
+import json
+
+import registry
+
+BAD = {
+    'cannot-be-executed': ['/no/such/program'],
+    'ends-soon': ['sh', '-c', 'sleep 0.3; exit 1'],
+}
+
+
+def prepare(machine, *names, keys='', policy='registry', more=''):
+    """Containers that run the first image of the registry."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'])
+    machine.run(f'rm -rf /var/lib/keyturn/images; skopeo delete containers-storage:{registry.NAME}/app:1', check=False)
+    for name in names or ('one',):
+        machine.container(name, f'[Container]\nImage={registry.NAME}/app:1\nStopSignal=SIGKILL\nAutoUpdate={policy}\n'
+                                f'Pull=missing\n{keys}\n{more}', reload=False)
+    machine.reload()
+    machine.run(f'systemctl start {" ".join(names) or "one"}')
+
+
+def update(machine, *words, status=0, watch=1):
+    """What is said of each container: its name -> its line."""
+    done = machine.run(['keyturnctl', 'update', '--json', f'--watch={watch}', *words], check=False)
+    assert done.status == status, done
+    return {line['unit'].removesuffix('.service'): line for line in json.loads(done.out)}
+
+
+def runs(machine, name='one'):
+    """Which image it is, by a variable of the image."""
+    environment = machine.run(f"tr '\\0' '\\n' </proc/{machine.show(name, 'MainPID')}/environ").out
+    return next(line[3:] for line in environment.splitlines() if line.startswith('IS='))
+
+
+def test_a_new_image_is_pulled_and_started(machine):
+    prepare(machine)
+    assert update(machine)['one']['updated'] == 'false'
+    pid = machine.show('one', 'MainPID')
+    registry.push(machine, 'app:1', env=['IS=second'])
+    assert update(machine, '--dry-run')['one']['updated'] == 'pending'
+    assert machine.show('one', 'MainPID') == pid
+    line = update(machine)['one']
+    assert (line['updated'], line['policy'], line['image']) == ('true', 'registry', f'{registry.NAME}/app:1'), line
+    assert runs(machine) == 'second'
+    pid = machine.show('one', 'MainPID')
+    assert update(machine)['one']['updated'] == 'false'
+    assert machine.show('one', 'MainPID') == pid
+    # One that does not run is left alone.
+    machine.run('systemctl stop one')
+    assert 'does not run' in update(machine)['one']['problem']
+
+
+def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
+    prepare(machine)
+    before = registry.images(machine)
+    for turn in range(1):
+        for bad, cmd in BAD.items():
+            registry.push(machine, 'app:1', cmd, env=[f'IS={bad}-{turn}'], size=100000)
+            line = update(machine, status=1)['one']
+            assert line['updated'] == 'rolled back', line
+            assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', 'first')
+            assert registry.images(machine) == before
+    assert len(machine.run('ls /var/lib/keyturn/images').out.split()) == 2  # the name's and the command's own
+    # The same image is not tried again by itself, be it by Pull=, or over a reboot; by its name it is.
+    pid = machine.show('one', 'MainPID')
+    line = update(machine)['one']
+    assert line['updated'] == 'false' and 'rolled back' in line['problem'], line
+    assert machine.show('one', 'MainPID') == pid
+    machine.container('one', machine.read('/etc/containers/systemd/one.container').replace('Pull=missing', 'Pull=always'))
+    machine.run('systemctl restart one')
+    assert runs(machine) == 'first' and 'not pulled again' in machine.journal('keyturn-pull-one.service')
+    assert update(machine, 'one', status=1)['one']['updated'] == 'rolled back'
+    # And one that works comes.
+    registry.push(machine, 'app:1', env=['IS=third'])
+    assert update(machine)['one']['updated'] == 'true'
+    assert runs(machine) == 'third'
+
+
+def test_a_restart_limit_does_not_keep_the_old_one_from_starting(machine):
+    prepare(machine, more='[Service]\nRestart=always\nRestartSec=50ms\n[Unit]\nStartLimitBurst=2\nStartLimitIntervalSec=1h\n')
+    registry.push(machine, 'app:1', BAD['ends-soon'], env=['IS=bad'])
+    assert update(machine, status=1)['one']['updated'] == 'rolled back'
+    assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', 'first')
+
+
+def test_containers_of_one_image_are_updated_together(machine):
+    prepare(machine, 'a', 'b')
+    # Only one of them cannot live with the new image.
+    machine.container('b', machine.read('/etc/containers/systemd/b.container').replace(
+        '[Container]\n', '[Container]\nEnvironment=B=1\n'))
+    machine.run('systemctl restart b')
+    registry.push(machine, 'app:1', ['sh', '-c', 'test -z $B && exec sleep 1000'], env=['IS=second'])
+    lines = update(machine, status=1)
+    assert {line['updated'] for line in lines.values()} == {'rolled back'}, lines
+    assert (runs(machine, 'a'), runs(machine, 'b')) == ('first', 'first')
+    registry.push(machine, 'app:1', env=['IS=third'])
+    assert {line['updated'] for line in update(machine).values()} == {'true'}
+    assert (runs(machine, 'a'), runs(machine, 'b')) == ('third', 'third')
+
+
+def test_health_decides(machine):
+    """The payload runs on, and its health check says that it does not work."""
+    prepare(machine, 'one', 'two', keys='HealthCmd=test $$IS != sick\nHealthInterval=300ms\nHealthRetries=2')
+    registry.push(machine, 'app:1', env=['IS=sick'])
+    line = update(machine, status=1)['one']
+    assert line['updated'] == 'rolled back' and 'not healthy' in line['problem'], line
+    assert runs(machine) == 'first'
+    registry.push(machine, 'app:1', env=['IS=well'])
+    assert update(machine)['one']['updated'] == 'true'
+    assert (runs(machine), runs(machine, 'two')) == ('well', 'well')
+
+
+def test_an_interrupted_update_is_ended_by_the_next_one(machine):
+    """It is killed when the new image has the name, and nobody knows yet whether that works."""
+    for env, cmd, updated, status, image in (('bad', ['sh', '-c', 'sleep 3; exit 1'], 'rolled back', 1, 'first'),
+                                             ('good', ['sleep', '1000'], 'true', 0, 'good')):
+        prepare(machine)
+        registry.push(machine, 'app:1', cmd, env=[f'IS={env}'])
+        first = machine.show('one', 'MainPID')
+        # It waits for READY=1 of the start job, or watches: in both cases the new image is in its place.
+        machine.run('systemd-run -q --collect --unit=killed keyturnctl update --watch=60')
+        machine.wait_for(lambda: machine.show('one', 'MainPID') not in ('0', first))
+        machine.run('systemctl kill -s KILL killed', check=False)
+        if env == 'bad':
+            machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'failed')
+        assert update(machine, status=status, watch=5)['one']['updated'] == updated
+        assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', image)
+
+
+def test_a_local_image(machine):
+    prepare(machine, policy='local')
+    registry.push(machine, 'app:1', env=['IS=second'])
+    assert update(machine)['one']['updated'] == 'false', 'the registry was asked'
+    machine.run(f'skopeo copy -q docker://{registry.NAME}/app:1 containers-storage:{registry.NAME}/app:1')
+    assert update(machine)['one']['updated'] == 'true'
+    assert runs(machine) == 'second'
+    registry.push(machine, 'app:1', BAD['ends-soon'], env=['IS=bad'])
+    machine.run(f'skopeo copy -q docker://{registry.NAME}/app:1 containers-storage:{registry.NAME}/app:1')
+    assert update(machine, status=1)['one']['updated'] == 'rolled back'
+    assert runs(machine) == 'second'
+
+
+def test_a_registry_that_goes_away_changes_nothing(machine):
+    prepare(machine)
+    before, pid = registry.images(machine), machine.show('one', 'MainPID')
+    registry.push(machine, 'app:1', env=['IS=second'], size=3000000)
+    # The manifest comes, and a layer stops in its middle; then nothing comes at all.
+    machine.run(f'for f in $(find {registry.DATA} -name data -size +2M); do cp $f $f.whole; truncate -s 1M $f; done')
+    for trouble in ('true', 'systemctl stop test-registry'):
+        machine.run(trouble, check=False)
+        line = update(machine, status=1)['one']
+        assert line['updated'] == 'failed' and line['problem'], line
+        assert machine.show('one', 'MainPID') == pid and registry.images(machine) == before
+    machine.run(f'for f in $(find {registry.DATA} -name data.whole); do mv $f ${{f%.whole}}; done')
+    registry.restart(machine)
+    assert update(machine)['one']['updated'] == 'true'
+
+
+def test_a_full_disk_changes_nothing(machine):
+    small = '/srv/small'
+    conf = '[storage]\ndriver = "overlay"\ngraphroot = "{}"\nrunroot = "{}"\n'
+    machine.run(f'mkdir -p {small} && mount -t tmpfs -o size=24M small {small}')
+    try:
+        machine.write('/etc/containers/storage.conf', conf.format(small, '/run/containers/small'))
+        prepare(machine)
+        before, pid = registry.images(machine), machine.show('one', 'MainPID')
+        used = int(machine.run(f'du -s {small} | cut -f1').out)
+        registry.push(machine, 'app:1', env=['IS=second'], size=30000000)
+        line = update(machine, status=1)['one']
+        assert line['updated'] == 'failed' and 'no space left' in line['problem'], line
+        assert machine.show('one', 'MainPID') == pid and registry.images(machine) == before
+        assert abs(int(machine.run(f'du -s {small} | cut -f1').out) - used) < 500
+        machine.run('systemctl restart one')
+        assert runs(machine) == 'first'
+        registry.push(machine, 'app:1', env=['IS=third'])
+        assert update(machine)['one']['updated'] == 'true'
+    finally:
+        machine.run(f'systemctl stop one; umount -l {small}', check=False)
+
+
+def test_the_timer_is_off_until_somebody_wants_it(machine):
+    assert machine.show('keyturn-update.timer', 'ActiveState', 'UnitFileState') == \
+        {'ActiveState': 'inactive', 'UnitFileState': 'disabled'}
+    prepare(machine)
+    machine.run('systemctl start keyturn-update.service')
+    said = machine.journal('keyturn-update.service')
+    assert f'one.service  systemd-one  {registry.NAME}/app:1  registry  false' in said, said
