@@ -125,3 +125,18 @@ bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler h
                 return false;
         return read_from_environment(&reading, last, &is_set, error);
 }
+
+bool conf_file_mentions(const char *text, size_t length, const char *word) {
+        const char *end = text + length;
+
+        for (const char *at = text; (at = memmem(at, (size_t) (end - at), word, strlen(word))); at++) {
+                const char *line = at;
+
+                while (line > text && line[-1] != '\n')
+                        line--;
+                line += strspn(line, " \t");
+                if (*line != '#')
+                        return true;
+        }
+        return false;
+}

@@ -24,13 +24,12 @@ static bool take(const TomlValue *value, const char *path, Search *search, GErro
         return true;
 }
 
-/* Most of these files are long, and say nothing but defaults behind "#". */
 static bool read_file(const char *path, const char *text, size_t length, void *data, GError **error) {
         Search *search = data;
         g_autoptr(TomlValue) top = NULL;
         const TomlValue *value;
 
-        if (!g_strstr_len(text, (gssize) length, search->key))
+        if (!conf_file_mentions(text, length, search->key))
                 return true;
         top = toml_parse(text, length, path, error);
         if (!top)

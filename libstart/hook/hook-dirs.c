@@ -7,11 +7,6 @@
 #include "libstart/config/toml.h"
 #include "libstart/hook/hook-dirs.h"
 
-/* Most containers.conf files are long, and say nothing but defaults behind "#". */
-static bool mentions(const char *text, size_t length, const char *word) {
-        return g_strstr_len(text, (gssize) length, word);
-}
-
 static bool read_list(const TomlValue *list, const char *path, GPtrArray *ret, GError **error) {
         g_ptr_array_set_size(ret, 0);
         for (guint i = 0; list->type == TOML_ARRAY && i < list->array->len; i++) {
@@ -28,7 +23,7 @@ static bool read_conf(const char *path, const char *text, size_t length, void *d
         g_autoptr(TomlValue) top = NULL;
         const TomlValue *list;
 
-        if (!mentions(text, length, "hooks_dir"))
+        if (!conf_file_mentions(text, length, "hooks_dir"))
                 return true;
         top = toml_parse(text, length, path, error);
         if (!top)

@@ -62,7 +62,8 @@ START_TEST(test_configured) {
         put("/etc/containers/containers.conf", "[engine]\n#hooks_dir = [\"/own\"]\n");
         commented = list(NULL);
         ck_assert_str_eq(commented, USR "a.json");
-        put("/etc/containers/containers.conf.d/x.conf", "[engine]\nhooks_dir = [\"/none\", \"/own\"]\n");
+        put("/etc/containers/containers.conf.d/x.conf",
+            "[engine]\n \t# hooks_dir\n hooks_dir = [\"/none\", \"/own\"]\n");
         text = list(NULL);
         ck_assert_str_eq(text, "/own/b.json");
 }
