@@ -80,13 +80,23 @@ static bool make_group(const Probe *probe, GError **error) {
         return true;
 }
 
+/* Not /dev/null: libcrun gives the standard streams to the container's user, and the host's /dev/null would be his. */
+static int open_nothing(void) {
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return -1;
+        close(ends[1]);
+        return ends[0];
+}
+
 /* The process that runs libcrun. It has nothing of ours; what it says is part of the output. */
 static void run_inside(const Probe *probe, EnterProcess *process, int output) G_GNUC_NORETURN;
 static void run_inside(const Probe *probe, EnterProcess *process, int output) {
-        int null = open("/dev/null", O_RDONLY | O_CLOEXEC), status = EXIT_KEYTURN;
+        int nothing = open_nothing(), status = EXIT_KEYTURN;
         g_autoptr(GError) error = NULL;
 
-        if (setsid() >= 0 && null >= 0 && dup2(null, STDIN_FILENO) == 0 && dup2(output, STDOUT_FILENO) > 0 &&
+        if (setsid() >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) == 0 && dup2(output, STDOUT_FILENO) > 0 &&
             dup2(output, STDERR_FILENO) > 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
             enter_prepare(probe->entry, process, &error))
                 status = enter_run(probe->entry, process, NULL, &error);

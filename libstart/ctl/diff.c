@@ -226,17 +226,21 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
         char **layers = is_directory ? only : facts->image ? facts->image->layers : NULL;
         OverlayPlace place;
 
-        if (is_directory && !rootfs)
+        int fd = -1;
+
+        if (is_directory && !rootfs) {
                 error_set(error, KT_ERROR_FAILED, "%s writes to '%s' itself: there is no layer to compare with",
                           container->unit, container->args->image);
-        else if (!layers)
+                return -1;
+        }
+        if (!layers) {
                 error_set(error, KT_ERROR_NOT_FOUND, "The image %s, which %s runs, is in no store any more",
                           facts->image_id ?: "", container->unit);
-        if (*error)
                 return -1;
+        }
         if (layers[1])
                 return overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &place, error);
-        int fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open '%s'", layers[0]);
         return fd;
@@ -280,14 +284,17 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
 
 int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error) {
         static const char *const columns[] = { "CHANGE", "TYPE", "%SIZE", "PATH", NULL };
-        const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
+        const ContainerUnit *container = NULL;
         g_autoptr(Table) table = table_new(columns);
         Diff diff = { .root = -1, .image = -1, .is_complete = true, .table = table };
         bool ok;
 
-        if (!words[0] || (container && words[1]))
+        if (!words[0] || words[1]) {
                 error_set(error, KT_ERROR_USAGE, "'diff' takes one container");
-        if (*error)
+                return -1;
+        }
+        container = container_units_get(all, words[0], error);
+        if (!container)
                 return -1;
         ok = payload_check_running(container, error) && open_both(container, &diff, error);
         if (ok)

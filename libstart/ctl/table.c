@@ -43,7 +43,9 @@ static const char kinds[] = "#%~@";
 static char kind(const Table *table, guint column) {
         char first = table->columns[column][0];
 
-        return strchr(kinds, first) ? first : '\0';
+        if (!strchr(kinds, first))
+                first = '\0';
+        return first;
 }
 
 static const char *heading(const Table *table, guint column) {

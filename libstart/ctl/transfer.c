@@ -105,18 +105,20 @@ static GPtrArray *read_names(Transfer *transfer, int directory, GError **error) 
         int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
         const struct dirent *entry;
-        bool ok = entries || fail(transfer, error);
+        bool ok = true;
 
-        if (!entries)
+        if (!entries) {
+                (void) fail(transfer, error);
                 fd_closep(&fd);
+                return NULL;
+        }
         while (ok && (entry = readdir(entries)))
                 if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, "..")) {
                         g_ptr_array_add(names, g_strdup(entry->d_name));
                         ok = (guint64) names->len * ENTRY_SIZE <= transfer->limit ||
                              take(transfer, G_MAXUINT64, error);
                 }
-        if (entries)
-                closedir(entries);
+        closedir(entries);
         return ok ? g_steal_pointer(&names) : NULL;
 }
 

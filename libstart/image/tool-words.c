@@ -35,22 +35,22 @@ static char *find_only(const Reference *reference, char **repositories, bool has
         return NULL;
 }
 
-char *pull_find_name(const char *text, const ShortNames *names, GError **error) {
-        g_autoptr(Reference)
-                reference = reference_parse(g_str_has_prefix(text, REGISTRY) ? text + strlen(REGISTRY) : text, error);
+char *pull_find_name(const char *reference, const ShortNames *names, GError **error) {
+        const char *text = g_str_has_prefix(reference, REGISTRY) ? reference + strlen(REGISTRY) : reference;
+        g_autoptr(Reference) parsed = reference_parse(text, error);
         g_auto(GStrv) repositories = NULL;
         const char *alias;
 
-        if (!reference)
+        if (!parsed)
                 return NULL;
-        if (!reference->repository) {
+        if (!parsed->repository) {
                 error_set(error, KT_ERROR_USAGE, "'%s' is an id, which no registry knows; write the image's name",
-                          text);
+                          reference);
                 return NULL;
         }
-        alias = reference->is_short ? g_hash_table_lookup(names->aliases, reference->repository) : NULL;
-        repositories = reference_repositories(reference, alias, names->registries);
-        return find_only(reference, repositories, alias, error);
+        alias = parsed->is_short ? g_hash_table_lookup(names->aliases, parsed->repository) : NULL;
+        repositories = reference_repositories(parsed, alias, names->registries);
+        return find_only(parsed, repositories, alias, error);
 }
 
 bool pull_needs_podman(const PullRequest *request) {

@@ -9,7 +9,7 @@ bool namespace_option_parse(const char *value, const char **ret_path, GError **e
         *ret_path = g_str_has_prefix(value, "ns:") ? value + strlen("ns:") : NULL;
         if (*ret_path)
                 return path_value_check(*ret_path, error);
-        return value[0] == '\0' || g_str_equal(value, "private") || g_str_equal(value, "shareable") ||
+        return g_str_equal(value, "") || g_str_equal(value, "private") || g_str_equal(value, "shareable") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s': containers have a namespace of their own (private), or share that of their pod "
                          "(Pod=NAME.pod)",

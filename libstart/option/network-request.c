@@ -135,7 +135,7 @@ bool network_request_parse(const char *value, GPtrArray *requests, GError **erro
                         return false;
                 request = append(requests, is_default ? NULL : *name);
         }
-        return !colon || !colon[1] || read_options(request, colon + 1, error);
+        return !request || !colon || !colon[1] || read_options(request, colon + 1, error);
 }
 
 char *network_request_format(const NetworkRequest *request) {

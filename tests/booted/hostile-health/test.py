@@ -58,6 +58,7 @@ def test_a_check_is_what_the_payload_is(machine):
         machine.wait_for(lambda name=name: 'PATH=' in machine.run(f'cat /run/test-{name}/payload', check=False).out)
         _, found = check(machine, name)
         assert found['Status'] == 'healthy', found
+        assert machine.run('stat -c %u:%g:%a /dev/null').out == '0:0:666\n', 'the host has lost its /dev/null'
         payload, checked = (machine.read(f'/run/test-{name}/{what}') for what in ('payload', 'check'))
         assert payload.count('\n') > 40 and checked == payload, (more, checked, payload)
 

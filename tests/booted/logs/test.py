@@ -172,7 +172,8 @@ def test_fields_for_log_shippers(machine):
     lines = machine.wait_for(lambda: [json.loads(line) for line in machine.journal('shipped', output='json').splitlines()
                                       if '"words"' in line])
     started = [json.loads(line) for line in machine.journal('shipped', output='json').splitlines() if 'Started' in line]
-    for entry in lines + started:
+    # systemd 252 does not give them to its own.
+    for entry in lines + (started if machine.systemd_version > 252 else []):
         assert entry['CONTAINER_NAME'] == entry['CONTAINER_ID'] == entry['CONTAINER_ID_FULL'] == 'systemd-shipped', entry
         assert entry['IMAGE_NAME'] == BUSYBOX, entry
 
