@@ -6,7 +6,7 @@
 #include "libstart/option/namespace-option.h"
 
 bool namespace_option_parse(const char *value, const char **ret_path, GError **error) {
-        *ret_path = g_str_has_prefix(value, "ns:") ? value + strlen("ns:") : NULL;
+        *ret_path = strncmp(value, "ns:", strlen("ns:")) == 0 ? value + strlen("ns:") : NULL;
         if (*ret_path)
                 return path_value_check(*ret_path, error);
         return g_str_equal(value, "") || g_str_equal(value, "private") || g_str_equal(value, "shareable") ||
