@@ -39,6 +39,42 @@ static void warn_of_image(Container *container) {
         }
 }
 
+/* What systemd lays upon a process of the service, and not upon those beside it in the control group. A check is to have it as
+ * the payload has. None of these needs mounts. */
+static bool is_of_process(const char *key) {
+        static const char *const keys[] = {
+                "CPUAffinity",           "LockPersonality",         "MemoryDenyWriteExecute",
+                "NoNewPrivileges",       "RestrictAddressFamilies", "RestrictNamespaces",
+                "RestrictRealtime",      "RestrictSUIDSGID",        "SystemCallArchitectures",
+                "SystemCallErrorNumber", "SystemCallFilter",        NULL
+        };
+
+        return g_str_has_prefix(key, "Limit") || g_strv_contains(keys, key);
+}
+
+/* From *i on, which becomes its number. */
+static const UnitLine *find_restriction(const UnitSection *section, guint *i) {
+        for (; section && *i < section->lines->len; (*i)++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, *i);
+
+                if (line->key && is_of_process(line->key))
+                        return line;
+        }
+        return NULL;
+}
+
+/* A drop-in can be for one service, and not for the instances of a template. */
+static void check_template(Container *container) {
+        guint first = 0;
+        const UnitLine *line = find_restriction(unit_file_section(container->source->unit, "Service"), &first);
+
+        if (line && has_check(container->args) && g_str_has_suffix(container->service->name, "@.service"))
+                container_problem(
+                        container, line,
+                        "a health check would not have it, as the file is a template: write HealthCmd=none, or a "
+                        "file for each container");
+}
+
 void health_finish(Container *container) {
         const LaunchArgs *args = container->args;
         bool is_off = args->no_healthcheck == FLAG_TRUE ||
@@ -47,6 +83,7 @@ void health_finish(Container *container) {
         check_interval(container, args->health_interval, "HealthInterval");
         check_interval(container, args->health_startup_interval, "HealthStartupInterval");
         warn_of_image(container);
+        check_template(container);
         if (is_off && args->health_startup_cmd)
                 container_problem(container, container_line(container, "Container", "HealthStartupCmd"),
                                   "there is no regular check that it would be followed by: set HealthCmd=");
@@ -91,8 +128,26 @@ static void put_timer(const Container *container, Writer *writer, const char *pr
         writer_put_file(writer, container->source->path, name, READERS_ALL, text);
 }
 
+static void put_restrictions(const Container *container, Writer *writer) {
+        const UnitSection *section = container->service->user_service;
+        g_autofree char *unit = g_strndup(container->service->name,
+                                          strlen(container->service->name) - strlen(".service"));
+        g_autofree char *name = g_strconcat("keyturn-health@", unit, ".service.d/50-keyturn-generator.conf", NULL);
+        g_autoptr(GString) text = g_string_new("[Service]\n");
+        const UnitLine *line;
+        gsize empty = text->len;
+
+        for (guint i = 0; (line = find_restriction(section, &i)); i++)
+                g_string_append_printf(text, "%s\n", line->text);
+        if (text->len > empty && !g_str_has_suffix(unit, "@"))
+                writer_put_file(writer, container->source->path, name, container->source->unit->readers, text);
+}
+
 void health_put_timers(const Container *container, Writer *writer) {
         const LaunchArgs *args = container->args;
+
+        if (args->no_healthcheck != FLAG_TRUE)
+                put_restrictions(container, writer);
 
         if (has_check(args))
                 put_timer(container, writer, "keyturn-health-", args->health_interval);

@@ -204,6 +204,18 @@ static char *make_id(const GString *command, const GString *environment) {
         return g_strndup(digest, 16);
 }
 
+static bool may_change_network(const Container *container) {
+        const LaunchArgs *args = container->args;
+
+        for (guint i = 0; i < args->cap_add->len; i++) {
+                g_autofree char *name = g_ascii_strup(args->cap_add->pdata[i], -1);
+
+                if (strstr(name, "NET_ADMIN") || strstr(name, "ALL"))
+                        return true;
+        }
+        return args->privileged == FLAG_TRUE;
+}
+
 static void add_unit(const Container *container, const OwnName *own, GString *text) {
         g_autofree char *source = source_path_escape(container->source->path, "%");
 
@@ -213,9 +225,13 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
-        /* Firewalls begin with flushing all rules. They come too late for what is to be there before basic.target. */
-        if (!container->is_early)
-                g_string_append(text, "After=network-pre.target nftables.service firewalld.service\n");
+        /* Firewalls begin with flushing all rules. firewalld comes too late for what is to be there before basic.target. */
+        g_string_append(text, container->is_early ? "After=nftables.service\n" :
+                                                    "After=network-pre.target nftables.service firewalld.service\n");
+        /* A pod's is made anew with its pod, whose containers do not look whether it has changed. So is one whose payload may
+         * change it: what that leaves must not meet its next start. */
+        if (g_str_has_suffix(container->source->name, ".pod") || may_change_network(container))
+                g_string_append_printf(text, "PartOf=%s.service\n", own->full);
 }
 
 static GString *make_text(Container *container, const OwnName *own) {
@@ -261,11 +277,13 @@ void network_unit_finish(Container *container) {
         (void) key_set_option(container, "network", network, NULL);
 }
 
-/* Who is refused must say why, whatever becomes of the network; but one that still runs needs it. */
+/* Not Requires=: a start that fails because of that is none that Restart= tries again. libstart says that the network is not
+ * there, and so a refused file says why, whatever becomes of its network. */
 void network_unit_depend(Container *container) {
         if (!container->network_unit)
                 return;
-        service_unit(container->service, container->is_refused ? "Wants" : "Requires", container->network_unit);
+        service_unit(container->service, "Wants", container->network_unit);
+        service_unit(container->service, "PartOf", container->network_unit);
         service_unit(container->service, "After", container->network_unit);
 }
 

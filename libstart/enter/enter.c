@@ -75,6 +75,17 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
                 *forked_status = exit_status(errnum);
 }
 
+/* NoNewPrivileges= in [Service] is not in what libstart left. */
+static void keep_restrictions(const Entry *entry, EnterProcess *process) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/status", (int) entry->payload);
+        g_autofree char *status = NULL;
+
+        if (g_file_get_contents(path, &status, NULL, NULL) && strstr(status, "\nNoNewPrivs:\t0"))
+                return;
+        process->no_new_privileges = true;
+        process->no_new_privileges_present = true;
+}
+
 int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
@@ -86,6 +97,7 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
         };
         int r;
 
+        keep_restrictions(entry, process);
         forked_status = mmap(NULL, sizeof *forked_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (forked_status == MAP_FAILED) {
                 error_set_errno(error, errno, "Cannot map memory");

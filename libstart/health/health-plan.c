@@ -112,7 +112,8 @@ static void take_image(HealthPlan *plan, const ImageHealth *image) {
                 plan->regular.command = g_strdupv(g_str_equal(test[0], "CMD") ? test + 1 : test);
         if (plan->regular.command && !plan->regular.command[0])
                 g_clear_pointer(&plan->regular.command, g_strfreev);
-        plan->regular.interval = image->interval ?: HEALTH_SPAN_DEFAULT;
+        /* Each check costs the machine something that the container's limits do not count. */
+        plan->regular.interval = MAX(image->interval ?: HEALTH_SPAN_DEFAULT, G_USEC_PER_SEC);
         plan->regular.timeout = image->timeout ?: HEALTH_SPAN_DEFAULT;
         plan->regular.retries = image->retries;
         plan->start_period = image->start_period;

@@ -17,8 +17,9 @@ int image_lock(const char *name, GError **error) {
         g_autofree char *path = g_build_filename(PATH_IMAGES, hash, NULL);
         _cleanup_close_ int fd = -1;
 
-        if (g_mkdir_with_parents(PATH_IMAGES, 0755) < 0 || /* it may be world-readable: there are digests in it */
-            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) < 0 || flock(fd, LOCK_EX) < 0) {
+        /* Who may open the file may lock it. */
+        if (g_mkdir_with_parents(PATH_IMAGES, 0700) < 0 ||
+            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || flock(fd, LOCK_EX) < 0) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }

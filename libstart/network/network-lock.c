@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
@@ -17,14 +18,29 @@ static bool is_ours(int fd) {
         return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0;
 }
 
+static int open_lock(void) {
+        _cleanup_close_ int fd = open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+
+        if (fd < 0)
+                return -1;
+        if (!is_ours(fd)) {
+                errno = EPERM;
+                return -1;
+        }
+        return fd_steal(&fd);
+}
+
 int network_lock(GError **error) {
         struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
         _cleanup_close_ int fd = -1;
 
         (void) mkdir("/run/lock", 0755);
-        fd = open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-        if (fd < 0 || !is_ours(fd)) {
-                error_set_errno(error, fd < 0 ? errno : EPERM, "Cannot use '%s': remove it", LOCK);
+        fd = open_lock();
+        /* Or else whoever is the first to make it keeps all bridges from being made. */
+        if (fd < 0 && (unlink(LOCK) == 0 || rmdir(LOCK) == 0))
+                fd = open_lock();
+        if (fd < 0) {
+                error_set_errno(error, errno, "Cannot use '%s': remove it", LOCK);
                 return -1;
         }
         while (fcntl(fd, F_OFD_SETLKW, &whole) < 0)

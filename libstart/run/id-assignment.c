@@ -242,7 +242,7 @@ static void used_clear(Used *used) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Used, used_clear)
 
-static bool add_others(const char *name, const char *unit, bool is_needed, Used *used, GError **error) {
+static bool add_others(const char *unit, bool is_needed, Used *used, GError **error) {
         g_autoptr(GDir) dir = g_dir_open(PATH_IDS, 0, error);
         const char *other;
 
@@ -250,9 +250,9 @@ static bool add_others(const char *name, const char *unit, bool is_needed, Used 
                 g_autofree char *path = g_build_filename(PATH_IDS, other, NULL);
                 g_auto(Record) record = { 0 };
 
-                if (g_str_equal(other, name) || strchr(other, '.') == other || !read_record(other, &record))
+                if (g_str_equal(other, unit) || strchr(other, '.') == other || !read_record(other, &record))
                         continue;
-                /* What is our own service's is of a name it had, or of a file that was being written when we were killed. */
+                /* What is our own service's is of a file that was being written when we were killed. */
                 if ((g_str_equal(record.unit, unit) || (is_needed && is_left_over(other, &record))) &&
                     unlink(path) == 0)
                         continue;
@@ -280,7 +280,7 @@ static bool find_used(const IdAssignment *wanted, bool is_needed, Used *used, GE
         add_own(wanted->request->uids, used->uids);
         add_own(wanted->request->gids, used->gids);
         return conf && used_ids_read(conf, used->uids, used->gids, error) &&
-               add_others(wanted->name, wanted->unit, is_needed, used, error);
+               add_others(wanted->unit, is_needed, used, error);
 }
 
 /* The old ones, if they are still free, and enough: files on volumes have them. */
@@ -318,7 +318,7 @@ static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
                                  " and " PATH_SUBGID
                                  ": give it more there, or less to this container (UserNS=auto:size=)",
                                  record->size);
-        return write_record(wanted->name, record, error);
+        return write_record(wanted->unit, record, error);
 }
 
 static int lock_all(GError **error) {
@@ -378,7 +378,7 @@ bool id_assignment_find(const IdAssignment *wanted, GArray **ret_uids, GArray **
         g_auto(Record) record = { 0 };
         const UsernsRequest *request = wanted->request;
 
-        if (!(read_record(wanted->name, &record) && fits(&record, wanted, key)) &&
+        if (!(read_record(wanted->unit, &record) && fits(&record, wanted, key)) &&
             !find_anew(wanted, &record, key, error))
                 return false;
         *ret_uids = make_map(&record.uids, request->uids, record.size, ID_UID, error);

@@ -10,7 +10,8 @@
  * /etc/subgid, as podman's, but from the upper end, where podman begins with the lower one; what podman has given out is
  * left to it.
  *
- * A container keeps its ids: they are in a file of its name in /var/lib/keyturn/ids, which is all that a start reads.
+ * A container keeps its ids: they are in a file of its service's name in /var/lib/keyturn/ids, which is all that a start
+ * reads. (Two services may have containers of one name.)
  * They are found anew where there is no such file, or it was made for another request, another image, or other lines of
  * /etc/subuid; the old ones are kept if they still do. That takes some milliseconds, once.
  *

@@ -7,6 +7,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/option/names.h"
 #include "libstart/run/shared-hostname.h"
 
 /* The kernel tells the name only to who is in the namespace, so this process goes there and comes back. */
@@ -25,5 +26,6 @@ char *shared_hostname_read(const char *path, GError **error) {
                 error_set_errno(error, errno, "Cannot read the host name of the namespace '%s'", path);
                 return NULL;
         }
-        return g_strdup(name);
+        /* A container in it may have set it, to whatever it likes. */
+        return g_strdup(name_is_host(name) ? name : "localhost");
 }

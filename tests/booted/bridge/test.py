@@ -66,13 +66,26 @@ def test_a_restart_keeps_the_network_and_a_stop_removes_it(machine):
 def test_what_fails_is_said(machine):
     machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=nowhere\nExec=true\n')
     assert machine.run('systemctl start one', check=False).status != 0
-    assert machine.show('one', 'ActiveState') == 'inactive'
+    assert machine.show('one', 'ActiveState') == 'failed'
     assert 'nowhere' in machine.journal('keyturn-network@one.service'), machine.journal()
-    assert 'Dependency failed for' in machine.journal('one.service'), machine.journal('one.service')
+    assert 'keyturn-network@one.service makes it' in machine.journal('one.service'), machine.journal('one.service')
     # Whoever goes past the unit is told which one it is.
     machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=bridge\nExec=true\n')
     machine.run('systemctl start --job-mode=ignore-dependencies one', check=False)
     assert 'keyturn-network@one.service makes it' in machine.journal('one.service'), machine.journal('one.service')
+
+
+def test_a_network_that_comes_later_is_tried_again(machine):
+    machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=later\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+                      '[Service]\nRestart=always\nRestartSec=300ms\n')
+    machine.run('systemctl start one', check=False)
+    machine.run('/usr/lib/keyturn/keyturn-network create --name=later')
+    try:
+        machine.wait_for(lambda: machine.show('one', 'ActiveState', 'SubState') == {'ActiveState': 'active', 'SubState': 'running'})
+        machine.run('systemctl stop one')
+        machine.wait_for(lambda: is_gone(machine, 'one'))
+    finally:
+        machine.run('systemctl stop one; /usr/lib/keyturn/keyturn-network delete --name=later', check=False)
 
 
 def test_names_of_dashes_instances_and_templates(machine):

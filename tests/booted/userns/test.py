@@ -62,7 +62,7 @@ def test_ids_stay_over_restarts(machine):
     machine.run('systemctl stop one two && systemctl start two one')
     assert extents(machine, 'one') == before
     # A file that is cut off, as by a power cut without the care that is taken, is found anew.
-    machine.run('systemctl stop one && echo 12 >/var/lib/keyturn/ids/systemd-one && systemctl start one')
+    machine.run('systemctl stop one && echo 12 >/var/lib/keyturn/ids/one && systemctl start one')
     (_, one, _), _ = extents(machine, 'one')
     (_, two, _), _ = extents(machine, 'two')
     assert one != two
