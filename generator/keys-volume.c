@@ -116,7 +116,6 @@ static void set_commands(Container *container) {
 
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = container_new(source, service_name, names);
-        Service *service = container->service;
         g_autofree char *path = source_path_escape(source->path, "%");
 
         container_add_syntax_problems(container);
@@ -124,17 +123,7 @@ Container *volume_convert(const SourceFile *source, char *service_name, const Un
                 container_problem(container, NULL, "a volume has no instances: write a file for each");
         keys_apply(container, &keys_volume);
         keys_apply(container, &keys_quadlet);
-        /* A container that starts early needs it as early. */
-        service_unit_first(service, "DefaultDependencies", "no");
-        service_unit_first(service, "Conflicts", "shutdown.target");
-        service_unit_first(service, "Before", "shutdown.target");
-        service_unit_first(service, "After", "systemd-remount-fs.service");
-        service_unit(service, "SourcePath", path);
-        service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
-        service_set(service, "Type", "oneshot");
-        service_set(service, "RemainAfterExit", "yes");
-        if (!service_user_line(service, "SyslogIdentifier"))
-                service_set(service, "SyslogIdentifier", "%N");
+        service_be_resource(container->service, path, "/var/lib/containers/storage");
         set_commands(container);
         install_apply(container);
         return container;

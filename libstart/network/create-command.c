@@ -250,29 +250,6 @@ static void emit_address(yajl_gen gen, const char *key, const IpAddress *address
         json_emit_key_string(gen, key, text);
 }
 
-static void emit_subnets(const Plan *plan, yajl_gen gen) {
-        json_emit_string(gen, "subnets");
-        yajl_gen_array_open(gen);
-        for (guint i = 0; i < plan->subnets->len; i++) {
-                const NetworkSubnet *subnet = &g_array_index(plan->subnets, NetworkSubnet, i);
-                g_autofree char *prefix = ip_prefix_format(&subnet->prefix);
-
-                yajl_gen_map_open(gen);
-                json_emit_key_string(gen, "subnet", prefix);
-                if (subnet->has_gateway)
-                        emit_address(gen, "gateway", &subnet->gateway);
-                if (subnet->has_range) {
-                        json_emit_string(gen, "lease_range");
-                        yajl_gen_map_open(gen);
-                        emit_address(gen, "start_ip", &subnet->range.first);
-                        emit_address(gen, "end_ip", &subnet->range.last);
-                        yajl_gen_map_close(gen);
-                }
-                yajl_gen_map_close(gen);
-        }
-        yajl_gen_array_close(gen);
-}
-
 /* podman's --route: DESTINATION,GATEWAY[,METRIC]. */
 static bool emit_route(yajl_gen gen, const char *text, GError **error) {
         g_auto(GStrv) parts = g_strsplit(text, ",", -1);
@@ -344,7 +321,7 @@ static bool emit_network(const Plan *plan, yajl_gen gen, GError **error) {
 
         yajl_gen_map_open(gen);
         emit_identity(plan, gen);
-        emit_subnets(plan, gen);
+        network_subnets_emit(gen, plan->subnets);
         ok = !plan->options->routes || emit_routes(plan, gen, error);
         json_emit_key_bool(gen, "ipv6_enabled", plan->options->ipv6 || has_family(plan, AF_INET6));
         json_emit_key_bool(gen, "internal", plan->options->internal);

@@ -165,7 +165,7 @@ static void emit_subnet(yajl_gen gen, const NetworkSubnet *subnet) {
         yajl_gen_map_close(gen);
 }
 
-static void emit_subnets(yajl_gen gen, const GArray *subnets) {
+void network_subnets_emit(yajl_gen gen, const GArray *subnets) {
         json_emit_string(gen, "subnets");
         yajl_gen_array_open(gen);
         for (guint i = 0; i < subnets->len; i++)
@@ -208,7 +208,7 @@ void network_definition_emit(const NetworkDefinition *definition, yajl_gen gen) 
                 json_emit_value(gen, tree->u.object.values[i]);
         }
         if (definition->subnets->len > 0)
-                emit_subnets(gen, definition->subnets);
+                network_subnets_emit(gen, definition->subnets);
         emit_labels(gen, definition);
         yajl_gen_map_close(gen);
 }

@@ -53,3 +53,6 @@ NetworkDefinition *network_definition_default(const char *name, const char *subn
  * be written by others, but it keeps to the "lease_range", which becomes the lower half. The upper half stands in a label.
  * Nothing changes where that was done already. True: something has changed. */
 bool network_definition_share(NetworkDefinition *definition);
+
+/* "subnets": [...], of an array of NetworkSubnet, where a map is open. */
+void network_subnets_emit(yajl_gen gen, const GArray *subnets);
