@@ -56,7 +56,7 @@ typedef struct LaunchArgs {
         char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
         char *ipc, *uts;        /* private, ns:PATH */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
+        char *network;          /* host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT */
         char *network_id;       /* of pinned:NAME, keyturn's own */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         GPtrArray *dns, *dns_search, *dns_option;
