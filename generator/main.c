@@ -275,6 +275,7 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         }
         if (g_str_has_suffix(source->name, ".volume"))
                 machine_conf_mounts(run->machine, simple->service);
+        put_user_namespace(run, simple);
         network_unit_write(simple, run->writer);
         if (g_str_has_suffix(source->name, ".image"))
                 put_credentials(run, simple);

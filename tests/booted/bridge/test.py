@@ -177,11 +177,88 @@ def test_a_user_namespace(machine):
         assert inside(machine, name, 'ls /sys/class/net').split() == ['eth0', 'lo']
         assert ask(machine, f'http://{address}/') == 'hello\n'
         assert inside(machine, name, 'cat /proc/sys/net/ipv4/tcp_keepalive_time') == '77\n'
-        # Its root is not that of the network.
+        # With the capabilities that containers have by themselves it changes nothing.
         for command in 'ip link set eth0 down', 'ip addr add 10.88.0.77/16 dev eth0', 'echo 1 >/proc/sys/net/ipv4/ip_forward':
             assert machine.run(f'keyturnctl exec {name} sh -c "{command}"', check=False).status != 0, command
         machine.run(f'systemctl stop {name}')
         machine.wait_for(lambda: is_gone(machine, name))
+
+
+def links(machine):
+    """What the machine has, and its rules and parameters, but for the containers' own bridge and ends of pairs."""
+    return machine.run('ip -o link | cut -d : -f 2 | grep -Ev "podman|veth"; ip route | grep -v podman; '
+                       'cat /proc/sys/net/ipv4/conf/all/rp_filter').out
+
+
+# Prints what it could do, and leaves what it can.
+MASTER = r'''
+    try() { "$@" >/dev/null 2>&1 && echo "$*"; }
+    try ip link add mine type bridge
+    try ip addr add 10.99.0.1/24 dev eth0
+    try ip route add blackhole 192.0.2.77
+    try ip link set eth0 mtu 1400
+    try sh -c "echo 2 >/proc/sys/net/ipv4/conf/all/rp_filter"
+    try sh -c "echo 1 >/proc/sys/net/ipv4/ip_forward"
+    echo --
+    try ls /proc/1/root/run/keyturn
+    try sh -c "echo 1 >/proc/sys/net/core/bpf_jit_enable"
+    try ip link show podman0
+    for f in /proc/[0-9]*/ns/net; do [ "$(readlink $f)" = "$(readlink /proc/self/ns/net)" ] || echo another; done
+'''
+
+
+def test_a_master_of_its_own_network_only(machine):
+    """With NET_ADMIN in a user namespace: as under Podman, and nothing of it outlives the container."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    before = links(machine)
+    for name, keys in ('auto', 'UserNS=auto'), ('mapped', 'UIDMap=0:100000:65536'), ('keep', 'UserNS=keep-id'):
+        start(machine, name, f'Network=bridge\n{keys}\nAddCapability=NET_ADMIN\nPodmanArgs=--security-opt=unmask=ALL\n'
+                             'PublishPort=127.0.0.1:8099:80')
+        could = machine.run(['keyturnctl', 'exec', name, 'sh', '-c', MASTER]).out.split('--\n')
+        assert len(could[0].splitlines()) == 6, could
+        assert could[1].strip() == '', could
+        assert links(machine) == before
+        machine.run(f'systemctl restart {name}')
+        said = inside(machine, name, 'ip -o link; ip -4 addr show eth0; ip route; cat /proc/sys/net/ipv4/conf/all/rp_filter')
+        assert not re.search(r'mine|10\.99|blackhole|mtu 1400|^2$', said, re.M), said
+        # It takes its interface away; all of it goes nevertheless.
+        inside(machine, name, 'ip link del eth0')
+        machine.run(f'systemctl stop {name}')
+        machine.wait_for(lambda: is_gone(machine, name))
+        assert machine.run('ip -o link | grep veth; nft list ruleset | grep 8099', check=False).out == ''
+        assert links(machine) == before
+
+
+def test_a_network_follows_its_user_namespace(machine):
+    """Whatever becomes of the one that was made ahead: a container never runs in a network of another owner."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    often = '[Unit]\nStartLimitIntervalSec=0\n'
+    start(machine, 'one', 'Network=bridge\nUserNS=auto', more=often)
+
+    def same():
+        """Whoever is root in the container's is master of the network."""
+        pid = machine.show('one', 'MainPID')
+        return machine.run(f'nsenter -t {pid} --user --net ip link add probe type bridge && '
+                           f'nsenter -t {pid} --user --net ip link del probe', check=False).status == 0
+
+    assert same()
+    address = inside(machine, 'one', 'ip -4 -o addr show eth0')
+    # It is made anew while the container is down; other ids are asked for; its file is unmounted.
+    machine.run('systemctl stop one; systemctl restart keyturn-userns@one; systemctl start one')
+    assert same() and inside(machine, 'one', 'ip -4 -o addr show eth0') == address
+    machine.run('systemctl stop one; umount /run/keyturn/userns/one/*; systemctl start one')
+    assert same()
+    start(machine, 'one', 'Network=bridge\nUserNS=auto:size=3000', more=often)
+    machine.run('systemctl restart one')
+    assert same() and inside(machine, 'one', 'cat /proc/self/uid_map').split()[2] == '3000'
+    # Not there at all when the network is made, as before an image is pulled.
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: is_gone(machine, 'one'))
+    machine.run('umount /run/keyturn/userns/one/*; rm -r /run/keyturn/userns/one; systemctl start keyturn-network@one; '
+                'systemctl start one')
+    assert same()
 
 
 # nginx, published in four ways, and who asks it by name; and nginx again, before a program that counts visits in redis, all
