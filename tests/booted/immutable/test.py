@@ -123,8 +123,9 @@ def test_read_only_root_and_no_var(machine):
 
 
 def test_nothing_but_usr(machine):
-    """/etc is empty, too. Whose ids there are is in /etc/subuid, so nothing is mapped."""
-    names = [name for name in FILES if name != 'mapped']
+    """/etc is empty, too, and with it /etc/subuid; of Debian also its alternatives, so that netavark 1.4 finds no iptables."""
+    missing = ['mapped', *(['bridged'] if machine.suite == 'bookworm' else [])]
+    names = [name for name in FILES if name not in missing]
     with tempfile.TemporaryDirectory() as work:
         with machine.another(lambda root: system(root, 'squashfs', work), store=False, nspawn=['--volatile=yes']) as other:
             assert other.run('findmnt -no FSTYPE /usr/share/containers/storage').out.strip() == 'squashfs'
