@@ -169,6 +169,12 @@ static void name_members(Container *container, const Container *pod) {
         }
 }
 
+/* The image's /etc/hosts stays. */
+static void drop_hosts(LaunchArgs *args) {
+        if (args->no_hosts == FLAG_TRUE)
+                g_ptr_array_set_size(args->add_hosts, 0);
+}
+
 /* Whose it is the pod has seen to. Transfer full. */
 static char *find_network(const Container *pod) {
         const char *network = pod->args->network, *owned = "owned:";
@@ -197,6 +203,7 @@ static void join_network(Container *container, const Container *pod, const char 
         g_array_set_size(container->network_wishes, 0);
         if (none || pod->network_file)
                 name_members(container, pod);
+        drop_hosts(args);
 }
 
 /* basic.target is before the one and after the other. */

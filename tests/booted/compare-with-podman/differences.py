@@ -58,6 +58,7 @@ DIFFERENCES = [
      r'rw,size=\d+k,nr_inodes=\d+', 'rootfs(-user)?', 'that of Rootfs= is where these files are, with its limits'),
     (r'[-+](hostname|sysctl kernel/hostname\[0\]|env HOSTNAME=|content /etc/host(s|name)\[\d\]) ?'
      r'(127.0.0.1\t)?[0-9a-f]{12}( systemd-[a-z-]+)?', 'no-network|sysctls', 'both make a random name up'),
+    (r'[-+](pid \d+ ppid .*|status NS\w+ \d+)', 'host-view|pid-host-.*', "numbers of the machine's processes"),
     (r'-path / directory 0555 4242:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
     (r'\+path / directory 0555 0:0', 'rootfs-user', 'Podman gives the root of Rootfs=:O to User='),
     (r'-path /etc/mtab link -> /proc/mounts', 'rootfs', 'nothing is written into the directory of Rootfs='),
