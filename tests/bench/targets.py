@@ -74,6 +74,7 @@ TARGETS = (
     ('  memory with the one relay for all', beside_50('memory'), 0, 'KiB'),
     ('  timers', beside_50('timers'), 0, ''),
     ('  wake-ups in 30 s', beside_50('wake-ups'), 0, ''),
+    ('health checks of 50 / Podman\'s', ratio('health/keyturn/50', 'health/podman/50'), 1 / 10, ''),
 )
 
 
