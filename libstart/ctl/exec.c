@@ -159,12 +159,8 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         cgroup = find_cgroup(container);
 
         const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };
-        if (!enter_check_filter(&entry, error))
+        if (!enter_check_filter(&entry, error) || !enter_protect(error))
                 return EXIT_KEYTURN;
-        /* Where a filter of the caller's (SystemCallFilter=) forbids mounts, main() could not protect the program: libcrun
-         * copies it. */
-        if (libcrun_ensure_cloned_binary(&err) < 0)
-                return enter_fail(&err, error);
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
                 return enter_fail(&err, error);

@@ -27,6 +27,10 @@ typedef struct Entry {
         const char *cgroup; /* to be entered, as in /proc/PID/cgroup */
 } Entry;
 
+/* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it and
+ * executes the copy, and this does not return. */
+bool enter_protect(GError **error);
+
 /* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. */
 bool enter_check_filter(const Entry *entry, GError **error);
 

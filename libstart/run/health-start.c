@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "libstart/base/log.h"
 #include "libstart/health/health-record.h"
@@ -18,8 +19,10 @@ static bool write_file(const char *directory, const char *name, const char *text
 bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autofree char *shown = health_record_print(record), *text = NULL;
+        g_autofree char *turn = g_build_filename(directory, HEALTH_TURN_LINK, NULL);
         struct timespec now;
 
+        (void) unlink(turn); /* of a start that nobody cleared up */
         clock_gettime(CLOCK_BOOTTIME, &now);
         plan->started = (guint64) now.tv_sec * G_USEC_PER_SEC + (guint64) now.tv_nsec / 1000;
         text = health_plan_print(plan);
@@ -36,6 +39,6 @@ void health_start(const HealthPlan *plan, const char *unit) {
 
         if (plan->startup.command ? plan->startup.interval == 0 : plan->timer == HEALTH_TIMER_NONE)
                 return; /* only when somebody asks for it */
-        if (!systemd_call("RestartUnit", service, &error))
+        if (!systemd_call("RestartUnit", service, "fail", &error))
                 log_warning("No health check is run, and the health will never be known: %s", error->message);
 }
