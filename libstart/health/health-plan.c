@@ -157,6 +157,7 @@ bool health_plan_make(const ContainerRequest *request, const ImageHealth *image,
         plan->log = health->log;
         plan->max_log_count = health->max_log_count;
         plan->max_log_size = health->max_log_size;
+        plan->unconfined = request->unconfined;
         plan->notify = request->notify == NOTIFY_HEALTHY;
         *ret = g_steal_pointer(&plan);
         return true;
@@ -197,6 +198,7 @@ static const Number numbers[] = {
         NUMBER("log", log),
         NUMBER("max-log-count", max_log_count),
         NUMBER("max-log-size", max_log_size),
+        NUMBER("unconfined", unconfined),
         NUMBER("notify", notify),
 };
 

@@ -36,7 +36,8 @@ typedef struct HealthPlan {
         HealthAction on_failure;
         HealthLog log;
         guint max_log_count, max_log_size;
-        bool notify; /* the first success is what READY=1 waits for */
+        bool unconfined; /* the payload has no filter of keyturn's */
+        bool notify;     /* the first success is what READY=1 waits for */
 } HealthPlan;
 
 /* `image`: NULL where it names no check. *ret is NULL, without an error, where there is nothing to be run. Transfer full. */
