@@ -12,10 +12,12 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/check/check-result.h"
 #include "libstart/check/check.h"
 #include "libstart/config/small-file.h"
+#include "libstart/run/health-log-file.h"
 #include "libstart/run/systemd-call.h"
 
 #define GROUP "keyturn-health"
@@ -271,6 +273,7 @@ bool check_end(Check *check, guint *ret_consequences, GError **error) {
         HealthState *state = &check->record->state;
         bool is_startup = health_state_is_starting_up(state, plan);
         HealthResult *result = find_result(check);
+        g_autoptr(GError) problem = NULL;
 
         if (!result)
                 return false;
@@ -280,5 +283,7 @@ bool check_end(Check *check, guint *ret_consequences, GError **error) {
         if (!write_record(check, error))
                 return false;
         check_result_log(check->unit, plan, state, result, is_startup, *ret_consequences);
+        if (plan->log_directory && !health_log_file_write(plan, check->record, &problem))
+                log_warning("%s: %s", check->unit, problem->message);
         return true;
 }

@@ -35,6 +35,7 @@ typedef struct HealthPlan {
         guint64 start_period, started; /* `started`: on CLOCK_BOOTTIME */
         HealthAction on_failure;
         HealthLog log;
+        char *log_directory; /* of HEALTH_LOG_FILE */
         guint max_log_count, max_log_size;
         bool unconfined; /* the payload has no filter of keyturn's */
         bool notify;     /* the first success is what READY=1 waits for */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/log.h"
-#include "libstart/health/health-record.h"
+#include "libstart/run/health-log-file.h"
 #include "libstart/run/health-start.h"
 #include "libstart/run/systemd-call.h"
 
@@ -26,7 +26,7 @@ bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         clock_gettime(CLOCK_BOOTTIME, &now);
         plan->started = (guint64) now.tv_sec * G_USEC_PER_SEC + (guint64) now.tv_nsec / 1000;
         text = health_plan_print(plan);
-        return write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
+        return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
 }
 

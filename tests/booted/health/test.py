@@ -125,6 +125,35 @@ def test_shows_what_was_found(machine):
         ('unhealthy', '1', 'systemd-shown'), ('healthy', '0', 'systemd-shown'), ('healthy', '0', 'systemd-shown')]
 
 
+def test_a_log_in_a_directory(machine):
+    """In Podman's form; it stays, and is cut as the keys say. A link on the way could be bent, so there is none."""
+    machine.run('rm -rf /srv/health /srv/linked; mkdir -p /srv/health; ln -s health /srv/linked')
+    lines = 'HealthCmd=echo 0123456789\nHealthInterval=disable\nHealthMaxLogCount=2\nHealthMaxLogSize=4\nHealthLogDestination=%s'
+    container(machine, 'logged', lines % '/srv/health' + '\nContainerName=of-name')
+    for _ in range(3):
+        check(machine, 'logged')
+    machine.run('systemctl stop logged')
+    assert machine.run('ls -A /srv/health; stat -c %a /srv/health/*').out == 'of-name-healthcheck.log\n600\n'
+    found = json.loads(machine.read('/srv/health/of-name-healthcheck.log'))
+    assert (found['Status'], [(one['Output'], one['ExitCode']) for one in found['Log']]) == (
+        'healthy', [('0123', 0), ('0123', 0)]), found
+    for name, path, said in (('linked', '/srv/linked', 'symbolic link'), ('missing', '/srv/none', 'No such file')):
+        container(machine, name, lines % path, start=False)
+        assert machine.run(f'systemctl start {name}', check=False).status != 0
+        assert said in machine.journal(name), machine.journal(name)
+    # A payload that can write there has its own file harmed, and no other one.
+    machine.run('echo precious >/srv/precious')
+    container(machine, 'bends', lines % '/srv/health' + '\nVolume=/srv:/srv\nSecurityLabelDisable=true')
+    machine.run('keyturnctl exec bends sh -c "ln -s /srv/precious /srv/health/.systemd-bends-healthcheck.log.new; '
+                'ln -s /srv/precious /srv/health/systemd-bends-healthcheck.log"')
+    check(machine, 'bends')
+    machine.run('keyturnctl exec bends sh -c "mv /srv/health /srv/away; ln -s / /srv/health"')
+    check(machine, 'bends')
+    assert status(machine, 'bends') == 'healthy' and machine.read('/srv/precious') == 'precious\n'
+    assert machine.run('ls -A / | grep healthcheck', check=False).out == ''
+    assert 'bends: --health-log-destination' in machine.journal()
+
+
 def test_failures_of_the_start_do_not_count(machine):
     container(machine, 'period', '''HealthCmd=test -e /tmp/well
                                     HealthInterval=disable
