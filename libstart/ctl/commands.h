@@ -16,6 +16,7 @@ typedef struct Options {
         char *user;
         char *workdir;
         bool tty;
+        int inside;   /* of exec, by systemd: for this process */
         bool dry_run; /* of update */
         int watch;    /* seconds */
         char *limit;  /* of cp */
