@@ -49,7 +49,8 @@ typedef struct Run {
         MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
-        bool has_unit; /* at least one was made */
+        bool has_unit;    /* at least one was made */
+        bool has_updates; /* at least one has AutoUpdate= */
         Writer *writer;
         bool failed;
 } Run;
@@ -242,6 +243,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
+        run->has_updates |= container->is_updated;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
         health_put_timers(container, run->writer);
 }
@@ -332,6 +334,15 @@ static void take_file(Run *run, const SourceFile *source) {
                 (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
+/* An update that was interrupted is ended when all containers have started; else the unit's condition skips it. */
+static void put_update_dropin(const Run *run, const char *origin) {
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n"
+                                               "Wants=keyturn-update-resume.service\n");
+
+        if (run->has_updates)
+                writer_put_file(run->writer, origin, "multi-user.target.d/50-keyturn-update.conf", READERS_ALL, text);
+}
+
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
@@ -343,6 +354,7 @@ static void put_summaries(Run *run, const char *origin) {
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
                 writer_put_file(run->writer, origin, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
+        put_update_dropin(run, origin);
 }
 
 static const char *find_service(const Run *run, const SourceFile *source) {
