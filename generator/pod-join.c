@@ -175,6 +175,14 @@ static void drop_hosts(LaunchArgs *args) {
                 g_ptr_array_set_size(args->add_hosts, 0);
 }
 
+/* Whose it is the pod has seen to. Transfer full. */
+static char *find_network(const Container *pod) {
+        const char *network = pod->args->network, *owned = "owned:";
+
+        return g_str_has_prefix(network, owned) ? g_strconcat("pinned:", network + strlen(owned), NULL) :
+                                                  g_strdup(network);
+}
+
 static void join_network(Container *container, const Container *pod, const char *directory) {
         LaunchArgs *args = container->args;
         bool none = g_str_equal(pod->args->network, "none");
@@ -184,7 +192,7 @@ static void join_network(Container *container, const Container *pod, const char 
                 ignore(container, pod, "DNSSearch", "--dns-search");
                 ignore(container, pod, "DNSOption", "--dns-option");
         }
-        args->network = none ? g_strdup_printf("ns:%s/net", directory) : g_strdup(pod->args->network);
+        args->network = none ? g_strdup_printf("ns:%s/net", directory) : find_network(pod);
         replace(args->add_hosts, pod->args->add_hosts, pod);
         replace(args->dns, pod->args->dns, pod);
         replace(args->dns_search, pod->args->dns_search, pod);

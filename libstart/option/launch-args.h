@@ -58,7 +58,7 @@ typedef struct LaunchArgs {
         char *ipc, *uts;        /* private, host, ns:PATH */
         char *image_volume;     /* anonymous, tmpfs, ignore */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
+        char *network;          /* host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT */
         char *network_id;       /* of pinned:NAME, keyturn's own */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
         LaunchFlag no_hosts;    /* /etc/hosts is the image's */

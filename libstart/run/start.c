@@ -153,9 +153,11 @@ static bool find_user_namespace(Start *start, const char *unit, GError **error) 
                 .request = &start->request.userns,
                 .user = start->request.user ?: start->root.config->user,
                 .layers = start->root.layers,
+                .is_pinned = start->request.network.is_owned,
         };
 
-        return user_namespace_find(&wanted, &start->userns, error);
+        return user_namespace_find(&wanted, &start->userns, error) &&
+               network_settle_owner(&start->request.network, start->userns.path, &start->network, error);
 }
 
 static bool find_hostname(Start *start, GError **error) {

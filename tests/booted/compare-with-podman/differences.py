@@ -31,9 +31,6 @@ NOT_COMPARED = {
 
 # (pattern of the whole line of the difference, pattern of the cases' names or '' for all, reason)
 DIFFERENCES = [
-    (r'[-+]sysctl net/ipv4/(ip_unprivileged_port_start|ping_group_range)\[0\] .*', 'userns-bridge',
-     "the network is made ahead, and so belongs to the host's user namespace: what the payload's root may do with Podman, "
-     "everybody in the container may"),
     (r'[-+]keyring .*', '',
      "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
     (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',
