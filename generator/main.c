@@ -13,6 +13,7 @@
 #include "generator/health.h"
 #include "generator/image-units.h"
 #include "generator/images.h"
+#include "generator/install.h"
 #include "generator/keys-build.h"
 #include "generator/keys-image.h"
 #include "generator/keys-network.h"
@@ -194,12 +195,20 @@ static void put_puller(Run *run, const Container *container) {
                         text);
 }
 
+/* Is the name its own? That of a file which is Podman's may be another file's, too. */
+static bool has_name(const Run *run, const Container *container) {
+        const SourceFile *maker = unit_names_maker(run->names, container->service->name);
+
+        return maker ? g_str_equal(maker->path, container->source->path) :
+                       name_podmans_section(container->source->name) != NULL;
+}
+
 /* Beside Podman's generator the name may be that of a service of Podman's. */
 static void put_refused(const Run *run, Container *container) {
         const SourceFile *source = container->source;
         g_autoptr(GString) text = NULL;
 
-        if (arg_dry_run || arg_install || run->beside_podman || !unit_names_service(run->names, source, NULL))
+        if (arg_dry_run || arg_install || run->beside_podman || !has_name(run, container))
                 return;
         refused_service(container);
         network_unit_depend(container);
@@ -296,12 +305,30 @@ static const struct {
         { ".kube", "write a .container file for each container" },
 };
 
+static void refuse_podmans(Run *run, const SourceFile *source, const char *instead) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile readable = *source;
+        char *name = unit_names_wanted(source, NULL);
+        g_autoptr(Container) stub = NULL;
+
+        readable.unit = source->unit ?: nothing;
+        stub = container_new(&readable, name ?: g_strdup("unnamed.service"), run->names);
+        stub->section = name_podmans_section(source->name);
+        container_problem(stub, NULL, "such files are Podman's, whose generator is not active; install it, or %s",
+                          instead);
+        service_unit(stub->service, "SourcePath", source->path);
+        service_set(stub->service, "Type", "oneshot");
+        install_apply(stub);
+        report(run, stub);
+        if (name)
+                put_refused(run, stub);
+}
+
 /* Podman's generator reads the file where there is one. */
 static void refuse_type(Run *run, const SourceFile *source) {
         for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
                 if (g_str_has_suffix(source->name, other_types[i].suffix))
-                        fail(run, "%s: such files are Podman's, whose generator is not active; install it, or %s",
-                             source->path, other_types[i].instead);
+                        refuse_podmans(run, source, other_types[i].instead);
 }
 
 /* A container that runs must be stopped as it would have been. */
