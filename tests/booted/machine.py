@@ -26,8 +26,9 @@ with a booted machine, in the order they are written):
   journal(unit=None)              lines of this test only, oldest first, message text only
   wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
   footprint()                     mounts, processes and files on /run, to compare before and after
-  another(prepare=None)           context manager: a second machine of the same kind, freshly booted;
-                                  prepare(root_directory) may change its files before the boot
+  another(prepare=None, **other)  context manager: a second machine of the same kind, freshly booted;
+                                  prepare(root_directory) may change its files before the boot; 'other' is what
+                                  Machine is to be given otherwise than this one
   pid1, suite, systemd_version, path(inside)
 
 After each test the runner calls tidy(): units written by container() and unit() are stopped, all files
@@ -205,14 +206,17 @@ class Machine:
     private_mounts = False
     numbers = itertools.count()
 
-    def __init__(self, suite, tree=None, store=None, prepare=None, name=None, own_clock=False, packages=()):
+    def __init__(self, suite, tree=None, store=None, prepare=None, name=None, own_clock=False, packages=(),
+                 nspawn=()):
         """
         suite    'trixie' or 'bookworm'
         tree     a directory with keyturn installed in it (as from install-tree), copied into the machine
-        store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage
+        store    a directory of containers-storage; the machine gets a copy as /var/lib/containers/storage. False: that
+                 is not mounted
         prepare  called with the root directory before the boot
         own_clock  boot time and monotonic time begin with this boot, not with the host's
         packages what to have installed beside what every machine has
+        nspawn   more options of systemd-nspawn
         """
         self.suite = suite
         self.tree = tree
@@ -220,6 +224,7 @@ class Machine:
         self.prepare = prepare
         self.own_clock = own_clock
         self.packages = packages
+        self.nspawn = nspawn
         self.name = name or f'keyturn-{suite}-{os.getpid()}-{next(Machine.numbers):x}'
         self.pid1 = None
         self.boot_seconds = None
@@ -305,8 +310,8 @@ class Machine:
             'systemd-nspawn', '--quiet', '--register=no', '--keep-unit', '--boot', '--capability=all',
             f'--directory={self.root}', f'--machine={self.name}', '--hostname=keyturn-test',
             '--private-network', '--link-journal=no', '--resolv-conf=off', '--timezone=off', '--console=pipe',
-            f'--bind={self._work}/storage:/var/lib/containers/storage',
-            'systemd.unit=multi-user.target', 'systemd.show_status=0',
+            *([] if self.store is False else [f'--bind={self._work}/storage:/var/lib/containers/storage']),
+            *self.nspawn, 'systemd.unit=multi-user.target', 'systemd.show_status=0',
         ]
         try:
             self._nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console,
@@ -368,9 +373,9 @@ class Machine:
             self._work = None
 
     @contextlib.contextmanager
-    def another(self, prepare=None):
-        machine = Machine(self.suite, tree=self.tree, store=self.store, prepare=prepare, packages=self.packages)
-        with machine:
+    def another(self, prepare=None, **other):
+        same = {'tree': self.tree, 'store': self.store, 'packages': self.packages}
+        with Machine(self.suite, prepare=prepare, **{**same, **other}) as machine:
             yield machine
 
     # ---- at work inside
