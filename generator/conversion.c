@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
 #include "generator/health.h"
+#include "generator/host-view.h"
 #include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
@@ -57,6 +58,7 @@ Container *convert(const SourceFile *source, char *service_name, const UnitNames
         health_finish(container);
         user_namespace_finish(container);
         pod_join(container, conf);
+        host_view_finish(container);
         source_paths_find(container);
         network_finish(container, conf);
         image_finish(container, conf);

@@ -176,6 +176,8 @@ static void set_commands(Container *pod) {
                 add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
                 add_option(start, "--hostname", args->hostname);
+        if (pod->network_file)
+                add_option(start, "--network", args->network);
         add_option(start, "--shm-size", args->shm_size);
         add_option(start, "--userns", args->userns);
         add_list(start, "--uidmap", args->uidmaps);
@@ -200,29 +202,26 @@ static bool has_commands(const Service *service) {
         return false;
 }
 
-/* Its processes have ended when it is active: there is nothing that could fail and be started again. */
-static void set_no_restart(Container *pod) {
+/* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can fail, if the
+ * network cannot be made for example. systemd has no `always` for such a service: it would mean the same. */
+static void set_restart(Container *pod) {
         const UnitLine *line = service_user_line(pod->service, "Restart");
 
-        if (!line)
-                return;
-        if (!g_str_equal(line->value, "no"))
-                container_warning(pod, line,
-                                  "no process of a pod's own can end: write Restart= in [Service] of its containers, "
-                                  "ignoring");
-        service_set(pod->service, "Restart", "no");
+        if (!line || g_str_equal(line->value, "always") || g_str_equal(line->value, "on-success"))
+                service_set(pod->service, "Restart", "on-failure");
 }
 
 static void set_service(Container *pod) {
         Service *service = pod->service;
         const LaunchArgs *args = pod->args;
         const UnitLine *exec = service_user_line(service, "ExecStart");
+        g_autofree char *userns = user_namespace_service(pod);
 
         if (exec)
                 container_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");
-        set_no_restart(pod);
+        set_restart(pod);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
         /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. */
@@ -234,6 +233,8 @@ static void set_service(Container *pod) {
         }
         if (args->userns && g_str_has_prefix(args->userns, "auto"))
                 service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
+        if (userns)
+                service_order_after(service, "Wants", userns);
         set_commands(pod);
 }
 

@@ -30,6 +30,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
 
@@ -274,6 +275,7 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         }
         if (g_str_has_suffix(source->name, ".volume"))
                 machine_conf_mounts(run->machine, simple->service);
+        put_user_namespace(run, simple);
         network_unit_write(simple, run->writer);
         if (g_str_has_suffix(source->name, ".image"))
                 put_credentials(run, simple);
@@ -545,7 +547,8 @@ static void execute_verify(char *argv[]) {
                         g_ptr_array_add(words, *word);
         if (!verify)
                 return;
-        self = g_file_read_link("/proc/self/exe", NULL);
+        /* By its name, which is what makes the file the generator. */
+        self = g_find_program_in_path(argv[0]);
         g_ptr_array_insert(words, 1, (void *) "--generator");
         g_ptr_array_insert(words, 2, self ?: argv[0]);
         g_ptr_array_add(words, NULL);
@@ -559,7 +562,7 @@ static bool is_for_user(void) {
         return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }
 
-int main(int argc, char *argv[]) {
+int keyturn_generator_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         LogTargets targets;
         Tree tree;

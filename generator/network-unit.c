@@ -5,11 +5,13 @@
 
 #include "generator/key.h"
 #include "generator/names.h"
+#include "generator/network-renewal.h"
 #include "generator/network-unit.h"
 #include "generator/source-path.h"
+#include "generator/user-namespace.h"
 #include "keyturn-config.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/capability.h"
+#include "libstart/base/paths.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 
@@ -110,42 +112,41 @@ static void add_servers(GString *command, const GPtrArray *dns, const OwnName *o
         }
 }
 
-static bool has_user_namespace(const LaunchArgs *args) {
-        return (args->userns && args->userns[0] && !g_str_equal(args->userns, "host")) || args->uidmaps->len > 0 ||
-               args->gidmaps->len > 0 || args->subuidname || args->subgidname;
-}
-
-static guint64 find_capabilities(const GPtrArray *values) {
-        guint64 mask = 0;
-
-        return capability_parse_all(values, &mask, NULL) ? mask : 0;
-}
-
-/* The network belongs to the host's user namespace, as it is there before the container's. So a payload's capabilities
- * count for nothing in it: it must be said what they would be for. */
-static void add_user_namespace(Container *container, GString *command, const OwnName *own) {
+/* Only systemd knows what its ids depend on, at its start: so the network belongs to the host's user namespace. A payload's
+ * capabilities count for nothing in it: it must be said what they would be for. */
+static void keep_for_host(Container *container, GString *command, const OwnName *own) {
         const guint64 network = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
         const guint64 ports = G_GUINT64_CONSTANT(1) << CAP_NET_BIND_SERVICE;
         const LaunchArgs *args = container->args;
 
-        if (args->privileged == FLAG_TRUE || find_capabilities(args->cap_add) & network)
+        if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & network)
                 container_problem(
                         container, container_line(container, container->section, "AddCapability"),
-                        "NET_ADMIN and NET_RAW have no effect on a bridge from within a user namespace: remove them, or "
-                        "UserNS= and its like, or use Network=host");
-        if (!(find_capabilities(args->cap_drop) & ports))
+                        "NET_ADMIN and NET_RAW have no effect on a bridge from within the user namespace of an instance, or "
+                        "of specifiers and variables: remove them, or UserNS= and its like, or write a file without these");
+        if (!(network_capabilities(args->cap_drop) & ports))
                 add_option(command, "--sysctl", "net.ipv4.ip_unprivileged_port_start=0", own);
+}
+
+/* Whoever is root in the container is master of its network, as with Podman. */
+static void add_user_namespace(Container *container, GString *command, const OwnName *own) {
+        g_autofree char *path = user_namespace_of_network(container);
+
+        add_option(command, "--userns", path, own);
+        add_option(command, "--sysctl",
+                   path ? "net.ipv4.ping_group_range=0 0" : "net.ipv4.ping_group_range=0 2147483647", own);
+        if (!path)
+                keep_for_host(container, command, own);
 }
 
 /* Of the network's, which so are no longer the container's. Everyone in a container may ping, as with Podman. */
 static void take_sysctls(Container *container, GString *command, const OwnName *own) {
         GPtrArray *sysctls = container->args->sysctls;
-        bool has_userns = has_user_namespace(container->args);
 
-        add_option(command, "--sysctl",
-                   has_userns ? "net.ipv4.ping_group_range=0 2147483647" : "net.ipv4.ping_group_range=0 0", own);
-        if (has_userns)
+        if (user_namespace_may_be_own(container->args))
                 add_user_namespace(container, command, own);
+        else
+                add_option(command, "--sysctl", "net.ipv4.ping_group_range=0 0", own);
         for (guint i = 0; i < sysctls->len;) {
                 if (!g_str_has_prefix(sysctls->pdata[i], "net.")) {
                         i++;
@@ -204,16 +205,17 @@ static char *make_id(const GString *command, const GString *environment) {
         return g_strndup(digest, 16);
 }
 
-static bool may_change_network(const Container *container) {
-        const LaunchArgs *args = container->args;
+/* The namespace that it is to belong to. */
+static void add_owner(const Container *container, GString *text) {
+        const char *mode = container->args->userns;
+        g_autofree char *service = user_namespace_service(container);
 
-        for (guint i = 0; i < args->cap_add->len; i++) {
-                g_autofree char *name = g_ascii_strup(args->cap_add->pdata[i], -1);
+        if (mode && g_str_has_prefix(mode, "ns:" PATH_POD "/")) { /* its pod's, which has another network */
+                g_autofree char *pod = g_path_get_dirname(mode), *stem = g_path_get_basename(pod);
 
-                if (strstr(name, "NET_ADMIN") || strstr(name, "ALL"))
-                        return true;
-        }
-        return args->privileged == FLAG_TRUE;
+                g_string_append_printf(text, "Wants=%s.service\nAfter=%s.service\n", stem, stem);
+        } else if (service)
+                g_string_append_printf(text, "Wants=%s\nAfter=%s\n", service, service);
 }
 
 static void add_unit(const Container *container, const OwnName *own, GString *text) {
@@ -225,12 +227,13 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
+        add_owner(container, text);
         /* Firewalls begin with flushing all rules. firewalld comes too late for what is to be there before basic.target. */
         g_string_append(text, container->is_early ? "After=nftables.service\n" :
                                                     "After=network-pre.target nftables.service firewalld.service\n");
         /* A pod's is made anew with its pod, whose containers do not look whether it has changed. So is one whose payload may
          * change it: what that leaves must not meet its next start. */
-        if (g_str_has_suffix(container->source->name, ".pod") || may_change_network(container))
+        if (network_is_renewed(container))
                 g_string_append_printf(text, "PartOf=%s.service\n", own->full);
 }
 
@@ -265,7 +268,7 @@ static void find_unit(const OwnName *own, char **ret_unit, char **ret_file) {
 }
 
 void network_unit_finish(Container *container) {
-        g_autofree char *network = NULL;
+        g_autofree char *network = NULL, *owner = NULL;
         g_auto(OwnName) own = { 0 };
 
         if (container->networks->len == 0)
@@ -273,7 +276,8 @@ void network_unit_finish(Container *container) {
         find_own_name(container->service->name, &own);
         find_unit(&own, &container->network_unit, &container->network_file);
         container->network_text = make_text(container, &own);
-        network = g_strconcat("pinned:", own.full, NULL);
+        owner = user_namespace_may_be_own(container->args) ? user_namespace_of_network(container) : NULL;
+        network = g_strconcat(owner ? "owned:" : "pinned:", own.full, NULL);
         (void) key_set_option(container, "network", network, NULL);
 }
 

@@ -169,6 +169,20 @@ static void name_members(Container *container, const Container *pod) {
         }
 }
 
+/* The image's /etc/hosts stays. */
+static void drop_hosts(LaunchArgs *args) {
+        if (args->no_hosts == FLAG_TRUE)
+                g_ptr_array_set_size(args->add_hosts, 0);
+}
+
+/* Whose it is the pod has seen to. Transfer full. */
+static char *find_network(const Container *pod) {
+        const char *network = pod->args->network, *owned = "owned:";
+
+        return g_str_has_prefix(network, owned) ? g_strconcat("pinned:", network + strlen(owned), NULL) :
+                                                  g_strdup(network);
+}
+
 static void join_network(Container *container, const Container *pod, const char *directory) {
         LaunchArgs *args = container->args;
         bool none = g_str_equal(pod->args->network, "none");
@@ -178,7 +192,7 @@ static void join_network(Container *container, const Container *pod, const char 
                 ignore(container, pod, "DNSSearch", "--dns-search");
                 ignore(container, pod, "DNSOption", "--dns-option");
         }
-        args->network = none ? g_strdup_printf("ns:%s/net", directory) : g_strdup(pod->args->network);
+        args->network = none ? g_strdup_printf("ns:%s/net", directory) : find_network(pod);
         replace(args->add_hosts, pod->args->add_hosts, pod);
         replace(args->dns, pod->args->dns, pod);
         replace(args->dns_search, pod->args->dns_search, pod);
@@ -189,6 +203,7 @@ static void join_network(Container *container, const Container *pod, const char 
         g_array_set_size(container->network_wishes, 0);
         if (none || pod->network_file)
                 name_members(container, pod);
+        drop_hosts(args);
 }
 
 /* basic.target is before the one and after the other. */

@@ -25,6 +25,17 @@ static char *convert_cpus(const char *value, GError **error) {
         return g_strdup_printf("%.2f%%", cpus * 100);
 }
 
+/* As systemd itself does for CPUShares=: of both, the usual value is the same. 0 is podman's for that. */
+static char *convert_shares(const char *value, GError **error) {
+        guint64 shares;
+
+        if (!g_ascii_string_to_unsigned(value, 10, 0, 262144, &shares, NULL)) {
+                error_set(error, KT_ERROR_USAGE, "'%s' is no number from 2 to 262144 (1024 is the usual one)", value);
+                return NULL;
+        }
+        return g_strdup_printf("%" G_GUINT64_FORMAT, shares == 0 ? 100 : CLAMP(shares * 100 / 1024, 1, 10000));
+}
+
 static char *convert_size(const char *value, GError **error) {
         guint64 bytes;
 
@@ -77,7 +88,6 @@ static const PodmanOption options[] = {
           FINE_OR("private", "the payload has a cgroup namespace of its own; remove the option") },
         { "cgroups", 0, VALUE, KEY("CgroupsMode") },
         { "chrootdirs", 0, VALUE, ADVICE("name the directories in Volume=") },
-        { "cidfile", 0, VALUE, ADVICE("a container has no id but its name; remove the option") },
         { "config", 0, VALUE, GLOBAL, NO_COMMAND },
         { "connection", 'c', VALUE, GLOBAL, NO_COMMAND },
         { "conmon", 0, VALUE, GLOBAL, ADVICE("there is no conmon; remove the option") },
@@ -88,7 +98,7 @@ static const PodmanOption options[] = {
         { "cpu-quota", 0, VALUE, IN_SERVICE("CPUQuota= and CPUQuotaPeriodSec=") },
         { "cpu-rt-period", 0, VALUE, CGROUP_V1 },
         { "cpu-rt-runtime", 0, VALUE, CGROUP_V1 },
-        { "cpu-shares", 'c', VALUE, IN_SERVICE("CPUWeight=") },
+        { "cpu-shares", 'c', VALUE, SETTING("CPUWeight", convert_shares) },
         { "cpus", 0, VALUE, SETTING("CPUQuota", convert_cpus) },
         { "cpuset-cpus", 0, VALUE, SETTING("AllowedCPUs", convert_numbers) },
         { "cpuset-mems", 0, VALUE, SETTING("AllowedMemoryNodes", convert_numbers) },
@@ -109,7 +119,6 @@ static const PodmanOption options[] = {
         { "hosts-file", 0, VALUE, ADVICE("write Volume=FILE:/etc/hosts:ro") },
         { "hostuser", 0, LIST, ADVICE("put the user into the image's /etc/passwd, or write the number in User=") },
         { "identity", 0, VALUE, GLOBAL, NO_COMMAND },
-        { "image-volume", 0, VALUE, ADVICE("write Volume= or Tmpfs= for the directories that are meant") },
         { "imagestore", 0, VALUE, GLOBAL, ADVICE("name the directory in imagestore of storage.conf(5)") },
         { "interactive", 'i', FLAG, NO_TERMINAL },
         { "ip", 0, VALUE, KEY("IP") },
@@ -129,7 +138,6 @@ static const PodmanOption options[] = {
         { "network-config-dir", 0, VALUE, GLOBAL,
           ADVICE("name the directory in network_config_dir of containers.conf(5)") },
         { "no-hostname", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hostname:ro") },
-        { "no-hosts", 0, FLAG, FINE_OR("false", "write Volume=FILE:/etc/hosts:ro") },
         { "oom-kill-disable", 0, FLAG, CGROUP_V1 },
         { "oom-score-adj", 0, VALUE, SETTING("OOMScoreAdjust", convert_adjustment) },
         { "os", 0, VALUE, AS_IMAGE },
@@ -137,9 +145,6 @@ static const PodmanOption options[] = {
         { "passwd", 0, FLAG, FINE_OR("true", "put the user into the image's /etc/passwd") },
         { "passwd-entry", 0, VALUE, ADVICE("put the line into the image's /etc/passwd") },
         { "personality", 0, VALUE, ADVICE("let the program call personality(2)") },
-        { "pid", 0, VALUE,
-          FINE_OR("private", "containers have a process namespace of their own; "
-                             "Volume=/proc:/host/proc:ro shows the host's processes") },
         { "pidfile", 0, VALUE, ADVICE("systemctl show -P MainPID tells the payload's number") },
         { "pids-limit", 0, VALUE, KEY("PidsLimit") },
         { "platform", 0, VALUE, AS_IMAGE },

@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "generator/names.h"
+#include "generator/network-renewal.h"
 #include "generator/source-path.h"
 #include "generator/user-namespace.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
+#include "libstart/base/paths.h"
 
 /* Which one is read is known by the option that the new keys have for it. */
 bool handle_remap(Container *container, const Key *key, const Value *value, GError **error) {
@@ -91,6 +93,10 @@ bool user_namespace_is_own(const LaunchArgs *args) {
                                   !g_str_equal(args->userns, "host"));
 }
 
+bool user_namespace_may_be_own(const LaunchArgs *args) {
+        return has_maps(args) || (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
+}
+
 static const UnitLine *find_line(const Container *container, const char *const *keys) {
         const UnitLine *line = NULL;
 
@@ -115,36 +121,85 @@ static char *find_stem(const Container *container) {
         return g_strndup(service, strlen(service) - strlen(".service"));
 }
 
+static bool is_known(const char *value) {
+        return value && !strpbrk(value, "%$");
+}
+
+static bool are_known(const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                if (!is_known(values->pdata[i]))
+                        return false;
+        return true;
+}
+
+static void copy(GPtrArray *to, const GPtrArray *from) {
+        for (guint i = 0; i < from->len; i++)
+                g_ptr_array_add(to, g_strdup(from->pdata[i]));
+}
+
 /* The words of the container that its ids depend on; NULL as in user_namespace_service(). Strings of the container's. */
 static LaunchArgs *pick_args(const Container *container, const char *name) {
         const LaunchArgs *from = container->args;
-        const char *const values[] = { name, from->userns, from->user ?: "", from->image };
         LaunchArgs *args;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
-                if (!values[i] || strpbrk(values[i], "%$"))
-                        return NULL;
+        if (!is_known(name) || !is_known(from->userns) || !is_known(from->user ?: "") || !is_known(from->image))
+                return NULL;
         args = launch_args_new();
         args->name = g_strdup(name);
         args->userns = g_strdup(from->userns);
         args->user = g_strdup(from->user);
         args->rootfs = from->rootfs;
         args->image = g_strdup(from->image);
-        for (guint i = 0; i < from->storage_opt->len; i++)
-                g_ptr_array_add(args->storage_opt, g_strdup(from->storage_opt->pdata[i]));
+        copy(args->storage_opt, from->storage_opt);
         return args;
+}
+
+/* The same where there is no image that they depend on. */
+static LaunchArgs *pick_maps(const LaunchArgs *from) {
+        LaunchArgs *args;
+
+        if (!is_known(from->userns ?: "") || !is_known(from->subuidname ?: "") || !is_known(from->subgidname ?: "") ||
+            !are_known(from->uidmaps) || !are_known(from->gidmaps))
+                return NULL;
+        args = launch_args_new();
+        args->userns = g_strdup(from->userns);
+        copy(args->uidmaps, from->uidmaps);
+        copy(args->gidmaps, from->gidmaps);
+        args->subuidname = g_strdup(from->subuidname);
+        args->subgidname = g_strdup(from->subgidname);
+        args->image = g_strdup("-");
+        return args;
+}
+
+static bool is_path(const char *mode) {
+        return mode && g_str_has_prefix(mode, "ns:");
 }
 
 /* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no use
  * of it (names.h). */
 static LaunchArgs *find_args(const Container *container, const char *stem) {
         const char *mode = container->args->userns, *service = container->service->name;
+        bool of_image = mode && is_auto(mode) && !g_str_has_suffix(container->source->name, ".pod");
         g_autofree char *name = NULL;
 
-        if (!mode || !is_auto(mode) || name_has_at(service) || strchr(name_state_directory(service), '+'))
+        if (name_has_at(service) || strchr(name_state_directory(service), '+'))
                 return NULL;
+        if (!of_image)
+                return container->network_file && user_namespace_is_own(container->args) && !is_path(mode) ?
+                               pick_maps(container->args) :
+                               NULL;
         name = find_name(container, stem);
         return pick_args(container, name);
+}
+
+char *user_namespace_of_network(const Container *container) {
+        const char *mode = container->args->userns;
+        g_autofree char *stem = find_stem(container), *service = NULL;
+
+        if (is_path(mode))
+                return g_strdup(mode + strlen("ns:"));
+        service = user_namespace_service(container);
+        return service ? g_build_filename(PATH_USERNS, stem, NULL) : NULL;
 }
 
 char *user_namespace_service(const Container *container) {
@@ -157,6 +212,7 @@ char *user_namespace_service(const Container *container) {
 GString *user_namespace_print(const Container *container, char **ret_name) {
         g_autofree char *stem = find_stem(container), *path = source_path_escape(container->source->path, "%");
         g_autoptr(LaunchArgs) args = find_args(container, stem);
+        bool is_kept = !container->network_file || !network_is_renewed(container);
         GString *text;
 
         if (!args)
@@ -164,9 +220,10 @@ GString *user_namespace_print(const Container *container, char **ret_name) {
         *ret_name = g_strdup_printf("keyturn-userns@%s.service.d/50-keyturn.conf", stem);
         text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
         g_string_append_printf(text,
-                               "SourcePath=%s\nStopWhenUnneeded=no\n\n[Service]\nExecStart=" KEYTURN_LIBDIR
+                               "SourcePath=%s\nStopWhenUnneeded=no\n%s%s%s\n[Service]\nExecStart=" KEYTURN_LIBDIR
                                "/libstart userns",
-                               path);
+                               path, is_kept ? "" : "PartOf=", is_kept ? "" : container->service->name,
+                               is_kept ? "" : "\n");
         launch_args_append_word(text, stem);
         launch_args_append(args, text);
         g_string_append_c(text, '\n');

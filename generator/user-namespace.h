@@ -11,9 +11,15 @@ void user_namespace_finish(Container *container);
 
 /* Whether the container surely has one of its own, after that. */
 bool user_namespace_is_own(const LaunchArgs *args);
+/* The same where systemd still has to expand what says so. */
+bool user_namespace_may_be_own(const LaunchArgs *args);
 
-/* The service that finds the ids of UserNS=auto ahead of the container, and a drop-in that tells it for whom, of which
- * *ret_name is the path in the generator's directory. NULL where there is nothing to find, or only the start knows all that
- * it depends on. Transfer full. */
+/* The service that finds the ids of UserNS=auto ahead of the container, or makes the namespace that its network is to belong to,
+ * and a drop-in that tells it for whom, of which *ret_name is the path in the generator's directory. NULL where there is
+ * nothing to find or to make, or only the start knows all that it depends on. Transfer full. */
 char *user_namespace_service(const Container *container);
 GString *user_namespace_print(const Container *container, char **ret_name);
+
+/* Where the namespace is, or will be, that its network is to belong to: a file, or the directory of that service's. NULL: the
+ * machine's. Transfer full. */
+char *user_namespace_of_network(const Container *container);

@@ -7,6 +7,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/program.h"
 #include "libstart/base/refusal.h"
 #include "libstart/check/check-command.h"
 #include "libstart/option/launch-args.h"
@@ -91,8 +92,7 @@ static int check_health(const char *unit) {
         return EXIT_KEYTURN;
 }
 
-int main(int argc, char *argv[]) {
-        own_program_refuse_container();
+int libstart_main(int argc, char *argv[]) {
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
         own_program_protect(argv, argc > 1 && g_str_equal(argv[1], "health"));
         for (int i = 1; i < argc && i <= 2; i++) {

@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
+#include "libstart/base/program.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/seccomp-request.h"
 #include "libstart/seccomp/compile.h"
@@ -215,7 +216,7 @@ static bool run(char *const *words, GError **error) {
         }
 }
 
-int main(int argc, char **argv) {
+int seccomp_precompile_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         int c;
 

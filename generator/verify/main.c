@@ -13,6 +13,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 
 /* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images, which
  * the generator must never need. */
@@ -167,7 +168,7 @@ static bool verify(GError **error) {
         return !report_has_error(report);
 }
 
-int main(int argc, char **argv) {
+int keyturn_verify_main(int argc, char *argv[]) {
         g_autoptr(GOptionContext) context = g_option_context_new(NULL);
         g_autoptr(GError) error = NULL;
 

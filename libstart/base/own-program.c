@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -35,7 +37,8 @@
  *  - Every container has a pid namespace of its own, and its first process runs libstart only until it executes the
  *    payload. Nothing else is in there before that, and nothing in there runs libstart after it, but
  *  - a payload that is libstart; and that is pid 1. So libstart refuses to be pid 1, before anything of the image can be
- *    read: iconv and NSS load libraries even into a static program, here from the image.
+ *    read: iconv and NSS load libraries even into a static program, here from the image. So do the other programs in the
+ *    same file, whose names an image may give to a link to /proc/self/exe.
  * Until it executes the payload the first process is not dumpable either (libcrun, PR_SET_DUMPABLE), so that its
  * /proc/PID/exe is closed to a debugger that entered the container.
  *
@@ -98,10 +101,26 @@ void own_program_protect(char *const argv[], bool enters) {
         exit(EXIT_KEYTURN);
 }
 
-void own_program_refuse_container(void) {
+/* Whether the running program was executed from where keyturn is installed, in this mount namespace. Nothing of an image
+ * is in the host's mount, whatever a link of its leads to, and no mount of it is the same as that one. */
+static bool is_installed_here(void) {
+        static const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+                                             .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+        const unsigned wanted = STATX_INO | STATX_MNT_ID;
+        _cleanup_close_ int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC), place = -1;
+        struct statx self, there;
+
+        place = (int) syscall(SYS_openat2, AT_FDCWD, KEYTURN_LIBDIR "/libstart", &how, sizeof how);
+        return fd >= 0 && place >= 0 && statx(fd, "", AT_EMPTY_PATH, wanted, &self) == 0 &&
+               statx(place, "", AT_EMPTY_PATH, wanted, &there) == 0 && (self.stx_mask & wanted) == wanted &&
+               (there.stx_mask & wanted) == wanted && self.stx_ino == there.stx_ino &&
+               self.stx_mnt_id == there.stx_mnt_id;
+}
+
+void own_program_refuse_container(const char *program) {
         static const char message[] = "libstart: refusing to be the payload of a container\n";
 
-        if (getpid() != 1)
+        if (getpid() != 1 || (program && is_installed_here()))
                 return;
         (void) !write(STDERR_FILENO, message, sizeof message - 1);
         _exit(EXIT_KEYTURN);

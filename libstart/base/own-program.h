@@ -12,5 +12,7 @@
  * be protected it says so and ends with EXIT_KEYTURN. */
 void own_program_protect(char *const argv[], bool enters);
 
-/* Does not return where libstart is the payload of a container. Before anything else in its main(). */
-void own_program_refuse_container(void);
+/* Does not return where the file that libstart is in is the payload of a container. Before anything else in main().
+ * program: the one that is to be run, if another than libstart is: the build of a system's image may do so as its first
+ * process, but only from where keyturn is installed. */
+void own_program_refuse_container(const char *program);

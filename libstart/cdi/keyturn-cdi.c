@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/program.h"
 #include "libstart/cdi/cdi-file.h"
 #include "libstart/cdi/cdi-search.h"
 #include "libstart/cdi/cdi-yaml.h"
@@ -91,7 +92,7 @@ static bool print(const char *path) {
         return puts(json) >= 0 && fflush(stdout) == 0;
 }
 
-int main(int argc, char *argv[]) {
+int keyturn_cdi_main(int argc, char *argv[]) {
         log_open("keyturn-cdi", LOG_TO_STDERR, LOG_INFO);
         if (argc > 2 || (argc == 2 && argv[1][0] != '/')) {
                 log_error("usage: keyturn-cdi [FILE], with an absolute path");

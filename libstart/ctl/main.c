@@ -9,6 +9,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
+#include "libstart/base/program.h"
 #include "libstart/ctl/bus.h"
 #include "libstart/ctl/commands.h"
 
@@ -151,7 +152,7 @@ static void set_locale(void) {
         setlocale(LC_CTYPE, "");
 }
 
-int main(int argc, char **argv) {
+int keyturnctl_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         int status = -1;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 #include "libstart/hook/hook-match.h"
 
 /* keyturn-hooks: which of some files of hooks.d are for a container? libstart asks where that was not known when the
@@ -29,7 +30,7 @@ static GPtrArray *list_of(char **words) {
         return list;
 }
 
-int main(int argc, char **argv) {
+int keyturn_hooks_main(int argc, char *argv[]) {
         g_auto(GStrv) annotations = NULL, files = NULL;
         g_autofree char *command = NULL;
         gboolean bind_mounts = FALSE;

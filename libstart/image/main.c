@@ -7,6 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 #include "libstart/image/pull.h"
 
 /* keyturn-image: brings an image into the store ahead of the containers that use it. Called by the units that
@@ -84,7 +85,7 @@ static bool run(int argc, char **argv, GError **error) {
         return error_set(error, KT_ERROR_USAGE, "The first word must be 'pull' or 'build'; see keyturn-image --help");
 }
 
-int main(int argc, char **argv) {
+int keyturn_image_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         setlocale(LC_CTYPE, "");

@@ -7,6 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 #include "libstart/network/create-command.h"
 #include "libstart/network/life-commands.h"
 
@@ -127,7 +128,7 @@ static bool run(int argc, char **argv, GError **error) {
         return command->run(n > 1 ? argv[1] : NULL, error);
 }
 
-int main(int argc, char **argv) {
+int keyturn_network_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         log_open("keyturn-network", LOG_TO_STDERR, LOG_INFO);

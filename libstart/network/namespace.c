@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -12,6 +14,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
 #include "libstart/network/namespace.h"
 
 /* What a child that enters a namespace does there. Returns an errno value. */
@@ -49,6 +52,31 @@ static int enter_userns(const char *userns) {
         return fd < 0 || setns(fd, CLONE_NEWUSER) < 0 ? errno : 0;
 }
 
+static bool is_user_namespace(const char *path) {
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+        return fd >= 0 && ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWUSER;
+}
+
+/* In a directory is what keyturn-userns@.service has made, if it could: without an image it cannot know the ids. Until the
+ * container's start knows them, and asks again, the network is the machine's, and the container may do less in it. NULL: the
+ * machine's. Transfer full. */
+static char *find_userns(const char *userns) {
+        g_autoptr(GDir) directory = NULL;
+        const char *name;
+
+        if (!userns || !g_str_has_prefix(userns, PATH_USERNS "/"))
+                return g_strdup(userns);
+        directory = g_dir_open(userns, 0, NULL);
+        while (directory && (name = g_dir_read_name(directory))) {
+                g_autofree char *path = g_build_filename(userns, name, NULL);
+
+                if (is_user_namespace(path))
+                        return g_steal_pointer(&path);
+        }
+        return NULL;
+}
+
 G_NORETURN static void make_inside(const Maker *maker) {
         int problem;
         char byte;
@@ -76,7 +104,8 @@ static bool mount_made(const Maker *maker, pid_t pid, const char *pin, GError **
 
 bool namespace_pin(const char *pin, const char *userns, GError **error) {
         _cleanup_close_ int file = open(pin, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
-        Maker maker = { userns, { -1, -1 }, { -1, -1 } };
+        g_autofree char *owner = find_userns(userns);
+        Maker maker = { owner, { -1, -1 }, { -1, -1 } };
         bool ok = false;
         pid_t pid = -1;
 
@@ -115,14 +144,24 @@ typedef struct SysctlJob {
         const char *pin, *name, *value;
 } SysctlJob;
 
+/* Ids in values are those of the container. Where the namespace belongs to the machine, we are there already: EINVAL. */
+static int enter_owner(int ns) {
+        _cleanup_close_ int owner = ioctl(ns, NS_GET_USERNS);
+
+        return owner < 0 || (setns(owner, CLONE_NEWUSER) < 0 && errno != EINVAL) ? errno : 0;
+}
+
 /* A name's dots are slashes in the path; it has no slashes itself (sysctl_parse()). */
 static int set_inside(const void *data) {
         const SysctlJob *job = data;
         _cleanup_close_ int ns = open(job->pin, O_RDONLY | O_CLOEXEC), fd = -1;
         g_autofree char *path = g_strconcat("/proc/sys/", job->name, NULL);
+        int problem = ns < 0 ? errno : enter_owner(ns);
 
         g_strdelimit(path, ".", '/');
-        if (ns < 0 || setns(ns, CLONE_NEWNET) < 0)
+        if (problem != 0)
+                return problem;
+        if (setns(ns, CLONE_NEWNET) < 0)
                 return errno;
         fd = open(path, O_WRONLY | O_CLOEXEC);
         return fd < 0 || !fd_write_all(fd, job->value, strlen(job->value)) ? errno : 0;

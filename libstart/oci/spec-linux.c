@@ -23,14 +23,20 @@ static void add_namespace(runtime_spec_schema_config_linux *linux_, const char *
 
 static void add_namespaces(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
         const struct {
-                const char *type, *path;
+                const char *type;
+                NamespaceChoice choice;
         } all[] = {
-                { "pid" }, { "ipc", input->request->ipc }, { "uts", input->request->uts }, { "mount" }, { "cgroup" }
+                { "pid", input->request->pid },
+                { "ipc", input->request->ipc },
+                { "uts", input->request->uts },
+                { "mount" },
+                { "cgroup" },
         };
 
         linux_->namespaces = g_new0(Namespace *, G_N_ELEMENTS(all) + 2);
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-                add_namespace(linux_, all[i].type, all[i].path);
+                if (!all[i].choice.host)
+                        add_namespace(linux_, all[i].type, all[i].choice.path);
         if (input->request->network.mode != NETWORK_HOST)
                 add_namespace(linux_, "network", input->network_path);
 }

@@ -268,11 +268,11 @@ static void add_writable_places(MountList *list, const SpecInput *input) {
         for (guint i = 0; i < requests->len && (input->request->read_only || input->root_is_kept); i++)
                 if (is_anonymous(requests->pdata[i]))
                         add_tmpfs(list, ((const MountRequest *) requests->pdata[i])->destination);
-        if (!input->request->read_only)
-                return;
-        for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
-                add_image_volume(list, input->image->volumes[i]);
-        if (input->request->read_only_tmpfs) {
+        if (input->request->image_volumes == IMAGE_VOLUMES_TMPFS ||
+            (input->request->read_only && input->request->image_volumes == IMAGE_VOLUMES_ANONYMOUS))
+                for (size_t i = 0; input->image->volumes && input->image->volumes[i]; i++)
+                        add_image_volume(list, input->image->volumes[i]);
+        if (input->request->read_only && input->request->read_only_tmpfs) {
                 add_tmpfs(list, "/run");
                 add_tmpfs(list, "/tmp");
                 add_tmpfs(list, "/var/tmp");

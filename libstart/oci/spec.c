@@ -70,7 +70,7 @@ Spec *spec_build(const SpecInput *input, GError **error) {
         g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(Spec, 1);
 
         spec->oci_version = g_strdup(OCI_VERSION);
-        if (!input->request->uts) /* else the namespace has it */
+        if (!input->request->uts.path && !input->request->uts.host) /* else the namespace has it */
                 spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
         spec_add_process(spec, input);

@@ -204,12 +204,24 @@ static bool read_network(ContainerRequest *request, const char *value, GError **
         return network_mode_parse(value, &request->network, error);
 }
 
+static bool read_pid(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->pid, error) &&
+               (!request->pid.path ||
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "'%s': a container has processes of its own (private), or sees the machine's (host)",
+                          value));
+}
+
 static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
         return namespace_option_parse(value, &request->ipc, error);
 }
 
 static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
         return namespace_option_parse(value, &request->uts, error);
+}
+
+static bool read_image_volume(ContainerRequest *request, const char *value, GError **error) {
+        return image_volume_parse(value, &request->image_volumes, error);
 }
 
 static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
@@ -400,15 +412,19 @@ static const Option options[] = {
         { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
         { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
           "the host's directory for /dev/shm" },
-        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, ns:PATH" },
-        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, ns:PATH" },
+        { "--pid", 0, STRING(pid), READ(read_pid), "MODE", "process namespace: private, host" },
+        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, host, ns:PATH" },
+        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, host, ns:PATH" },
+        { "--image-volume", 0, STRING(image_volume), READ(read_image_volume), "WAY",
+          "the image's VOLUMEs: anonymous, tmpfs, ignore" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
-          "host, none, pinned:NAME, ns:PATH, container:UNIT" },
+          "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT" },
         { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
+        { "--no-hosts", 0, FLAG(no_hosts), "leave the image's /etc/hosts as it is" },
         { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
         { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
           "domain that names are searched in" },
@@ -465,6 +481,8 @@ static const Option options[] = {
         { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
           "signal that stops the payload" },
         { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
+        { "--cidfile", 0, STRING(cidfile), CHECK(path_value_check, id_file), "FILE",
+          "write the container's name to this file" },
         { "--env-list", 0, STRING(env_list), CHECK(path_value_check, env_list), "FILE",
           "variables that keyturn-generator wrote apart" },
         { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
@@ -657,28 +675,55 @@ static void copy_value(const LaunchArgs *args, ContainerRequest *request, const 
                 *(bool *) copy = *(LaunchFlag *) field(args, option) == FLAG_TRUE;
 }
 
-static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option, GError **error) {
+/* reads: which values; NULL: all. */
+static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option,
+                        bool (*reads)(const char *value), GError **error) {
         if (option->kept != NOT_KEPT)
                 copy_value(args, request, option);
         if (option->kind == KIND_STRING) {
                 const char *value = *(char **) field(args, option);
 
-                return !value || read_value(request, option, value, error);
+                return !value || (reads && !reads(value)) || read_value(request, option, value, error);
         }
 
         const GPtrArray *list = option->kind == KIND_LIST ? *(GPtrArray **) field(args, option) : NULL;
         for (guint i = 0; list && i < list->len; i++)
-                if (!read_value(request, option, list->pdata[i], error))
+                if ((!reads || reads(list->pdata[i])) && !read_value(request, option, list->pdata[i], error))
                         return false;
         return true;
 }
 
+/* Namespaces of the machine's, and what can only be said of a container's own. Podman's rules, but the last: there a
+ * user namespace sees the machine's whole /proc. */
+static bool check_host_namespaces(const ContainerRequest *request, GError **error) {
+        if (request->pid.host && request->init)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--init: with --pid=host another program is the first process");
+        for (guint i = 0; i < request->sysctls->len && request->ipc.host; i++) {
+                const Sysctl *sysctl = request->sysctls->pdata[i];
+
+                if (sysctl->ns == SYSCTL_IPC)
+                        return error_set(
+                                error, KT_ERROR_USAGE,
+                                "--sysctl: with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)",
+                                sysctl->name);
+        }
+        return !(request->pid.host || request->ipc.host) || request->userns.mode == USERNS_HOST ||
+               error_set(
+                       error, KT_ERROR_UNSUPPORTED,
+                       "--pid=host and --ipc=host are not supported with a user namespace: leave out one of the two");
+}
+
 static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
-        if (request->uts && request->hostname)
+        if ((request->uts.path || request->uts.host) && request->hostname)
                 return error_set(error, KT_ERROR_USAGE,
                                  "--hostname: the host name is that of the namespace which --uts names");
-        if (request->shm_path && request->shm_size >= 0)
-                return error_set(error, KT_ERROR_USAGE, "--shm-size: --shm-path names a /dev/shm that there is");
+        if (request->no_hosts && request->hosts->len > 0)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--no-hosts: there is an --add-host, too: leave out one of the two");
+        if ((request->shm_path || request->ipc.host) && request->shm_size >= 0)
+                return error_set(error, KT_ERROR_USAGE, "--shm-size: %s a /dev/shm that there is",
+                                 request->shm_path ? "--shm-path names" : "--ipc=host means");
         if (request->host_limits && args->ulimits->len > 1)
                 return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
         if (request->privileged && args->cap_drop->len > 0)
@@ -694,11 +739,11 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, GE
         }
         return health_request_check(&request->health, error) &&
                bounding_set_check(request->cap_added, request->cap_dropped, error) &&
-               userns_request_finish(&request->userns, error);
+               userns_request_finish(&request->userns, error) && check_host_namespaces(request, error);
 }
 
-bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
-        g_auto(ContainerRequest) request = {
+static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
+        *ret = (ContainerRequest) {
                 .image = args->image,
                 .command = args->command,
                 .http_proxy = true,
@@ -715,14 +760,44 @@ bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **er
                 .ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit)),
                 .sysctls = g_ptr_array_new_with_free_func((GDestroyNotify) sysctl_free),
         };
+        health_request_init(&ret->health);
+}
 
-        health_request_init(&request.health);
+/* What Podman makes of options for which it asks nobody: SELinux keeps a container with a label of its own from the
+ * machine's processes and their shared memory, so one that is to have these has none. */
+static void complete(ContainerRequest *request) {
+        request->unconfined |= request->privileged && !request->seccomp_profile;
+        request->label.disable |= request->pid.host || request->ipc.host;
+        if (request->ipc.host)
+                request->shm_path = "/dev/shm";
+}
+
+static bool read_all(const LaunchArgs *args, bool (*reads)(const char *value), ContainerRequest *request,
+                     GError **error) {
         for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].help && !read_option(args, &request, &options[i], error))
+                if (options[i].help && !read_option(args, request, &options[i], reads, error))
                         return false;
-        if (!check_together(args, &request, error))
+        return check_together(args, request, error);
+}
+
+static bool is_complete(const char *value) {
+        return !strpbrk(value, "%$");
+}
+
+bool launch_args_check(const LaunchArgs *args, GError **error) {
+        g_auto(ContainerRequest) request = { 0 };
+
+        request_init(args, &request);
+        return read_all(args, is_complete, &request, error);
+}
+
+bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
+        g_auto(ContainerRequest) request = { 0 };
+
+        request_init(args, &request);
+        if (!read_all(args, NULL, &request, error))
                 return false;
-        request.unconfined |= request.privileged && !request.seccomp_profile;
+        complete(&request);
         *ret = request;
         request = (ContainerRequest) { 0 };
         return true;

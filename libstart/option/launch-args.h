@@ -54,11 +54,14 @@ typedef struct LaunchArgs {
         GPtrArray *secrets; /* NAME[,type=TYPE][,target=TARGET][,uid=N][,gid=N][,mode=MODE] */
         char *shm_size;
         char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
-        char *ipc, *uts;        /* private, ns:PATH */
+        char *pid;              /* private, host */
+        char *ipc, *uts;        /* private, host, ns:PATH */
+        char *image_volume;     /* anonymous, tmpfs, ignore */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
-        char *network;          /* host, none, pinned:NAME, ns:PATH, container:UNIT */
+        char *network;          /* host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT */
         char *network_id;       /* of pinned:NAME, keyturn's own */
         GPtrArray *add_hosts;   /* NAME[;NAME...]:ADDRESS */
+        LaunchFlag no_hosts;    /* /etc/hosts is the image's */
         GPtrArray *dns, *dns_search, *dns_option;
 
         /* what it may do */
@@ -86,6 +89,7 @@ typedef struct LaunchArgs {
         char *health_log_destination, *health_max_log_count, *health_max_log_size;
         LaunchFlag no_healthcheck;
         LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
+        char *cidfile;     /* file that the container's name is written to */
 
         /* keyturn's own */
         char *env_list;       /* file with more of `env`, in its order (env-list.h) */
@@ -125,6 +129,9 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 /* Read all values, each once, whatever they hold. The request uses the strings of `args`. Errors name the option; *ret is
  * left alone then. */
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error);
+
+/* Whether what is in `args` can be together. Values that systemd has still to complete (% and $) are left out. */
+bool launch_args_check(const LaunchArgs *args, GError **error);
 
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,
  * so that systemd expands a value that is only "$NAME" as Quadlet's users expect. Transfer container: the words

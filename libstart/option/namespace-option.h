@@ -4,6 +4,12 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* podman's --ipc and --uts: "private" (and "shareable"), which means a namespace of the container's own; "ns:PATH", one that
- * there is. *ret_path is inside value; NULL for its own. KT_ERROR_UNSUPPORTED, with advice, for the host's and others'. */
-bool namespace_option_parse(const char *value, const char **ret_path, GError **error);
+/* Which namespace of a kind a container is in: a new one of its own, if neither is set. */
+typedef struct NamespaceChoice {
+        bool host;        /* the machine's */
+        const char *path; /* the one that this file is */
+} NamespaceChoice;
+
+/* podman's --pid, --ipc and --uts: "private" (and "shareable"), "host", "ns:PATH". ret->path is inside value.
+ * KT_ERROR_UNSUPPORTED, with advice, for that of another container. */
+bool namespace_option_parse(const char *value, NamespaceChoice *ret, GError **error);

@@ -17,15 +17,17 @@ bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error) {
                 const char *prefix;
                 NetworkMode mode;
                 bool (*check)(const char *value, GError **error);
+                bool is_owned;
         } modes[] = {
-                { "pinned:", NETWORK_PINNED, check_name },
-                { "ns:", NETWORK_PATH, path_value_check },
-                { "container:", NETWORK_CONTAINER, check_name },
+                { "pinned:", NETWORK_PINNED, check_name, false },
+                { "owned:", NETWORK_PINNED, check_name, true },
+                { "ns:", NETWORK_PATH, path_value_check, false },
+                { "container:", NETWORK_CONTAINER, check_name, false },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(modes); i++)
                 if (g_str_has_prefix(value, modes[i].prefix)) {
-                        *ret = (NetworkChoice) { modes[i].mode, value + strlen(modes[i].prefix) };
+                        *ret = (NetworkChoice) { modes[i].mode, value + strlen(modes[i].prefix), modes[i].is_owned };
                         return modes[i].check(ret->of, error);
                 }
         *ret = (NetworkChoice) { g_str_equal(value, "none") ? NETWORK_NONE : NETWORK_HOST };

@@ -29,7 +29,7 @@ void container_request_clear(ContainerRequest *request) {
 char *container_request_hostname(const ContainerRequest *request, const char *host_hostname) {
         if (request->hostname)
                 return g_strdup(request->hostname);
-        if (request->network.mode == NETWORK_HOST)
+        if (request->network.mode == NETWORK_HOST || request->uts.host)
                 return g_strdup(host_hostname);
 
         g_autofree char *id = g_compute_checksum_for_string(G_CHECKSUM_SHA256, request->name ?: "", -1);

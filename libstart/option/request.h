@@ -6,8 +6,10 @@
 
 #include "libstart/option/dns-request.h"
 #include "libstart/option/health-request.h"
+#include "libstart/option/image-volume.h"
 #include "libstart/option/label-option.h"
 #include "libstart/option/log-option.h"
+#include "libstart/option/namespace-option.h"
 #include "libstart/option/network-mode.h"
 #include "libstart/option/notify-mode.h"
 #include "libstart/option/storage-option.h"
@@ -47,9 +49,11 @@ typedef struct ContainerRequest {
         GArray *device_rules; /* owned, of DeviceRule */
         gint64 shm_size;      /* bytes; 0: no limit; -1: not said */
         const char *shm_path; /* the host's directory that is /dev/shm; NULL: a tmpfs of its own */
+        ImageVolumes image_volumes;
         StorageLimits storage;
         DnsRequest dns;
         GString *hosts;     /* owned: lines of /etc/hosts */
+        bool no_hosts;      /* that file is the image's */
         GPtrArray *secrets; /* owned, of SecretRequest: of two with one target the later one */
 
         /* what it may do */
@@ -71,7 +75,8 @@ typedef struct ContainerRequest {
         HealthRequest health;
         NetworkChoice network;
         const char *network_id; /* what it must have been made for, or NULL */
-        const char *ipc, *uts;  /* files of namespaces that it joins; NULL: it has new ones */
+        NamespaceChoice pid, ipc, uts;
+        const char *id_file; /* the host's file that its name is written to; or NULL */
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */
@@ -93,6 +98,6 @@ typedef struct ContainerRequest {
 void container_request_clear(ContainerRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ContainerRequest, container_request_clear)
 
-/* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network; else twelve
+/* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network or host name; else twelve
  * hexadecimal digits, as podman has them, but always the same ones for a container of the same name. Transfer full. */
 char *container_request_hostname(const ContainerRequest *request, const char *host_hostname);

@@ -7,6 +7,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/program.h"
 #include "libstart/relay/relay-loop.h"
 #include "libstart/relay/watchdog.h"
 
@@ -54,7 +55,7 @@ static bool run(GError **error) {
         return false;
 }
 
-int main(int argc, char **argv) {
+int keyturn_relay_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         if (argc == 2 && strcmp(argv[1], "--version") == 0) {

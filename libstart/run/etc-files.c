@@ -91,7 +91,7 @@ static bool make_files(const ContainerRequest *request, const char *hostname, co
 
         if (!added)
                 return false;
-        files[HOSTS] = text_file("etc", "hosts", etc_hosts(added, hosts, own));
+        files[HOSTS] = text_file("etc", "hosts", request->no_hosts ? NULL : etc_hosts(added, hosts, own));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
         files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));

@@ -23,6 +23,7 @@ typedef struct IdAssignment {
         const UsernsRequest *request;
         const char *user;    /* as in ContainerRequest, or the image's; NULL: root */
         char *const *layers; /* of the image, or the root directory */
+        bool is_pinned;      /* it is to enter the namespace that was pinned ahead: its network belongs to that */
 } IdAssignment;
 
 /* The finished maps (id-map.h), with what the request maps beside the range. Transfer full. */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -15,9 +16,9 @@
 #include "libstart/run/network.h"
 #include "libstart/run/runtime-peer.h"
 #include "libstart/run/runtime.h"
+#include "libstart/run/unit-restart.h"
 
 #define NAMES_MAX 65536
-#define SYSTEMCTL "/usr/bin/systemctl"
 
 /* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would wait. */
 static int open_namespace(const char *path, GError **error) {
@@ -60,19 +61,11 @@ static bool read_pinned(const char *name, Network *ret, GError **error) {
         return false;
 }
 
-/* This unit's own dependencies on it are left out: it would have to stop for that. */
 static bool make_anew(const char *name, GError **error) {
         g_autofree char *unit = g_strconcat("keyturn-network", strchr(name, '@') ? "-" : "@", name, ".service", NULL);
-        const char *words[] = { SYSTEMCTL, "restart", "--job-mode=ignore-dependencies", unit, NULL };
-        g_autoptr(GError) problem = NULL;
-        int status;
 
-        log_info("The file of this container wants another network than the one that is there, which is made anew");
-        if (g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status,
-                         &problem) &&
-            g_spawn_check_wait_status(status, &problem))
-                return true;
-        return error_set(error, KT_ERROR_FAILED, "Cannot restart %s: %s", unit, problem->message);
+        log_info("The container wants another network than the one that is there, which is made anew");
+        return unit_restart(unit, error);
 }
 
 /* The names come last when it is made, and go first: with them it is whole. */
@@ -142,6 +135,44 @@ bool network_find(ContainerRequest *request, Network *ret, GError **error) {
                 return find_of_container(choice, ret, error);
         }
         g_return_val_if_reached(false);
+}
+
+/* The namespace that the network's belongs to. */
+static int open_owner(const char *path, GError **error) {
+        _cleanup_close_ int network = open_namespace(path, error);
+        int fd = network < 0 ? -1 : ioctl(network, NS_GET_USERNS);
+
+        if (network >= 0 && fd < 0)
+                error_set_errno(error, errno, "Cannot find out whose the network namespace '%s' is", path);
+        return fd;
+}
+
+static bool is_owner(const char *network, const char *userns, bool *ret, GError **error) {
+        _cleanup_close_ int owner = open_owner(network, error);
+        struct stat a, b;
+
+        if (owner < 0)
+                return false;
+        if (fstat(owner, &a) < 0 || stat(userns, &b) < 0)
+                return error_set_errno(error, errno, "Cannot look at the user namespace '%s'", userns);
+        *ret = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+        return true;
+}
+
+bool network_settle_owner(const NetworkChoice *choice, const char *userns, Network *network, GError **error) {
+        bool is_ours = false;
+
+        if (!choice->is_owned || !userns)
+                return true;
+        if (!is_owner(network->path, userns, &is_ours, error) || is_ours)
+                return is_ours;
+        network_names_clear(&network->names);
+        return make_anew(choice->of, error) && read_pinned(choice->of, network, error) &&
+               is_owner(network->path, userns, &is_ours, error) &&
+               (is_ours || error_set(error, KT_ERROR_FAILED,
+                                     "The network '%s' does not belong to the container's user namespace: "
+                                     "systemctl daemon-reload",
+                                     choice->of));
 }
 
 void network_pretend(const ContainerRequest *request, Network *ret) {

@@ -24,6 +24,7 @@
 #include "libstart/run/kernel-mounts.h"
 #include "libstart/run/labels.h"
 #include "libstart/run/mount-label.h"
+#include "libstart/run/network.h"
 #include "libstart/run/pod-command.h"
 #include "libstart/run/user-namespace.h"
 #include "libstart/run/userns-descriptor.h"
@@ -44,7 +45,6 @@ static const struct {
 #define USER "user" /* theirs, where they have one */
 #define SHM "shm"
 #define DEFAULT_SHM_SIZE 65536000 /* as in a container of its own */
-#define AUTO_IDS 65536            /* of UserNS=auto */
 #define STACK_SIZE (256 << 10)
 
 typedef struct Command {
@@ -198,22 +198,25 @@ static bool fill_namespaces(const Command *command, int proc, GError **error) {
         return true;
 }
 
-/* As for a container, but that it has no image to count ids in: room for all that containers may have. A namespace in which
- * every id is itself is one all the same. */
+/* A namespace in which every id is itself is one all the same. */
 static bool find_user_namespace(Command *command, UserNamespace *ret, GError **error) {
-        static char nothing[] = "-", *const layers[] = { nothing, NULL };
-        UsernsRequest *request = &command->request.userns;
-        const IdAssignment wanted = {
-                .name = command->name, .unit = command->name, .request = request, .layers = layers
-        };
-
-        if (request->mode == USERNS_AUTO && request->size == 0)
-                request->size = AUTO_IDS;
-        if (!user_namespace_find(&wanted, ret, error))
+        if (!user_namespace_find_without_image(&command->request.userns, command->name,
+                                               command->request.network.is_owned, ret, error))
                 return false;
-        if (ret->uids && ret->fd < 0)
-                ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
-        return !ret->uids || ret->fd >= 0;
+        if (!ret->uids || ret->fd >= 0)
+                return true;
+        if (!ret->path)
+                return (ret->fd = userns_descriptor_make(ret->uids, ret->gids, error)) >= 0;
+        ret->fd = open(ret->path, O_RDONLY | O_CLOEXEC);
+        return ret->fd >= 0 || error_set_errno(error, errno, "Cannot open '%s'", ret->path);
+}
+
+/* What keyturn-network@.service has made ahead, if it is on a bridge. A pod without it is none. */
+static bool find_network(Command *command, const UserNamespace *userns, GError **error) {
+        g_auto(Network) network = NETWORK_NULL;
+
+        return network_find(&command->request, &network, error) &&
+               network_settle_owner(&command->request.network, userns->path, &network, error);
 }
 
 /* Namespaces belong to the user namespace of the process that makes them, which cannot come back from there. This child
@@ -330,7 +333,8 @@ static bool make_pod(Command *command, const char *directory, GError **error) {
         _cleanup_close_ int proc = -1;
 
         if (!find_label(directory, &label, error) || !make_directories(directory, error) ||
-            !find_user_namespace(command, &userns, error) || !open_proc(command, &proc, error))
+            !find_user_namespace(command, &userns, error) || !find_network(command, &userns, error) ||
+            !open_proc(command, &proc, error))
                 return false;
         maker.userns = userns.fd;
         maker.proc = proc;

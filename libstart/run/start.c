@@ -18,6 +18,7 @@
 #include "libstart/run/hand-over.h"
 #include "libstart/run/health-start.h"
 #include "libstart/run/host.h"
+#include "libstart/run/id-file.h"
 #include "libstart/run/identity.h"
 #include "libstart/run/init-program.h"
 #include "libstart/run/labels.h"
@@ -152,14 +153,16 @@ static bool find_user_namespace(Start *start, const char *unit, GError **error) 
                 .request = &start->request.userns,
                 .user = start->request.user ?: start->root.config->user,
                 .layers = start->root.layers,
+                .is_pinned = start->request.network.is_owned,
         };
 
-        return user_namespace_find(&wanted, &start->userns, error);
+        return user_namespace_find(&wanted, &start->userns, error) &&
+               network_settle_owner(&start->request.network, start->userns.path, &start->network, error);
 }
 
 static bool find_hostname(Start *start, GError **error) {
-        start->hostname = start->request.uts ? shared_hostname_read(start->request.uts, error) :
-                                               container_request_hostname(&start->request, start->host.hostname);
+        start->hostname = start->request.uts.path ? shared_hostname_read(start->request.uts.path, error) :
+                                                    container_request_hostname(&start->request, start->host.hostname);
         return start->hostname;
 }
 
@@ -359,7 +362,8 @@ static bool prepare(Start *start, GError **error) {
             !apply_hooks(start, error) || !check_nodes(start, error) ||
             !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
             !require_workdir(start, error) || !require_etc_files(start, error) || !plan_health(start, error) ||
-            !guard_devices(start, error) || !enter_own_cgroup(start, error))
+            !guard_devices(start, error) || !enter_own_cgroup(start, error) ||
+            (start->request.id_file && !id_file_write(&start->request, error)))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
         if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))

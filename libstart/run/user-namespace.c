@@ -7,13 +7,16 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/option/id-map.h"
 #include "libstart/run/subid.h"
+#include "libstart/run/unit-restart.h"
 #include "libstart/run/user-namespace.h"
 #include "libstart/run/userns-descriptor.h"
 #include "libstart/run/userns-pin.h"
 
 #define NOBODY 65534
+#define AUTO_IDS 65536 /* of UserNS=auto, where no image says how many are needed */
 
 static GArray *make_identity(void) {
         GArray *map = id_map_new();
@@ -79,17 +82,57 @@ static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error)
         g_assert_not_reached();
 }
 
-bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
-        if (!find(wanted, ret, error))
+/* The image may have come, or changed, since it was pinned. */
+static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        g_autofree char *unit = g_strdup_printf("keyturn-userns@%s.service", wanted->unit);
+
+        ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+        if (ret->fd < 0 && !unit_restart(unit, error))
                 return false;
-        if (!ret->uids || ret->fd >= 0 || (id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids)))
-                return true;
+        if (ret->fd < 0)
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+        ret->is_pinned = ret->fd >= 0;
+        return ret->is_pinned ||
+               error_set(error, KT_ERROR_FAILED, "The container's user namespace is not there: %s makes it", unit);
+}
+
+/* Of UserNS=auto it may be pinned, for mounts alone. */
+static bool find_any(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        g_autofree char *path = NULL;
+
         if (wanted->request->mode == USERNS_AUTO)
-                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids);
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &path);
         ret->is_pinned = ret->fd >= 0;
         if (ret->fd < 0)
                 ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
         return ret->fd >= 0;
+}
+
+bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        bool is_identity;
+
+        if (!find(wanted, ret, error))
+                return false;
+        if (!ret->uids || ret->fd >= 0)
+                return true;
+        is_identity = id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids);
+        if (wanted->is_pinned ? !find_pinned(wanted, ret, error) : !is_identity && !find_any(wanted, ret, error))
+                return false;
+        if (is_identity) /* no mount needs it */
+                fd_close(&ret->fd);
+        return true;
+}
+
+bool user_namespace_find_without_image(UsernsRequest *request, const char *unit, bool is_pinned, UserNamespace *ret,
+                                       GError **error) {
+        static char nothing[] = "-", *const layers[] = { nothing, NULL };
+        const IdAssignment wanted = {
+                .name = unit, .unit = unit, .request = request, .layers = layers, .is_pinned = is_pinned
+        };
+
+        if (request->mode == USERNS_AUTO && request->size == 0)
+                request->size = AUTO_IDS;
+        return user_namespace_find(&wanted, ret, error);
 }
 
 uid_t user_namespace_uid(const UserNamespace *userns, uid_t uid) {

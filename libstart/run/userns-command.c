@@ -7,6 +7,7 @@
 #include "libstart/run/root.h"
 #include "libstart/run/user-namespace.h"
 #include "libstart/run/userns-command.h"
+#include "libstart/run/userns-descriptor.h"
 #include "libstart/run/userns-pin.h"
 
 /* Without an image nothing can be known, and the start will say so, or have pulled it. */
@@ -24,7 +25,16 @@ static bool find_root(const ContainerRequest *request, Root *ret, bool *ret_foun
         return true;
 }
 
-static bool pin(const char *unit, const ContainerRequest *request, GError **error) {
+/* One in which every id is itself has no descriptor, as mounts need none. */
+static bool pin_found(const char *unit, UserNamespace *userns, GError **error) {
+        if (!userns->uids || userns->is_pinned)
+                return true;
+        if (userns->fd < 0)
+                userns->fd = userns_descriptor_make(userns->uids, userns->gids, error);
+        return userns->fd >= 0 && userns_pin_make(unit, userns->fd, userns->uids, userns->gids, error);
+}
+
+static bool pin_of_image(const char *unit, const ContainerRequest *request, GError **error) {
         g_auto(Root) root = ROOT_NULL;
         g_auto(UserNamespace) userns = USER_NAMESPACE_NULL;
         IdAssignment wanted = { .name = request->name, .unit = unit, .request = &request->userns };
@@ -36,9 +46,16 @@ static bool pin(const char *unit, const ContainerRequest *request, GError **erro
                 return true;
         wanted.user = request->user ?: root.config->user;
         wanted.layers = root.layers;
-        if (!user_namespace_find(&wanted, &userns, error))
-                return false;
-        return userns.fd < 0 || userns.is_pinned || userns_pin_make(unit, userns.fd, userns.uids, userns.gids, error);
+        return user_namespace_find(&wanted, &userns, error) && pin_found(unit, &userns, error);
+}
+
+static bool pin(const char *unit, ContainerRequest *request, GError **error) {
+        g_auto(UserNamespace) userns = USER_NAMESPACE_NULL;
+
+        if (!g_str_equal(request->image, "-"))
+                return pin_of_image(unit, request, error);
+        return user_namespace_find_without_image(&request->userns, unit, false, &userns, error) &&
+               pin_found(unit, &userns, error);
 }
 
 bool userns_command(const char *const *words, GError **error) {

@@ -56,12 +56,14 @@ bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray 
                error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);
 }
 
-int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids) {
+int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, char **ret_path) {
         g_autofree char *path = find_path(unit, uids, gids);
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 
         /* What somebody has unmounted is an empty file. */
         if (fd >= 0 && ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWUSER)
                 fd_close(&fd);
+        if (fd >= 0)
+                *ret_path = g_steal_pointer(&path);
         return fd;
 }

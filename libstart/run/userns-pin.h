@@ -10,8 +10,8 @@
 /* Pins the namespace, and no other one for this unit. */
 bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, GError **error);
 
-/* -1: there is none with these maps. 10 us. */
-int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids);
+/* -1: there is none with these maps. 10 us. *ret_path is its file, transfer full. */
+int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, char **ret_path);
 
 /* Removes all of the unit's. */
 bool userns_pin_remove(const char *unit, GError **error);

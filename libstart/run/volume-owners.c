@@ -24,7 +24,8 @@ static bool is_requested(const ContainerRequest *request, const char *destinatio
 }
 
 static bool is_volume(const Mount *mount, const ContainerRequest *request, const Root *root) {
-        char *const *volumes = root->config->volumes;
+        bool is_tmpfs = request->image_volumes == IMAGE_VOLUMES_TMPFS; /* root's, as with Podman */
+        char *const *volumes = is_tmpfs ? NULL : root->config->volumes;
 
         return g_strcmp0(mount->type, "tmpfs") == 0 &&
                ((volumes && g_strv_contains((const char *const *) volumes, mount->destination)) ||

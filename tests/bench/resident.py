@@ -10,14 +10,14 @@ import services
 SUMMARY = 'beside 50 running containers: processes, memory, wake-ups in 30 s, timers'
 
 COUNT, SECONDS = 50, 30
-# Whose is it? By the file that a process executes; all others are systemd's or payloads.
+# Whose is it? By the name that a program was executed by; all others are systemd's or payloads.
 OWNERS = {'keyturn': ('libstart', 'keyturn-relay'), 'podman': ('conmon', 'podman', 'crun', 'runc')}
 
 
 class Process:
     def __init__(self, pid):
         self.pid = pid
-        self.program = os.path.basename(os.readlink(f'/proc/{pid}/exe'))
+        self.program = self.read('comm').strip()
         self.cgroup = self.read('cgroup')
 
     def read(self, name):

@@ -49,6 +49,12 @@ def beside_50(what):
     return lambda value: value(f'resident/keyturn/{what}')
 
 
+def beside_podman(what, way):
+    """How much worse: more time, or less in the same time."""
+    kinds = ('keyturn', 'podman') if what == 'latency' else ('podman', 'keyturn')
+    return ratio(*(f'bridge/{what}/{kind}/{way}' for kind in kinds))
+
+
 START, STOP = 'units/start-', 'units/stop-'
 
 # What, how it is computed, the most it may be, its unit ('' is a ratio or a count).
@@ -74,6 +80,14 @@ TARGETS = (
     ('  memory with the one relay for all', beside_50('memory'), 0, 'KiB'),
     ('  timers', beside_50('timers'), 0, ''),
     ('  wake-ups in 30 s', beside_50('wake-ups'), 0, ''),
+    ("start: on a bridge - the host's network", difference('bridge/start/bridge', 'bridge/start/host'), 1.5, 'ms'),
+    ('restart: the same', difference('bridge/restart/bridge', 'bridge/restart/host'), 1.5, 'ms'),
+    ("stop: on a bridge / the host's network", ratio('bridge/stop/bridge', 'bridge/stop/host'), 1.1, ''),
+    ('  its network goes, too', ratio('bridge/stop/bridge-that-goes', 'bridge/stop/host'), 1.1, ''),
+    ('latency to a bridge: keyturn / Podman', beside_podman('latency', 'address'), 1.1, ''),
+    ('  to a published port', beside_podman('latency', 'port'), 1.1, ''),
+    ('throughput from a bridge: Podman / keyturn', beside_podman('throughput', 'address'), 1.1, ''),
+    ('  from a published port', beside_podman('throughput', 'port'), 1.1, ''),
 )
 
 

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers on bridges, from the file to the client: the units, ports and names, and what a start finds."""
 
+import difflib
+import os
+import random
 import re
+import signal
+import time
 
 STATE = '/run/keyturn/network'
 QUADLET = '/usr/libexec/podman/quadlet'
@@ -20,8 +25,8 @@ def inside(machine, name, command, check=True):
 
 def ask(machine, url, where=''):
     """What a web server says. Not by busybox, whose static wget crashes on Debian 12."""
-    six, four, port = re.fullmatch(r'http://(?:\[(.*)\]|([^:]*))(?::(\d+))?/', url).groups()
-    get = f'exec 3<>/dev/tcp/{six or four}/{port or 80}; echo GET / HTTP/1.0 >&3; echo >&3; tail -n 1 <&3'
+    six, four, port, path = re.fullmatch(r'http://(?:\[(.*)\]|([^:]*))(?::(\d+))?(/.*)', url).groups()
+    get = f'exec 3<>/dev/tcp/{six or four}/{port or 80}; echo GET {path} HTTP/1.0 >&3; echo >&3; tail -n 1 <&3'
     return machine.run(f'{where} timeout 1 bash -c "{get}"', check=False).out
 
 
@@ -172,19 +177,97 @@ def test_a_user_namespace(machine):
         assert inside(machine, name, 'ls /sys/class/net').split() == ['eth0', 'lo']
         assert ask(machine, f'http://{address}/') == 'hello\n'
         assert inside(machine, name, 'cat /proc/sys/net/ipv4/tcp_keepalive_time') == '77\n'
-        # Its root is not that of the network.
+        # With the capabilities that containers have by themselves it changes nothing.
         for command in 'ip link set eth0 down', 'ip addr add 10.88.0.77/16 dev eth0', 'echo 1 >/proc/sys/net/ipv4/ip_forward':
             assert machine.run(f'keyturnctl exec {name} sh -c "{command}"', check=False).status != 0, command
         machine.run(f'systemctl stop {name}')
         machine.wait_for(lambda: is_gone(machine, name))
 
 
-# A web server that is published in four ways, and who asks it by name. Podman runs the same files.
+def links(machine):
+    """What the machine has, and its rules and parameters, but for the containers' own bridge and ends of pairs."""
+    return machine.run('ip -o link | cut -d : -f 2 | grep -Ev "podman|veth"; ip route | grep -v podman; '
+                       'cat /proc/sys/net/ipv4/conf/all/rp_filter').out
+
+
+# Prints what it could do, and leaves what it can.
+MASTER = r'''
+    try() { "$@" >/dev/null 2>&1 && echo "$*"; }
+    try ip link add mine type bridge
+    try ip addr add 10.99.0.1/24 dev eth0
+    try ip route add blackhole 192.0.2.77
+    try ip link set eth0 mtu 1400
+    try sh -c "echo 2 >/proc/sys/net/ipv4/conf/all/rp_filter"
+    try sh -c "echo 1 >/proc/sys/net/ipv4/ip_forward"
+    echo --
+    try ls /proc/1/root/run/keyturn
+    try sh -c "echo 1 >/proc/sys/net/core/bpf_jit_enable"
+    try ip link show podman0
+    for f in /proc/[0-9]*/ns/net; do [ "$(readlink $f)" = "$(readlink /proc/self/ns/net)" ] || echo another; done
+'''
+
+
+def test_a_master_of_its_own_network_only(machine):
+    """With NET_ADMIN in a user namespace: as under Podman, and nothing of it outlives the container."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    before = links(machine)
+    for name, keys in ('auto', 'UserNS=auto'), ('mapped', 'UIDMap=0:100000:65536'), ('keep', 'UserNS=keep-id'):
+        start(machine, name, f'Network=bridge\n{keys}\nAddCapability=NET_ADMIN\nPodmanArgs=--security-opt=unmask=ALL\n'
+                             'PublishPort=127.0.0.1:8099:80')
+        could = machine.run(['keyturnctl', 'exec', name, 'sh', '-c', MASTER]).out.split('--\n')
+        assert len(could[0].splitlines()) == 6, could
+        assert could[1].strip() == '', could
+        assert links(machine) == before
+        machine.run(f'systemctl restart {name}')
+        said = inside(machine, name, 'ip -o link; ip -4 addr show eth0; ip route; cat /proc/sys/net/ipv4/conf/all/rp_filter')
+        assert not re.search(r'mine|10\.99|blackhole|mtu 1400|^2$', said, re.M), said
+        # It takes its interface away; all of it goes nevertheless.
+        inside(machine, name, 'ip link del eth0')
+        machine.run(f'systemctl stop {name}')
+        machine.wait_for(lambda: is_gone(machine, name))
+        assert machine.run('ip -o link | grep veth; nft list ruleset | grep 8099', check=False).out == ''
+        assert links(machine) == before
+
+
+def test_a_network_follows_its_user_namespace(machine):
+    """Whatever becomes of the one that was made ahead: a container never runs in a network of another owner."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    often = '[Unit]\nStartLimitIntervalSec=0\n'
+    start(machine, 'one', 'Network=bridge\nUserNS=auto', more=often)
+
+    def same():
+        """Whoever is root in the container's is master of the network."""
+        pid = machine.show('one', 'MainPID')
+        return machine.run(f'nsenter -t {pid} --user --net ip link add probe type bridge && '
+                           f'nsenter -t {pid} --user --net ip link del probe', check=False).status == 0
+
+    assert same()
+    address = inside(machine, 'one', 'ip -4 -o addr show eth0')
+    # It is made anew while the container is down; other ids are asked for; its file is unmounted.
+    machine.run('systemctl stop one; systemctl restart keyturn-userns@one; systemctl start one')
+    assert same() and inside(machine, 'one', 'ip -4 -o addr show eth0') == address
+    machine.run('systemctl stop one; umount /run/keyturn/userns/one/*; systemctl start one')
+    assert same()
+    start(machine, 'one', 'Network=bridge\nUserNS=auto:size=3000', more=often)
+    machine.run('systemctl restart one')
+    assert same() and inside(machine, 'one', 'cat /proc/self/uid_map').split()[2] == '3000'
+    # Not there at all when the network is made, as before an image is pulled.
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: is_gone(machine, 'one'))
+    machine.run('umount /run/keyturn/userns/one/*; rm -r /run/keyturn/userns/one; systemctl start keyturn-network@one; '
+                'systemctl start one')
+    assert same()
+
+
+# nginx, published in four ways, and who asks it by name; and nginx again, before a program that counts visits in redis, all
+# three in a pod. Podman runs the same files.
 WEB = {
     'shop.network': '[Network]\nSubnet=10.91.0.0/24\nIPv6=true\nSubnet=fd91::/64\n',
     'web.container': """
         [Container]
-        Image=localhost/test/busybox
+        Image=localhost/test/nginx
         Network=shop.network:ip=10.91.0.{last}
         IP6=fd91::{last}
         NetworkAlias=store
@@ -194,8 +277,7 @@ WEB = {
         PublishPort=[::1]:8092:80
         PublishPort=8093-8094:80-81
         Volume=/run/www:/www:ro
-        Exec=httpd -f -p [::]:80 -h /www
-        StopSignal=SIGKILL
+        Volume=/run/site:/etc/nginx/sites-available/default:ro
     """,
     'client.container': """
         [Container]
@@ -208,7 +290,54 @@ WEB = {
         Exec=perl -MSocket -e "socket(S, AF_INET, SOCK_DGRAM, 17); bind(S, sockaddr_in(7, INADDR_ANY)); send(S, $$x, 0, $$a) while $$a = recv(S, $$x, 99, 0)"
         StopSignal=SIGKILL
     """,
+    'stall.pod': """
+        [Pod]
+        Network=shop.network
+        NetworkAlias=stall
+        PublishPort=8095:80
+        PublishPort=127.0.0.1:8096:80
+    """,
+    'front.container': """
+        [Container]
+        Image=localhost/test/nginx
+        Pod=stall.pod
+        Volume=/run/www:/www:ro
+        Volume=/run/site:/etc/nginx/sites-available/default:ro
+    """,
+    'counter.container': """
+        [Container]
+        Image=localhost/test/busybox
+        Pod=stall.pod
+        Volume=/run/www:/www:ro
+        Exec=httpd -f -p 127.0.0.1:8000 -h /www
+        StopSignal=SIGKILL
+    """,
+    'database.container': """
+        [Container]
+        Image=localhost/test/redis
+        Pod=stall.pod
+    """,
 }
+SERVICES = 'web client stall-pod front counter database'
+SITE = """
+server {
+        listen 80;
+        listen [::]:80;
+        root /www;
+        location = /who { return 200 "$remote_addr\n"; }
+        location = /visits { proxy_pass http://127.0.0.1:8000/cgi-bin/visits; }
+}
+"""
+VISITS = r"""#!/bin/sh
+printf 'Content-Type: text/plain\r\n\r\n'
+printf 'INCR visits\r\nQUIT\r\n' | nc 127.0.0.1 6379 | head -n 1
+"""
+
+
+def make_shop(machine):
+    make_www(machine)
+    machine.write('/run/site', SITE)
+    machine.write('/run/www/cgi-bin/visits', VISITS, mode=0o755)
 
 
 def answers(machine, inside):
@@ -216,15 +345,19 @@ def answers(machine, inside):
     elsewhere = 'ip netns exec world'
     found = {url: ask(machine, url) for url in ('http://127.0.0.1:8090/', 'http://192.0.2.1:8090/', 'http://[::1]:8090/',
                                                 'http://127.0.0.1:8091/', 'http://192.0.2.1:8091/',
-                                                'http://[::1]:8092/', 'http://127.0.0.1:8093/')}
+                                                'http://[::1]:8092/', 'http://127.0.0.1:8093/',
+                                                'http://127.0.0.1:8090/who', 'http://192.0.2.1:8090/who',
+                                                'http://127.0.0.1:8096/visits')}
     for url in ('http://192.0.2.1:8090/', 'http://[2001:db8::1]:8090/', 'http://192.0.2.1:8091/',
-                'http://[2001:db8::1]:8092/', 'http://192.0.2.1:8094/'):
+                'http://[2001:db8::1]:8092/', 'http://192.0.2.1:8094/', 'http://192.0.2.1:8090/who',
+                'http://[2001:db8::1]:8090/who', 'http://192.0.2.1:8095/', 'http://192.0.2.1:8095/visits',
+                'http://[2001:db8::1]:8095/visits', 'http://192.0.2.1:8096/visits'):
         found[f'world {url}'] = ask(machine, url, elsewhere)
     found['udp'] = machine.run("""ip netns exec world perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 17); alarm 2;
         send(S, "ping", 0, sockaddr_in(7007, inet_aton("192.0.2.1"))); recv(S, $x, 99, 0); print $x'""", check=False).out
-    for where in 'web/80', 'store/80', 'machine/8090', 'host.containers.internal/8090':
+    for where in 'web/80', 'store/80', 'stall/80', 'machine/8090', 'host.containers.internal/8090':
         found[where] = inside(f"exec 3<>/dev/tcp/{where}; echo GET / HTTP/1.0 >&3; echo >&3; tail -n 1 <&3")
-    for command in ('getent ahosts web | wc -l', 'cat /etc/resolv.conf', 'cut -f 2 /etc/hosts',
+    for command in ('getent ahosts web | wc -l', 'getent ahosts stall | wc -l', 'cat /etc/resolv.conf', 'cut -f 2 /etc/hosts',
                     'cut -f 1-4 /proc/net/route', 'ls /sys/class/net', 'cat /sys/class/net/eth0/mtu',
                     'cat /proc/sys/net/ipv4/ping_group_range'):
         found[command] = inside(command)
@@ -239,41 +372,134 @@ def world(machine):
                 ' ip link set cable up; ip route add default via 192.0.2.1; ip -6 route add default via 2001:db8::1"')
 
 
+def ask_all(machine, exec_):
+    """When all of them are up. exec_: the beginning of a command in a container."""
+    machine.wait_for(lambda: re.match(':', ask(machine, 'http://127.0.0.1:8095/visits')))
+    machine.wait_for(lambda: ask(machine, 'http://127.0.0.1:8090/'))
+    return answers(machine, lambda command: machine.run([*exec_, 'client', 'bash', '-c', command], check=False).out)
+
+
 def run_with_keyturn(machine):
     for name, text in WEB.items():
         machine.container(name, text.replace('{last}', '200'), reload=False)
     machine.reload()
-    machine.run('systemctl start web client', timeout=60)
-    found = answers(machine, lambda command: machine.run(['keyturnctl', 'exec', 'client', 'bash', '-c', command], check=False).out)
-    machine.run('systemctl stop web client shop-network')
-    machine.wait_for(lambda: is_gone(machine, 'web') and is_gone(machine, 'client'))
+    machine.run(f'systemctl start {SERVICES}', timeout=60)
+    found = ask_all(machine, ['keyturnctl', 'exec'])
+    machine.run(f'systemctl stop {SERVICES} shop-network', timeout=60)
+    machine.wait_for(lambda: all(is_gone(machine, name) for name in ('web', 'client', 'stall-pod')))
     return found
 
 
 def run_with_podman(machine):
     for name, text in WEB.items():
+        # What Podman makes a pod's process of is not on these machines.
+        text = text.replace('[Pod]\n', '[Pod]\nPodmanArgs=--infra-image localhost/test/busybox --infra-command "sleep 1000"\n')
         machine.write(f'/run/quadlets/{name}', re.sub('^ +', '', text.replace('{last}', '20'), flags=re.M))
     machine.run(f'mkdir -p /run/units && QUADLET_UNIT_DIRS=/run/quadlets {QUADLET} -no-kmsg-log /run/units; '
-                'for u in web client shop-network; do cp /run/units/$u.service /etc/systemd/system/; done; '
-                'sed -i "/network-online/d" /etc/systemd/system/web.service /etc/systemd/system/client.service')
-    machine.run('rm /etc/containers/systemd/*; systemctl daemon-reload; systemctl start web client', timeout=90)
-    found = answers(machine, lambda command: machine.run(['podman', 'exec', 'client', 'bash', '-c', command], check=False).out)
-    machine.run('systemctl stop web client; cd /etc/systemd/system; rm web.service client.service shop-network.service; '
-                'systemctl daemon-reload', timeout=60)
+                'sed -i "/network-online/d" /run/units/*.service; rm /etc/containers/systemd/*; '
+                'cp /run/units/*.service /etc/systemd/system/; systemctl daemon-reload')
+    machine.run(f'systemctl start {SERVICES}', timeout=90)
+    found = ask_all(machine, ['podman', 'exec'])
+    # Its first process has no patience for signals.
+    machine.run('podman pod rm --time 0 --force systemd-stall')
+    machine.run(f'systemctl stop {SERVICES} shop-network; cd /run/units; for i in *; do rm -f "/etc/systemd/system/$i"; done; '
+                'systemctl daemon-reload', timeout=90)
     return found
 
 
 def test_clients_get_the_same_answers_as_with_podman(machine):
-    make_www(machine)
+    make_shop(machine)
     world(machine)
     ours = run_with_keyturn(machine)
     hello = {what for what, answer in ours.items() if answer == 'hello\n'}
     assert hello >= {'http://127.0.0.1:8090/', 'http://192.0.2.1:8090/', 'http://127.0.0.1:8091/', 'http://127.0.0.1:8093/',
                      'world http://192.0.2.1:8090/', 'world http://[2001:db8::1]:8090/', 'web/80', 'store/80',
-                     'machine/8090', 'host.containers.internal/8090'}, ours
+                     'machine/8090', 'host.containers.internal/8090', 'stall/80', 'world http://192.0.2.1:8095/'}, ours
+    visits = [int(answer[1:]) for what, answer in ours.items() if what.endswith('/visits') and answer]
+    assert len(visits) == 3 and visits == list(range(visits[0], visits[0] + 3)), ours
+    assert ours['world http://192.0.2.1:8096/visits'] == '', ours
+    assert ours['world http://192.0.2.1:8090/who'] == '192.0.2.2\n', ours
     assert not hello & {'http://192.0.2.1:8091/', 'world http://192.0.2.1:8091/', 'world http://[2001:db8::1]:8092/'}, ours
     assert ours['udp'] == 'ping', ours
     if machine.suite != 'bookworm':  # whose Podman starts no container here
         podmans = run_with_podman(machine)
         assert ours == podmans, [(what, ours[what], podmans[what]) for what in ours if ours[what] != podmans[what]]
     machine.run('ip netns del world; podman network rm -f systemd-shop', check=False)
+
+
+# As a container, with two networks and a port; another beside it; and a pod with its own.
+LIVES = {
+    'lives.network': '[Network]\nSubnet=10.94.0.0/24\nIPv6=true\nSubnet=fd94::/64\n',
+    'la.container': '[Container]\nNetwork=lives.network:alias=store\nNetwork=bridge\nPublishPort=8071:80\nExec=sleep 1000\n',
+    'lb.container': '[Container]\nNetwork=lives.network\nExec=sleep 1000\n[Service]\nRestart=always\nRestartSec=20ms\n',
+    'lc.pod': '[Pod]\nNetwork=lives.network\nPublishPort=127.0.0.1:8072:80\n',
+    'lc1.container': '[Container]\nPod=lc.pod\nExec=sleep 1000\n',
+    'lc2.container': '[Container]\nPod=lc.pod\nExec=sleep 1000\n',
+}
+LIVING = ('la', 'lb', 'lc-pod', 'lc1', 'lc2')
+NETWORKS = ('keyturn-network@la', 'keyturn-network@lb', 'keyturn-network@lc-pod', 'keyturn-pod@lc-pod')
+
+
+def whole_state(machine):
+    """All that a network is: interfaces, rules, mounts, files, leases, namespaces, processes."""
+    return machine.run('ip -o link | cut -d: -f2; ip -o addr | cut -d" " -f2-7; nft -s list ruleset; ip rule; '
+                       'ip route show table all | sort; cut -d" " -f4-5 /proc/self/mountinfo | grep -E " /run/(keyturn|netns)"; '
+                       'find /run/keyturn /run/containers /run/netns /run/lock ! -name ipam.db | sort; '
+                       'grep -r . /var/lib/keyturn/leases | sort; ls /etc/containers/networks; '
+                       'pgrep -x "netavark|aardvark-dns|keyturn-network"; lsns -t net -n | wc -l', check=False).out
+
+
+def settle(machine, wanted):
+    """Stops all, and waits until it looks as it did. Fails with what is different."""
+    machine.run('systemctl stop "l[abc]*.service" "keyturn-network@*" "keyturn-pod@*" lives-network', timeout=180)
+    machine.run('systemctl reset-failed')
+    try:
+        machine.wait_for(lambda: whole_state(machine) == wanted)
+    except AssertionError:
+        now = whole_state(machine).splitlines()
+        left = '\n'.join(difflib.unified_diff(wanted.splitlines(), now, lineterm='', n=0))
+        assert not left, f'{left}\n{machine.journal()[-8000:]}'
+
+
+def strike(machine, dice):
+    """One kill, of something that may be there."""
+    machine.run(dice.choice((
+        f'systemctl kill -s KILL {dice.choice(NETWORKS)}',
+        'pkill -KILL -x keyturn-network',
+        'pkill -KILL -x netavark',
+        'pkill -KILL -x aardvark-dns',
+        f'systemctl kill -s KILL --kill-whom=main {dice.choice(LIVING)}',
+        f'systemctl kill -s KILL {dice.choice(LIVING)}',
+    )), check=False)
+
+
+def test_any_order_of_starts_stops_and_kills_leaves_nothing(machine):
+    """Twelve turns, or as many as KEYTURN_TEST_TURNS says, by the dice of KEYTURN_TEST_SEED."""
+    turns, seed = (int(os.environ.get(f'KEYTURN_TEST_{what}', usual)) for what, usual in (('TURNS', 12), ('SEED', 14)))
+    for name, text in LIVES.items():
+        text = text.replace('[Container]\n', '[Container]\nImage=localhost/test/busybox\nStopSignal=SIGKILL\n')
+        machine.container(name, text + '[Unit]\nStartLimitIntervalSec=0\n', reload=False)
+    machine.reload()
+    # Addresses are remembered, and netavark's empty chains stay: both are there before it is looked at first.
+    machine.run(f'systemctl start {" ".join(LIVING)}', timeout=60)
+    machine.run('systemctl stop "l[abc]*.service"', timeout=60)
+    machine.wait_for(lambda: all(is_gone(machine, name) for name in ('la', 'lb', 'lc-pod')))
+    machine.wait_for(lambda: machine.run('pgrep -x aardvark-dns', check=False).status == 1)
+    before = whole_state(machine)
+    signal.alarm(120 + turns)  # the usual time is for twelve
+    dice = random.Random(seed)
+    kills = 0
+    for turn in range(turns):
+        machine.run(f'systemctl --no-block {dice.choice(("start", "start", "restart", "stop"))} {dice.choice(LIVING)}', check=False)
+        time.sleep(dice.random() * 0.3)
+        if dice.random() < 0.7:
+            strike(machine, dice)
+            kills += 1
+        if turn % 25 == 24 or turn == turns - 1:
+            settle(machine, before)
+    print(f'# {turns} turns, {kills} kills')
+    # And all of it works as it did.
+    machine.run(f'systemctl start {" ".join(LIVING)}', timeout=60)
+    assert 'store' in inside(machine, 'lb', 'nslookup store') and \
+        all(machine.show(name, 'ActiveState') == 'active' for name in LIVING)
+    settle(machine, before)

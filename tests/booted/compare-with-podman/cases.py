@@ -428,6 +428,29 @@ CASES = {
         User=0
         WorkingDir=/data
     '''},
+    # The machine's processes, their shared memory, its host name; the payload does not see that file.
+    'host-view': '''
+        PodmanArgs=--pid=host --ipc=host --uts=host --no-hosts --cidfile=/run/compare-host-view.cid
+        Network=none
+    ''',
+    'pid-host-read-only': '''
+        PodmanArgs=--pid=host
+        Unmask=ALL
+        ReadOnly=true
+        VolatileTmp=true
+        AddCapability=SYS_ADMIN SYS_RAWIO
+    ''',
+    'image-volume-ignored': {'image': 'localhost/test/layers:4', 'container': '''
+        PodmanArgs=--image-volume=ignore
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+        ReadOnly=true
+    '''},
+    'image-volume-tmpfs': {'image': 'localhost/test/layers:4', 'container': '''
+        PodmanArgs=--image-volume=tmpfs
+        Volume=/usr/local/bin/dump:/usr/bin/dump:ro
+        Entrypoint=/usr/bin/dump
+    '''},
     'debian': {'image': 'localhost/test/debian', 'container': '''
         Volume=/usr/local/bin/dump:/usr/bin/dump:ro
         Entrypoint=/usr/bin/dump

@@ -104,6 +104,20 @@ def test_static_libstart_is_no_payload(machine):
             assert payload == '/interpreted' or 'refusing to be the payload' in told, (payload, told)
 
 
+def test_no_program_in_the_same_file_is_a_payload(machine):
+    """The name that a file is called by says which program it is, and an image may have any links."""
+    image(machine)
+    machine.run('for i in $(find /usr/lib/keyturn /usr/lib/systemd/system-generators -lname "*libstart" -printf "%f "); '
+                f'do ln -s /proc/self/exe {IMAGE}/$i; done')
+    links = machine.run(f'cd {IMAGE} && ls -d keyturn-* seccomp-*').out.split()
+    assert len(links) == 5, links
+    for link in links:
+        # The second one is where keyturn is installed, with the same file as the container sees it.
+        for options in ('', '-v /srv/attacked:/usr/lib/keyturn --cap-add all'):
+            told, same = attack(machine, STATIC, '/' + link, '--version', options=options)
+            assert same and 'began' not in told and 'refusing to be the payload' in told, (link, told)
+
+
 def test_loader_of_an_image_cannot_write_libstart(machine):
     """Linked dynamically: the image's loader runs."""
     image(machine)

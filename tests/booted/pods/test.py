@@ -214,7 +214,7 @@ def test_a_pod_with_a_user_namespace(machine):
     pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
     for name in ('apart', 'mapped'):
         member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
-        member(machine, f'{name}-client', f'{name}.pod')
+        member(machine, f'{name}-client', f'{name}.pod', 'AddCapability=NET_ADMIN')
     reload(machine)
     machine.run('systemctl start apart-pod mapped-pod && '
                 'systemctl start apart-server apart-client mapped-server mapped-client', timeout=60)
@@ -229,11 +229,43 @@ def test_a_pod_with_a_user_namespace(machine):
                                                  'hostname') == f'0 0\n0 0\ngiven\nq\nsystemd-{name}\n'
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
     assert inside(machine, 'apart-server', 'cat /proc/sys/kernel/msgmax') == '4321\n'
+    for name in ('apart', 'mapped'):  # it is master of its own network, until the pod is made anew
+        inside(machine, f'{name}-client', 'ip link add mine type bridge && ip link set mine up')
+        assert inside(machine, f'{name}-server', 'ls /sys/class/net | grep mine') == 'mine\n'
     ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
-    machine.run('systemctl restart apart-pod; systemctl start apart-server', timeout=30)
+    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server', timeout=30)
+    for name in ('apart', 'mapped'):
+        assert 'mine' not in inside(machine, f'{name}-server', 'ls /sys/class/net')
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
     assert inside(machine, 'apart-server', 'cat /proc/self/uid_map') == ids and ids.split()[2] == '65536', ids
     machine.run('systemctl stop apart-pod mapped-pod')
     machine.wait_for(lambda: states(machine, 'keyturn-network@mapped-pod') == 'inactive')
+    assert_nothing_left(machine, before)
+
+
+def test_a_pod_that_cannot_start_is_tried_again(machine):
+    """Its port is another's. With it come its containers, whoever has asked for what."""
+    before = machine.footprint()['mounts']
+    machine.container('tried.pod', '[Pod]\nPublishPort=127.0.0.1:8083:8000\n[Service]\nRestart=always\nRestartSec=500ms\n'
+                                   '[Unit]\nStartLimitIntervalSec=0\n', reload=False)
+    machine.container('once.pod', '[Pod]\nPublishPort=127.0.0.1:8083:8000\n[Service]\nRestart=no\n', reload=False)
+    member(machine, 'server', 'tried.pod', exec_=SERVER)
+    member(machine, 'other', 'once.pod')
+    machine.unit('taken.service', '[Service]\nExecStart=/bin/busybox httpd -f -p 127.0.0.1:8083\n', reload=False)
+    reload(machine)
+    machine.run('systemctl start taken')
+    machine.wait_for(lambda: ':8083' in machine.run('ss -ltn').out)
+    for unit in ('server', 'other'):
+        assert machine.run(f'systemctl start {unit}', check=False).status != 0
+    assert states(machine, 'server', 'other', 'once-pod') == 'inactive inactive failed'
+    assert 'keyturn-network@once-pod.service makes it' in machine.journal('once-pod')
+    machine.wait_for(lambda: int(machine.show('tried-pod', 'NRestarts')) >= 2)
+    machine.run('systemctl stop taken')
+    machine.wait_for(lambda: states(machine, 'tried-pod', 'server') == 'active active')
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8083') == 'hello\n')
+    machine.run('systemctl stop tried-pod')
+    machine.wait_for(lambda: states(machine, 'keyturn-network@tried-pod', 'keyturn-network@once-pod') == 'inactive failed')
+    assert states(machine, 'tried-pod') == 'inactive'
     assert_nothing_left(machine, before)
 
 

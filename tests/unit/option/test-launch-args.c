@@ -129,7 +129,15 @@ static const struct {
         { WORDS("--ulimit=host", "--ulimit=host", "i"), "--ulimit: 'host' excludes other ulimits" },
         { WORDS("--uts=ns:/a", "--hostname=b", "i"),
           "--hostname: the host name is that of the namespace which --uts names" },
+        { WORDS("--uts=host", "--hostname=b", "i"),
+          "--hostname: the host name is that of the namespace which --uts names" },
         { WORDS("--shm-path=/a", "--shm-size=1m", "i"), "--shm-size: --shm-path names a /dev/shm that there is" },
+        { WORDS("--ipc=host", "--shm-size=1m", "i"), "--shm-size: --ipc=host means a /dev/shm that there is" },
+        { WORDS("--ipc=host", "--sysctl=kernel.msgmax=1", "i"), "--sysctl: with --ipc=host 'kernel.msgmax'" },
+        { WORDS("--pid=host", "--init", "i"), "--init: with --pid=host" },
+        { WORDS("--pid=host", "--userns=auto", "i"), "not supported with a user namespace" },
+        { WORDS("--ipc=host", "--uidmap=0:1000:1", "i"), "not supported with a user namespace" },
+        { WORDS("--no-hosts", "--add-host=a:1.2.3.4", "i"), "--no-hosts: there is an --add-host, too" },
 };
 
 START_TEST(test_bad) {

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/host-view.h"
+
+static bool is_hosts(const char *ns) {
+        return g_strcmp0(ns, "host") == 0;
+}
+
+void host_view_finish(Container *container) {
+        const LaunchArgs *args = container->args;
+        const UnitLine *line = container_line(container, "Container", "PodmanArgs");
+        g_autoptr(GError) error = NULL;
+
+        if ((is_hosts(args->pid) || is_hosts(args->ipc) || is_hosts(args->uts) || args->no_hosts == FLAG_TRUE) &&
+            !launch_args_check(args, &error))
+                container_problem(container, line, "%s", error->message);
+        else if (is_hosts(args->pid))
+                container_warning(container, line,
+                                  "--pid=host: the payload sees all processes of the machine, and can signal and "
+                                  "trace those that have no more rights than it has, other containers' too");
+        if (args->cidfile) {
+                g_autoptr(GString) remove = g_string_new("-rm -f --");
+
+                launch_args_append_word(remove, args->cidfile);
+                service_set(container->service, "ExecStopPost", remove->str);
+        }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "libstart/base/program.h"
+
+static const Program programs[] = {
+        { "keyturnctl", keyturnctl_main },
+        { "keyturn-cdi", keyturn_cdi_main },
+        { "keyturn-image", keyturn_image_main },
+        { "keyturn-verify", keyturn_verify_main },
+};
+
+int main(int argc, char *argv[]) {
+        return program_called(programs, G_N_ELEMENTS(programs), argv[0])->main(argc, argv);
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A container on a bridge: its starts beside those with the host's network, its packets beside those of Podman's."""
+
+import services
+from bench import IMAGE, TOOLS
+
+SUMMARY = "on a bridge: start, restart, stop beside the host's network; throughput and latency beside Podman's"
+
+# What keeps the network while its container is stopped: the start that is measured finds it.
+HOLDER = '[Unit]\nRequires=keyturn-network@bench-bridge.service\n[Service]\nExecStart=sleep infinity\n'
+
+SERVER = f'''
+[Container]
+Image={IMAGE}
+Network=bridge
+IP={{address}}
+PublishPort={{port}}:9000
+Volume={TOOLS}:{TOOLS}:ro
+Exec={TOOLS}/net-load serve 9000
+StopSignal=SIGKILL
+
+'''
+# The halves of a network that Podman and keyturn give addresses from.
+ADDRESSES = {'keyturn': ('10.88.200.9', '9001'), 'podman': ('10.88.0.9', '9002')}
+HERE, OUTSIDE = '192.0.2.1', '192.0.2.2'
+
+
+def measure_starts(bench):
+    """Also of one whose network goes with it, and comes again before its next start is waited for."""
+    machine = bench.machine
+    for name, network in ('host', 'host'), ('bridge', 'bridge'), ('free', 'bridge'):
+        section = services.CONTAINER.replace('Network=host', f'Network={network}')
+        machine.container(f'bench-{name}', services.UNIT.format(section=section, service=''), reload=False)
+    machine.unit('bench-holder', HOLDER)
+    machine.run(['systemctl', 'start', 'bench-holder'])
+
+    def plan(name):
+        return [(f'bridge/{verb}/{name}', ['systemctl', verb, f'bench-{name}']) for verb in ('start', 'restart', 'stop')]
+
+    turns = [*plan('host'), *plan('bridge'), ('', ['systemctl', 'start', 'bench-free']),
+             ('bridge/stop/bridge-that-goes', ['systemctl', 'stop', 'bench-free']),
+             ('', ['systemctl', 'stop', 'keyturn-network@bench-free'])]
+    for name, values in bench.turns(turns, bench.rounds(100)).items():
+        bench.record(name, values, 'ms')
+    machine.run(['systemctl', 'stop', 'bench-holder'])
+
+
+def start_servers(bench):
+    """Returns the kinds that there are."""
+    machine, kinds = bench.machine, ['keyturn']
+    for name, (address, port) in ADDRESSES.items():
+        text = SERVER.format(address=address, port=port)
+        if name == 'keyturn':
+            machine.container('load-keyturn', text, reload=False)
+        elif bench.has('bridge/throughput/podman', services.QUADLET):
+            services.quadlet(machine, {'load-podman': text + services.NO_NETWORK_ONLINE})
+            kinds.append(name)
+    machine.reload()
+    for name in kinds:
+        machine.run(['systemctl', 'start', f'load-{name}'])
+    return kinds
+
+
+def measure_packets(bench):
+    """From the machine to the container's address, and from another machine, on a cable, to the published port."""
+    machine = bench.machine
+    bench.build('net-load')
+    machine.run('ip netns add world; ip link add cable type veth peer name cable netns world; ip link set cable up; '
+                f'ip addr add {HERE}/24 dev cable; ip -n world addr add {OUTSIDE}/24 dev cable; ip -n world link set cable up')
+    kinds = start_servers(bench)
+    ways = [(f'{what}/{name}/{way}', where, *to) for what in ('latency', 'throughput')
+            for way in ('address', 'port') for name in kinds
+            for where, to in [([], (ADDRESSES[name][0], '9000')) if way == 'address' else
+                              (['ip', 'netns', 'exec', 'world'], (HERE, ADDRESSES[name][1]))]]
+    found = {name: [] for name, *_ in ways}
+    for _ in range(bench.rounds(25)):
+        for name, where, address, port in ways:
+            what = name.split('/')[0]
+            much = '20' if bench.quick else '4000' if what == 'latency' else '200'
+            out = machine.run([*where, f'{TOOLS}/net-load', what, address, port, much]).out
+            found[name].append(float(out) / (1000 if what == 'latency' else 1))
+    for name, values in found.items():
+        bench.record(f'bridge/{name}', values, 'us' if name.startswith('latency') else 'MB/s')
+    machine.run(['systemctl', 'stop', *(f'load-{name}' for name in kinds)])
+    machine.run('ip netns del world')
+
+
+def measure(bench):
+    measure_starts(bench)
+    measure_packets(bench)
