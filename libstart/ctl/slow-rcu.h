@@ -8,7 +8,7 @@
  * rcupdate.rcu_normal_after_boot). A start has several such changes. */
 bool slow_rcu_is_on(void);
 
-#define SLOW_RCU_HINT                                                                                             \
-        "This kernel lets every change of mounts and namespaces wait for RCU (/sys/kernel/rcu_normal is 1), "     \
-        "which makes all starts slower; put rcupdate.rcu_normal_after_boot=0 on its command line: see REAL-TIME " \
-        "KERNELS in keyturn(7)"
+#define SLOW_RCU_HINT                                                                                           \
+        "This kernel lets every change of mounts and namespaces wait for RCU (/sys/kernel/rcu_normal is 1), "   \
+        "which makes all starts slower; put rcupdate.rcu_normal_after_boot=0 on its command line: see SYSTEMS " \
+        "in keyturn(7)"
