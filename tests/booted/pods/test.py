@@ -212,6 +212,7 @@ def test_a_pod_with_a_user_namespace(machine):
         machine.write(file, 'containers:2147483647:2147483648\n')
     pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
     pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
+    member(machine, 'mapped-alone', 'mapped.pod', 'Network=bridge\nAddCapability=NET_ADMIN\nStartWithPod=no')
     pod(machine, 'kept', 'UserNS=keep-id\nPublishPort=127.0.0.1:8084:8000')
     for name in ('apart', 'mapped', 'kept'):
         member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
@@ -240,7 +241,11 @@ def test_a_pod_with_a_user_namespace(machine):
         inside(machine, f'{name}-client', 'ip link add mine type bridge && ip link set mine up')
         assert inside(machine, f'{name}-server', 'ls /sys/class/net | grep mine') == 'mine\n'
     ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
-    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server', timeout=30)
+    # One with a bridge of its own: the pod's user namespace has that one, too, also when the pod has a new one.
+    machine.run('systemctl start mapped-alone')
+    inside(machine, 'mapped-alone', 'ip link add alone type bridge; ls /sys/class/net | grep alone; ip link show eth0')
+    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server mapped-alone', timeout=30)
+    assert inside(machine, 'mapped-alone', 'ip link add again type bridge; ls /sys/class/net') == 'again\neth0\nlo\n'
     for name in ('apart', 'mapped'):
         assert 'mine' not in inside(machine, f'{name}-server', 'ls /sys/class/net')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')
