@@ -203,6 +203,11 @@ def init_of(pid):
     return None
 
 
+def root_of(suite, packages):
+    """The directory of the Debian that is booted; never written to."""
+    return host(os.path.join(HERE, 'root'), suite, *(['boot', *packages] if packages else [])).strip()
+
+
 class Machine:
     private_mounts = False
     numbers = itertools.count()
@@ -258,8 +263,7 @@ class Machine:
             raise
 
     def _make_root(self):
-        more = ['boot', *self.packages] if self.packages else []
-        lower = host(os.path.join(HERE, 'root'), self.suite, *more).strip()
+        lower = root_of(self.suite, self.packages)
         self._work = tempfile.mkdtemp(prefix='keyturn-test-')
         host('mount', '-t', 'tmpfs', '-o', 'mode=0755', 'keyturn-test', self._work)
         for directory in ('upper', 'work', 'root'):
