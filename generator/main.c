@@ -9,6 +9,7 @@
 
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
+#include "generator/deleted.h"
 #include "generator/filters-needed.h"
 #include "generator/health.h"
 #include "generator/image-units.h"
@@ -34,6 +35,9 @@
 #include "libstart/base/program.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
+
+/* Of what cannot have the name that it asks for. */
+#define UNNAMED "unnamed.service"
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
@@ -175,7 +179,7 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
 static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
-        char *name = g_strdup(service ?: "unnamed.service");
+        char *name = g_strdup(service ?: UNNAMED);
         Container *container = convert_any(run, source, name);
 
         if (error)
@@ -200,7 +204,7 @@ static bool has_name(const Run *run, const Container *container) {
         const SourceFile *maker = unit_names_maker(run->names, container->service->name);
 
         return maker ? g_str_equal(maker->path, container->source->path) :
-                       name_podmans_section(container->source->name) != NULL;
+                       !g_str_equal(container->service->name, UNNAMED);
 }
 
 /* Beside Podman's generator the name may be that of a service of Podman's. */
@@ -312,7 +316,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         g_autoptr(Container) stub = NULL;
 
         readable.unit = source->unit ?: nothing;
-        stub = container_new(&readable, name ?: g_strdup("unnamed.service"), run->names);
+        stub = container_new(&readable, name ?: g_strdup(UNNAMED), run->names);
         stub->section = name_podmans_section(source->name);
         container_problem(stub, NULL, "such files are Podman's, whose generator is not active; install it, or %s",
                           instead);
@@ -320,8 +324,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         report(run, stub);
-        if (name)
-                put_refused(run, stub);
+        put_refused(run, stub);
 }
 
 /* Podman's generator reads the file where there is one. */
@@ -348,6 +351,32 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
                                                                                                         message);
         network_unit_assume(container);
         put_refused(run, container);
+}
+
+/* A container that runs on while its file is gone: it is known, and stopped as others are. */
+static void put_deleted(Run *run, const Deleted *deleted) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        g_autofree char *file = g_strndup(deleted->service, strlen(deleted->service) - strlen(".service"));
+        g_autofree char *name = g_strconcat(file, ".container", NULL);
+        const SourceFile source = { .name = name, .path = name, .unit = nothing };
+        g_autoptr(Container)
+                container = convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
+
+        g_ptr_array_set_size(container->findings, 0);
+        container_problem(container, NULL, "the file is gone, and what runs is stopped for good: systemctl stop %s",
+                          deleted->service);
+        g_free(container->args->name);
+        container->args->name = g_strdup(deleted->name);
+        network_unit_assume(container);
+        put_refused(run, container);
+}
+
+/* Nobody's mistake: nothing is said of them. */
+static void put_all_deleted(Run *run) {
+        g_autoptr(GPtrArray) all = deleted_find(arg_root ?: "", run->names);
+
+        for (guint i = 0; i < all->len; i++)
+                put_deleted(run, all->pdata[i]);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
@@ -474,6 +503,7 @@ static bool run_generator(const Tree *tree) {
         survey_untrusted_paths(&run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 take_file(&run, sources->files->pdata[i]);
+        put_all_deleted(&run);
         for (guint i = 0; i < keyturn_conf_problems(conf); i++)
                 fail(&run, "%s", keyturn_conf_problem(conf, i));
         if (sources->files->len > 0)
