@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <signal.h>
+#include <string.h>
+
 #include "generator/deleted.h"
 #include "generator/names.h"
 #include "libstart/base/paths.h"
@@ -23,6 +26,17 @@ static char *find_container(const char *directory) {
                         return g_strdup(name);
         }
         return NULL;
+}
+
+/* The start has written it down, by its number. No quotation mark is in a text of JSON without a backslash before it, so that this is
+ * none of a label's. */
+static guint find_signal(const char *directory, const char *name) {
+        static const char key[] = "\"org.opencontainers.image.stopSignal\":\"";
+        g_autofree char *path = g_build_filename(directory, name, "config.json", NULL), *text = NULL;
+        const char *found = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, key) : NULL;
+        guint64 number = found ? g_ascii_strtoull(found + strlen(key), NULL, 10) : 0;
+
+        return number <= (guint64) SIGRTMAX ? (guint) number : 0;
 }
 
 /* systemd has a link for each unit that runs. What somebody runs by hand is no unit. */
@@ -57,6 +71,7 @@ GPtrArray *deleted_find(const char *root, const UnitNames *names) {
                         continue;
                 deleted = g_new0(Deleted, 1);
                 deleted->service = g_steal_pointer(&service);
+                deleted->signal = find_signal(directory, name);
                 deleted->name = g_steal_pointer(&name);
                 g_ptr_array_add(found, deleted);
         }

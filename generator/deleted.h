@@ -9,6 +9,7 @@
 typedef struct Deleted {
         char *service; /* "camera.service" */
         char *name;    /* of the container */
+        guint signal;  /* that stops it, its image's perhaps; 0: not known */
 } Deleted;
 
 /* Without a unit it would be stopped by other signals than it was to be, its directory would stay, and nobody would find it by

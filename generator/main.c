@@ -358,6 +358,7 @@ static void put_deleted(Run *run, const Deleted *deleted) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         g_autofree char *file = g_strndup(deleted->service, strlen(deleted->service) - strlen(".service"));
         g_autofree char *name = g_strconcat(file, ".container", NULL);
+        g_autofree char *signal = deleted->signal ? g_strdup_printf("%u", deleted->signal) : g_strdup("");
         const SourceFile source = { .name = name, .path = name, .unit = nothing };
         g_autoptr(Container)
                 container = convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
@@ -367,6 +368,8 @@ static void put_deleted(Run *run, const Deleted *deleted) {
                           deleted->service);
         g_free(container->args->name);
         container->args->name = g_strdup(deleted->name);
+        if (signal[0])
+                service_set(container->service, "KillSignal", signal);
         network_unit_assume(container);
         put_refused(run, container);
 }

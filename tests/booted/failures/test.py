@@ -183,7 +183,7 @@ def test_running_container_whose_file_is_deleted(machine):
     for name in ('gone', 'many@'):
         machine.container(name, good)
     machine.run('systemctl start gone many@1')
-    state = machine.show('gone', 'MainPID', 'KillMode', 'TimeoutStopUSec', 'RuntimeDirectory', 'Delegate', 'TasksMax')
+    state = machine.show('gone', 'MainPID', 'KillMode', 'KillSignal', 'TimeoutStopUSec', 'RuntimeDirectory', 'Delegate', 'TasksMax')
     machine.run('rm /etc/containers/systemd/gone.container /etc/containers/systemd/many@.container')
     machine.reload()
     for name in ('gone', 'many@1'):
