@@ -225,7 +225,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
-        network_unit_check(container, run->tree);
+        network_unit_check(container, run->tree, run->machine);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
@@ -282,7 +282,7 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        network_unit_check(simple, run->tree);
+        network_unit_check(simple, run->tree, run->machine);
         report(run, simple);
         if (simple->is_refused) {
                 put_refused(run, simple);

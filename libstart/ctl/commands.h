@@ -16,6 +16,7 @@ typedef struct Options {
         char *user;
         char *workdir;
         gboolean tty;
+        int inside;       /* of exec, by systemd: for this process */
         gboolean dry_run; /* of update */
         gboolean resume;  /* of update: only what was interrupted */
         int watch;        /* seconds */
