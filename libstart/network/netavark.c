@@ -50,8 +50,14 @@ static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const ch
 static char **make_environment(const NetworkConf *conf) {
         char **environment = g_environ_setenv(g_get_environ(), "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", FALSE);
 
-        return conf->firewall_driver ? g_environ_setenv(environment, "NETAVARK_FW", conf->firewall_driver, FALSE) :
-                                       environment;
+        if (conf->firewall_driver)
+                environment = g_environ_setenv(environment, "NETAVARK_FW", conf->firewall_driver, FALSE);
+        if (conf->dns_port > 0) {
+                g_autofree char *port = g_strdup_printf("%u", conf->dns_port);
+
+                environment = g_environ_setenv(environment, "NETAVARK_DNS_PORT", port, FALSE);
+        }
+        return environment;
 }
 
 /* Files in memory: nobody waits for the end of a pipe that aardvark-dns, which stays, might have, too. */

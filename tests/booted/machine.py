@@ -25,6 +25,7 @@ with a booted machine, in the order they are written):
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
   journal(unit=None)              lines of this test only, oldest first, message text only
   wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
+  processor_seconds()             what all processes of the machine have used so far
   footprint()                     mounts, processes and files on /run, to compare before and after
   another(prepare=None, **other)  context manager: a second machine of the same kind, freshly booted;
                                   prepare(root_directory) may change its files before the boot; 'other' is what
@@ -423,6 +424,11 @@ class Machine:
     def path(self, inside):
         """The host's path of a file inside; do not use it across symbolic links with absolute targets."""
         return f'/proc/{self.pid1}/root{inside}'
+
+    def processor_seconds(self):
+        """What all its processes have used since it booted, also those that have ended. Nothing is executed for it."""
+        with open(os.path.join(self._cgroup, 'cpu.stat')) as file:
+            return int(file.readline().split()[1]) / 1e6
 
     def write(self, inside, text, mode=0o644):
         path = self.path(inside)
