@@ -25,7 +25,7 @@ find /run/keyturn -maxdepth 1 '(' -name 'camera*' -o -name 'eye*' ')' | wc -l
 
 
 def run(vm):
-    eye = {'etc/containers/systemd/eye.container': lanes.CONTAINER.format(more=lanes.EARLY)}
+    eye = {'etc/containers/systemd/eye.container': lanes.CONTAINER.format(network='host', more=lanes.EARLY)}
     report = vm.boot({**lanes.keyturn(), **eye}, SCRIPT)
     assert report.status == 0, report.trouble()
     lines = report.out.split('\n')
