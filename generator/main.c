@@ -13,6 +13,7 @@
 #include "generator/health.h"
 #include "generator/image-units.h"
 #include "generator/images.h"
+#include "generator/install.h"
 #include "generator/keys-build.h"
 #include "generator/keys-image.h"
 #include "generator/keys-network.h"
@@ -50,7 +51,8 @@ typedef struct Run {
         MachineConf *machine;
         const UnitNames *names;
         bool beside_podman;
-        bool has_unit; /* at least one was made */
+        bool has_unit;    /* at least one was made */
+        bool has_updates; /* at least one has AutoUpdate= */
         Writer *writer;
         bool failed;
 } Run;
@@ -193,12 +195,20 @@ static void put_puller(Run *run, const Container *container) {
                         text);
 }
 
+/* Is the name its own? That of a file which is Podman's may be another file's, too. */
+static bool has_name(const Run *run, const Container *container) {
+        const SourceFile *maker = unit_names_maker(run->names, container->service->name);
+
+        return maker ? g_str_equal(maker->path, container->source->path) :
+                       name_podmans_section(container->source->name) != NULL;
+}
+
 /* Beside Podman's generator the name may be that of a service of Podman's. */
 static void put_refused(const Run *run, Container *container) {
         const SourceFile *source = container->source;
         g_autoptr(GString) text = NULL;
 
-        if (arg_dry_run || arg_install || run->beside_podman || !unit_names_service(run->names, source, NULL))
+        if (arg_dry_run || arg_install || run->beside_podman || !has_name(run, container))
                 return;
         refused_service(container);
         network_unit_depend(container);
@@ -211,7 +221,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         g_autoptr(GString) text = NULL;
 
         untrusted_paths_add(run->untrusted, container);
-        network_unit_check(container, run->tree);
+        network_unit_check(container, run->tree, run->machine);
         if (run->beside_podman && container->mounted_volume)
                 container_problem(
                         container, NULL,
@@ -243,6 +253,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
+        run->has_updates |= container->is_updated;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
         health_put_timers(container, run->writer);
 }
@@ -267,7 +278,7 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         g_autoptr(Container) simple = convert_named(run, source);
         g_autoptr(GString) text = NULL;
 
-        network_unit_check(simple, run->tree);
+        network_unit_check(simple, run->tree, run->machine);
         report(run, simple);
         if (simple->is_refused) {
                 put_refused(run, simple);
@@ -294,12 +305,30 @@ static const struct {
         { ".kube", "write a .container file for each container" },
 };
 
+static void refuse_podmans(Run *run, const SourceFile *source, const char *instead) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile readable = *source;
+        char *name = unit_names_wanted(source, NULL);
+        g_autoptr(Container) stub = NULL;
+
+        readable.unit = source->unit ?: nothing;
+        stub = container_new(&readable, name ?: g_strdup("unnamed.service"), run->names);
+        stub->section = name_podmans_section(source->name);
+        container_problem(stub, NULL, "such files are Podman's, whose generator is not active; install it, or %s",
+                          instead);
+        service_unit(stub->service, "SourcePath", source->path);
+        service_set(stub->service, "Type", "oneshot");
+        install_apply(stub);
+        report(run, stub);
+        if (name)
+                put_refused(run, stub);
+}
+
 /* Podman's generator reads the file where there is one. */
 static void refuse_type(Run *run, const SourceFile *source) {
         for (size_t i = 0; i < G_N_ELEMENTS(other_types) && !run->beside_podman; i++)
                 if (g_str_has_suffix(source->name, other_types[i].suffix))
-                        fail(run, "%s: such files are Podman's, whose generator is not active; install it, or %s",
-                             source->path, other_types[i].instead);
+                        refuse_podmans(run, source, other_types[i].instead);
 }
 
 /* A container that runs must be stopped as it would have been. */
@@ -334,6 +363,15 @@ static void take_file(Run *run, const SourceFile *source) {
                 (is_resource(source) ? make_simple_unit : make_unit)(run, source);
 }
 
+/* An update that was interrupted is ended when all containers have started; else the unit's condition skips it. */
+static void put_update_dropin(const Run *run, const char *origin) {
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n"
+                                               "Wants=keyturn-update-resume.service\n");
+
+        if (run->has_updates)
+                writer_put_file(run->writer, origin, "multi-user.target.d/50-keyturn-update.conf", READERS_ALL, text);
+}
+
 /* Two files that are made of all containers together. `origin`, any .container file, is named where they cannot be
  * written. */
 static void put_summaries(Run *run, const char *origin) {
@@ -345,6 +383,7 @@ static void put_summaries(Run *run, const char *origin) {
                 writer_put_file(run->writer, origin, SECCOMP_REQUEST_DROPIN, READERS_ALL, filters);
         if (list)
                 writer_put_file(run->writer, origin, UNTRUSTED_PATHS_FILE, READERS_NONE, list);
+        put_update_dropin(run, origin);
 }
 
 static const char *find_service(const Run *run, const SourceFile *source) {

@@ -48,10 +48,17 @@ static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const ch
 }
 
 /* netavark looks for systemd-run in $PATH, so that aardvark-dns gets a scope of its own. */
-static char **make_environment(const char *firewall_driver) {
+static char **make_environment(const NetworkConf *conf, const char *firewall_driver) {
         char **environment = g_environ_setenv(g_get_environ(), "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", FALSE);
 
-        return firewall_driver ? g_environ_setenv(environment, "NETAVARK_FW", firewall_driver, FALSE) : environment;
+        if (firewall_driver)
+                environment = g_environ_setenv(environment, "NETAVARK_FW", firewall_driver, FALSE);
+        if (conf->dns_port > 0) {
+                g_autofree char *port = g_strdup_printf("%u", conf->dns_port);
+
+                environment = g_environ_setenv(environment, "NETAVARK_DNS_PORT", port, FALSE);
+        }
+        return environment;
 }
 
 /* Files in memory: nobody waits for the end of a pipe that aardvark-dns, which stays, might have, too. */
@@ -76,7 +83,7 @@ static bool wait_for(GPid pid, GError **error) {
 static bool run(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
                 const char *document, char **ret_output, GError **error) {
         g_autofree char *text = NULL, *problem = NULL;
-        g_auto(GStrv) environment = make_environment(firewall_driver);
+        g_auto(GStrv) environment = make_environment(conf, firewall_driver);
         g_autoptr(GPtrArray) words = NULL;
         g_autoptr(GError) failure = NULL;
         _cleanup_close_ int input = -1, output = -1;

@@ -31,6 +31,15 @@ static bool refuse_notify(guint32 action, GError **error) {
         return true;
 }
 
+/* libseccomp begins with the architecture of this process. */
+static bool set_native(scmp_filter_ctx context, guint32 arch, GError **error) {
+        int r = arch == seccomp_arch_native() ? 0 : seccomp_arch_add(context, arch);
+
+        if (r == 0 && arch != seccomp_arch_native())
+                r = seccomp_arch_remove(context, SCMP_ARCH_NATIVE);
+        return r == 0 || error_set_errno(error, -r, "no filter can be made for another architecture");
+}
+
 static bool add_architectures(scmp_filter_ctx context, const GPtrArray *names, GError **error) {
         for (guint i = 0; i < names->len; i++) {
                 const char *name = names->pdata[i];
@@ -143,7 +152,8 @@ static bool fill(scmp_filter_ctx context, const SeccompProfile *profile, const S
 
         if (r < 0)
                 return error_set_errno(error, -r, "libseccomp has no binary tree");
-        return add_architectures(context, architectures, error) && add_rules(context, profile, target, error);
+        return set_native(context, target->arch, error) && add_architectures(context, architectures, error) &&
+               add_rules(context, profile, target, error);
 }
 
 /* Through a file in memory: seccomp_export_bpf_mem() is in libseccomp from 2.6 on only. */

@@ -41,7 +41,7 @@ Description=Camera
 
 [Container]
 Image=localhost/keyturn-demo/camera
-Network={network}
+Network=host
 {more}
 [Install]
 WantedBy=multi-user.target
@@ -87,7 +87,7 @@ def native(count=1):
 
 
 def containers(count, more='', network='host'):
-    text = CONTAINER.format(network=network, more=more)
+    text = CONTAINER.format(more=more).replace('Network=host', f'Network={network}')
     return {**OVERLAY, **{f'etc/containers/systemd/{name}.container': text for name in names(count)}}
 
 

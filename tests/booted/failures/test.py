@@ -177,6 +177,20 @@ def test_refused_file_is_a_unit_that_says_why(machine):
     machine.wait_for(lambda: machine.show('refused', 'ActiveState') == 'failed')
 
 
+def test_files_that_are_podmans(machine):
+    """Its generator is masked here. They are services that say so, and no name is lost to them."""
+    machine.container('web', '[Container]\nImage=localhost/test/busybox\nNetwork=host\nExec=true\n')
+    machine.write('/etc/containers/systemd/web.kube', '[Kube]\nYaml=/web.yaml\n')
+    machine.write('/etc/containers/systemd/shop.kube', '[Kube]\nYaml=/shop.yaml\n[Install]\nWantedBy=multi-user.target\n')
+    machine.write('/etc/containers/systemd/model.artifact', '[Artifact]\nArtifact=example.com/model\n')
+    machine.reload()
+    for name in ('shop', 'model-artifact'):
+        fails(machine, name, 125, "such files are Podman's, whose generator is not active")
+    assert 'shop.service' in machine.run('systemctl --failed --plain').out
+    assert '/libstart run' in machine.run('systemctl cat web').out
+    machine.run('rm /etc/containers/systemd/*.kube /etc/containers/systemd/*.artifact; systemctl reset-failed')
+
+
 def test_running_container_whose_file_becomes_invalid(machine):
     """It stays known, keeps running, and is stopped as it would have been."""
     good = REFUSED.replace('Nettwork', 'Network')

@@ -17,6 +17,9 @@
 
 #define X86_64 AUDIT_ARCH_X86_64
 #define I386 AUDIT_ARCH_I386
+#define ARM64 AUDIT_ARCH_AARCH64
+#define ARM AUDIT_ARCH_ARM
+#define ON_ARM64 .native = SCMP_ARCH_AARCH64
 
 #define RULES(text) "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrnoRet\": 38, \"syscalls\": [" text "]}"
 #define COMPARED(op, value, value2)                                                                       \
@@ -71,6 +74,8 @@
               "\"value\": 1, \"op\": \"SCMP_CMP_EQ\"}, {\"index\": 0, \"value\": 2, \"op\": "        \
               "\"SCMP_CMP_EQ\"}]}")
 
+#define OPEN RULES("{\"names\": [\"open\", \"openat\"], \"action\": \"SCMP_ACT_ALLOW\"}")
+
 #define PERSONALITY 135
 #define SOCKET 41
 
@@ -82,6 +87,7 @@ typedef struct Verdict {
         int call;
         guint64 args[3];
         guint32 action;
+        guint32 native; /* for a machine of this architecture; 0: SCMP_ARCH_X86_64 */
 } Verdict;
 
 /* Numbers of system calls are those of the architecture in the row. Each boundary stands with its
@@ -147,6 +153,23 @@ static const Verdict verdicts[] = {
         { CONDITIONAL, 0, 0x50000, X86_64, 101, { 0 }, ALLOW },
         { CONDITIONAL, 0, 0x40007, X86_64, 103, { 0 }, ALLOW },
         { CONDITIONAL, 0, 0x40008, X86_64, 103, { 0 }, DENY(ENOSYS) },
+
+        /* the same for arm64: personality 92, getpid 172, chroot 51, acct 89; open is none of its calls */
+        { EQ_16, 0, 0, ARM64, 92, { 15 }, DENY(ENOSYS), ON_ARM64 },
+        { EQ_16, 0, 0, ARM64, 92, { 16 }, ALLOW, ON_ARM64 },
+        { EQ_16, 0, 0, ARM64, PERSONALITY, { 16 }, DENY(ENOSYS), ON_ARM64 },
+        { EQ_16, 0, 0, X86_64, PERSONALITY, { 16 }, SECCOMP_RET_KILL_THREAD, ON_ARM64 },
+        { WITH_ARCHES, 0, 0, ARM64, 172, { 0 }, ALLOW, ON_ARM64 },
+        { WITH_ARCHES, 0, 0, ARM64, 39, { 0 }, DENY(EPERM), ON_ARM64 },
+        { WITH_ARCHES, 0, 0, ARM64, 0x40000000 | 172, { 0 }, DENY(EPERM), ON_ARM64 },
+        { WITH_ARCHES, 0, 0, ARM, 20, { 0 }, ALLOW, ON_ARM64 },
+        { WITH_ARCHES, 0, 0, ARM, 172, { 0 }, DENY(EPERM), ON_ARM64 },
+        { WITH_ARCHES, 0, 0, I386, 20, { 0 }, SECCOMP_RET_KILL_THREAD, ON_ARM64 },
+        { CONDITIONAL, 0, 0, ARM64, 51, { 0 }, ALLOW, ON_ARM64 },
+        { CONDITIONAL, 0, 0, ARM64, 89, { 0 }, ALLOW, ON_ARM64 },
+        { OPEN, 0, 0, ARM64, 56, { 0 }, ALLOW, ON_ARM64 },
+        { OPEN, 0, 0, ARM64, 2, { 0 }, DENY(ENOSYS), ON_ARM64 },
+        { OPEN, 0, 0, ARM64, -1, { 0 }, DENY(ENOSYS), ON_ARM64 },
 };
 
 static GBytes *compile(const char *text, const SeccompTarget *target, GError **error) {
@@ -157,7 +180,9 @@ static GBytes *compile(const char *text, const SeccompTarget *target, GError **e
 
 START_TEST(test_verdict) {
         const Verdict *row = &verdicts[_i];
-        SeccompTarget target = { .bounding_caps = row->caps, .arch = SCMP_ARCH_X86_64, .kernel = row->kernel };
+        SeccompTarget target = { .bounding_caps = row->caps,
+                                 .arch = row->native ?: SCMP_ARCH_X86_64,
+                                 .kernel = row->kernel };
         struct seccomp_data data = { .nr = row->call, .arch = row->arch };
         g_autoptr(GError) error = NULL;
         g_autoptr(GBytes) filter = compile(row->profile, &target, &error);

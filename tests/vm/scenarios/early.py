@@ -19,7 +19,7 @@ def run(vm):
     lanes_data = []
     for name, title, files in LANES:
         is_container = name == 'keyturn-early'
-        report = vm.boot({**files(), **({LATE: lanes.CONTAINER.format(network='host', more='')} if is_container else {})}, exact=True,
+        report = vm.boot({**files(), **({LATE: lanes.CONTAINER.format(more='')} if is_container else {})}, exact=True,
                          cmdline=CMDLINE, units=['camera.service', 'basic.target'], script=lanes.TIMING)
         assert report.status == 0 and report.manager['NFailedUnits'] == '0', f'{name}: {report.trouble()}'
         assert 'ordering cycle' not in report.journal, f'{name}: {report.trouble()}'
