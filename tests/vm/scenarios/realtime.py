@@ -20,7 +20,7 @@ SCRIPT = rf'''
 cat /sys/kernel/realtime /sys/kernel/rcu_normal
 ls /sys/module/rcupdate/parameters/rcu_normal_after_boot >/dev/null
 for i in $(seq {STARTS}); do
-        systemctl stop camera
+        systemctl stop camera; systemctl reset-failed camera 2>/dev/null || true
         begin=$(date +%s%N)
         systemctl start camera
         end=$(date +%s%N)
