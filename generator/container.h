@@ -44,6 +44,7 @@ typedef struct Container {
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;
         bool is_image_made;    /* by a .image or .build file */
+        bool is_updated;       /* AutoUpdate= brings new images */
         char *pull;            /* when it is pulled: missing, newer, always or never; NULL: the file does not say */
         GPtrArray *tool_words; /* of char*: options of keyturn-image */
         char *wanted_image;    /* where an image of this name is there, nothing has to be brought; or NULL */

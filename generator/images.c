@@ -191,6 +191,7 @@ static void check_auto_update(Container *container) {
                 container_problem(container, line, "there is no image to update: Rootfs= is given");
                 return;
         }
+        container->is_updated = true;
         if (g_str_equal(policy, "local") || strpbrk(container->image, "%$") ||
             !(reference = reference_parse(container->image, NULL)))
                 return;

@@ -51,6 +51,20 @@ const char *machine_conf_volumes(MachineConf *conf) {
         return conf->volumes;
 }
 
+static bool look_for_helpers(const char *path, const char *text, size_t length, void *data, GError **error) {
+        bool *found = data;
+
+        *found |= conf_file_mentions(text, length, "helper_binaries_dir");
+        return true;
+}
+
+bool machine_conf_has_helpers(MachineConf *conf) {
+        bool found = false;
+
+        (void) conf_files_read(&conf_containers, conf->root, look_for_helpers, &found, NULL);
+        return found;
+}
+
 void machine_conf_label(MachineConf *conf, Container *container) {
         const GPtrArray *options = container->args->security_opt;
 

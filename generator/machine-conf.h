@@ -16,6 +16,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MachineConf, machine_conf_free)
 /* The directory of named volumes. */
 const char *machine_conf_volumes(MachineConf *conf);
 
+/* Whether containers.conf says itself where netavark and its like are. */
+bool machine_conf_has_helpers(MachineConf *conf);
+
 /* [containers] label=false: no container has a label of its own but one whose file asks for a part of it. */
 void machine_conf_label(MachineConf *conf, Container *container);
 

@@ -312,7 +312,7 @@ static const UnitLine *find_asking_line(const Container *container) {
         return line;
 }
 
-/* Where Podman looks for it (helper_binaries_dir). */
+/* Where Podman looks for it. Where helper_binaries_dir says others, only keyturn-network does. */
 static bool has_netavark(const Tree *tree) {
         static const char *const paths[] = {
                 "/usr/local/libexec/podman/netavark",
@@ -330,8 +330,9 @@ static bool has_netavark(const Tree *tree) {
         return false;
 }
 
-void network_unit_check(Container *container, const Tree *tree) {
-        if (!container->is_refused && container->network_file && !has_netavark(tree))
+void network_unit_check(Container *container, const Tree *tree, MachineConf *conf) {
+        if (!container->is_refused && container->network_file && !has_netavark(tree) &&
+            !machine_conf_has_helpers(conf))
                 container_problem(container, find_asking_line(container),
                                   "netavark makes bridges, and is not installed: install the package netavark (and "
                                   "aardvark-dns, for names), or write Network=host");

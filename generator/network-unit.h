@@ -2,6 +2,7 @@
 #pragma once
 
 #include "generator/container.h"
+#include "generator/machine-conf.h"
 #include "generator/writer.h"
 
 /* The unit that makes a container's (or pod's) network ahead of it and keeps it over restarts: keyturn-network@NAME.service,
@@ -11,7 +12,7 @@
 void network_unit_finish(Container *container);
 
 /* Refuses the container if netavark is not installed, which makes bridges. Others are not looked at. */
-void network_unit_check(Container *container, const Tree *tree);
+void network_unit_check(Container *container, const Tree *tree, MachineConf *conf);
 
 /* The unit, and that the container's service requires it. */
 void network_unit_write(Container *container, Writer *writer);

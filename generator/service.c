@@ -119,8 +119,8 @@ const UnitLine *service_user_line(const Service *service, const char *key) {
 
 /* systemd ignores sections called X-, so that the user's own words can stay in the unit. */
 static bool is_not_systemds(const char *section) {
-        static const char *const names[] = { "Build",   "Container", "Image",  "Keyturn", "Network",
-                                             "Quadlet", "Pod",       "Volume", NULL };
+        static const char *const names[] = { "Artifact", "Build",   "Container", "Image",  "Keyturn", "Kube",
+                                             "Network",  "Quadlet", "Pod",       "Volume", NULL };
 
         return g_strv_contains(names, section);
 }

@@ -23,7 +23,7 @@ const UnitLine *unit_names_line(const SourceFile *file) {
         return unit_section_last(section, "ServiceName");
 }
 
-static char *wanted_name(const SourceFile *file, GError **error) {
+char *unit_names_wanted(const SourceFile *file, GError **error) {
         const UnitLine *line = unit_names_line(file);
         g_autofree char *wanted = line ? words_unquote(line->value) : NULL;
 
@@ -32,7 +32,7 @@ static char *wanted_name(const SourceFile *file, GError **error) {
 
 static void add_file(UnitNames *names, SourceFile *file) {
         GError *error = NULL;
-        char *service = wanted_name(file, &error);
+        char *service = unit_names_wanted(file, &error);
         SourceFile *maker = service ? g_hash_table_lookup(names->makers, service) : NULL;
 
         if (maker)

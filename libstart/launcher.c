@@ -10,6 +10,7 @@
 #include "libstart/base/program.h"
 #include "libstart/base/refusal.h"
 #include "libstart/check/check-command.h"
+#include "libstart/check/check-round.h"
 #include "libstart/option/launch-args.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/pod-command.h"
@@ -28,7 +29,8 @@ static int print_help(void) {
                "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
                "libstart pod up [--share LIST] [OPTION...] NAME\n"
                "libstart pod down NAME\n"
-               "libstart health UNIT\n\n"
+               "libstart health UNIT\n"
+               "libstart health-every SPAN\n\n"
                "Start a container, as podman run does, without Podman.\n\n"
                "%s"
                "      --help                         print this help\n"
@@ -83,10 +85,10 @@ static int run_command(Command *command, const char *const *words) {
         return EXIT_KEYTURN;
 }
 
-static int check_health(const char *unit) {
+static int check_health(bool (*command)(const char *what, GError **error), const char *what) {
         g_autoptr(GError) error = NULL;
 
-        if (check_command(unit, &error))
+        if (command(what, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
         return EXIT_KEYTURN;
@@ -94,7 +96,7 @@ static int check_health(const char *unit) {
 
 int libstart_main(int argc, char *argv[]) {
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
-        own_program_protect(argv, argc > 1 && g_str_equal(argv[1], "health"));
+        own_program_protect(argv, argc > 1 && g_str_has_prefix(argv[1], "health"));
         for (int i = 1; i < argc && i <= 2; i++) {
                 if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
                         return print_help();
@@ -114,7 +116,9 @@ int libstart_main(int argc, char *argv[]) {
         if (argc > 2 && g_str_equal(argv[1], "refuse"))
                 return refuse(argv[2]);
         if (argc == 3 && g_str_equal(argv[1], "health"))
-                return check_health(argv[2]);
+                return check_health(check_command, argv[2]);
+        if (argc == 3 && g_str_equal(argv[1], "health-every"))
+                return check_health(check_round_command, argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
                 log_error("The first word must be 'run', 'volume', 'pod', 'userns' or 'health'; see libstart --help");
                 return EXIT_KEYTURN;

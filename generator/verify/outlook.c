@@ -67,10 +67,19 @@ static bool has_any_store(const char *root, const GPtrArray *stores) {
         return false;
 }
 
+/* By a service ahead of the container's: of its Pull=, or of the .image or .build file that it names. */
+static bool is_brought(const MadeUnit *unit) {
+        return strstr(unit->text, "\nRequires=keyturn-pull-") || strstr(unit->text, "\nWants=keyturn-pull-") ||
+               source_find_line(unit->source, "Container", "Image", ".image") ||
+               source_find_line(unit->source, "Container", "Image", ".build");
+}
+
 static void miss_image(Outlook *outlook, const MadeUnit *unit, const GPtrArray *stores, const GError *error,
                        Report *report) {
         const char *name = unit->args->image;
 
+        if (is_brought(unit))
+                return;
         if (has_any_store(outlook->root, stores)) {
                 warn(report, unit, "image-missing", "Image", name, "%s", error->message);
                 return;
@@ -312,6 +321,20 @@ void outlook_check(Outlook *outlook, const MadeUnit *unit, Report *report) {
                 if (name)
                         check_secret(outlook, unit, name, report);
         }
+}
+
+/* What the start would refuse, of all that is known before systemd has completed the command line. */
+void outlook_check_start(const MadeUnit *unit, Report *report) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *option = NULL;
+        const UnitLine *line;
+
+        if (!unit->args || unit->is_refused || launch_args_check(unit->args, &error))
+                return;
+        option = g_strndup(error->message, strcspn(error->message, ": "));
+        line = source_find_line(unit->source, "Container", "PodmanArgs", option);
+        report_add(report, line ? line->path : unit->source->path, line ? line->number : 0, line ? line->key : NULL,
+                   true, "start", error->message);
 }
 
 /*

@@ -6,13 +6,28 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 
+static bool is_own_program(const char *command) {
+        return g_str_has_prefix(command, KEYTURN_LIBDIR "/") || g_str_has_prefix(command, "keyturnctl ");
+}
+
 /* keyturn's own programs need not be installed where files are written. */
 static char *replace_programs(const char *text) {
-        g_auto(GStrv) parts = g_strsplit(text, "=" KEYTURN_LIBDIR "/libstart ", -1);
-        g_autofree char *started = g_strjoinv("=/bin/true ", parts);
-        g_auto(GStrv) reloads = g_strsplit(started, "=keyturnctl ", -1);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-        return g_strjoinv("=/bin/true ", reloads);
+        for (char **line = lines; *line; line++) {
+                size_t before = strcspn(*line, "=");
+                const char *command;
+
+                before += strspn(*line + before, "=-@:+!");
+                command = *line + before;
+                if (is_own_program(command)) {
+                        g_autofree char *old = *line;
+
+                        *line = g_strdup_printf("%.*s/bin/true%s", (int) before, old,
+                                                command + strcspn(command, " "));
+                }
+        }
+        return g_strjoinv("\n", lines);
 }
 
 /* A template needs an instance. Transfer full. */

@@ -17,7 +17,7 @@ HealthResult *check_result_make(const ProbeResult *result, GDateTime *begin) {
         made->start = format_time(begin);
         made->end = format_time(end);
         made->exit_code = result->timed_out ? -1 : result->exit_status;
-        made->output = g_utf8_make_valid(result->output->str, (gssize) strlen(result->output->str));
+        made->output = g_utf8_make_valid(result->output, -1);
         return made;
 }
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,32 +23,24 @@
 
 /* What is written in one go, as by a check that fetches a page, is not slowed down. */
 #define FAST_BYTES (1024U * 1024U)
-#define SLOW_MSEC 10
+#define SLOW_USEC 10000
 
-typedef struct Running {
-        const Probe *probe;
-        pid_t pid;
-        int process; /* a pidfd */
-        int output;
-        gsize n_read;
-        gint64 deadline; /* of g_get_monotonic_time() */
-        GString *kept;
-} Running;
-
-static char *group_file(const Probe *probe, const char *name) {
-        return g_build_filename("/sys/fs/cgroup", probe->entry->cgroup, name, NULL);
+/* Of the directory that was made for this command: a later start of the container has another one. */
+static int open_file(const Probe *probe, const char *name, int flags) {
+        return openat(probe->group, name, flags | O_CLOEXEC);
 }
 
 /* Before Linux 5.14. What forks faster than this is stopped by the container's TasksMax=. */
 static void kill_one_by_one(const Probe *probe) {
-        g_autofree char *path = group_file(probe, "cgroup.procs");
-
         for (int round = 0; round < 100; round++) {
-                g_autofree char *text = NULL;
+                _cleanup_close_ int fd = open_file(probe, "cgroup.procs", O_RDONLY);
+                char text[16384];
+                ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
                 g_auto(GStrv) pids = NULL;
 
-                if (!g_file_get_contents(path, &text, NULL, NULL) || !*text)
+                if (n <= 0)
                         return;
+                text[n] = '\0';
                 pids = g_strsplit(g_strchomp(text), "\n", -1);
                 for (char **pid = pids; *pid; pid++)
                         if (g_ascii_strtoll(*pid, NULL, 10) > 1)
@@ -58,9 +49,8 @@ static void kill_one_by_one(const Probe *probe) {
         }
 }
 
-static void kill_all(const Probe *probe) {
-        g_autofree char *path = group_file(probe, "cgroup.kill");
-        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+static void kill_group(const Probe *probe) {
+        _cleanup_close_ int fd = open_file(probe, "cgroup.kill", O_WRONLY);
 
         if (fd < 0)
                 kill_one_by_one(probe);
@@ -69,14 +59,17 @@ static void kill_all(const Probe *probe) {
 }
 
 /* One that is there already may hold what a check has left whose own process was killed. */
-static bool make_group(const Probe *probe, GError **error) {
-        g_autofree char *path = group_file(probe, NULL);
+static bool make_group(Probe *probe, GError **error) {
+        g_autofree char *path = g_build_filename("/sys/fs/cgroup", probe->entry->cgroup, NULL);
+        bool fresh = mkdir(path, 0755) == 0;
 
-        if (mkdir(path, 0755) == 0)
-                return true;
-        if (errno != EEXIST)
+        if (!fresh && errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot make the control group '%s'", path);
-        kill_all(probe);
+        probe->group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (probe->group < 0)
+                return error_set_errno(error, errno, "Cannot open the control group '%s'", path);
+        if (!fresh)
+                kill_group(probe);
         return true;
 }
 
@@ -91,115 +84,141 @@ static int open_nothing(void) {
 }
 
 /* The process that runs libcrun. It has nothing of ours; what it says is part of the output. */
-static void run_inside(const Probe *probe, EnterProcess *process, int output) G_GNUC_NORETURN;
-static void run_inside(const Probe *probe, EnterProcess *process, int output) {
+static void run_inside(const Probe *probe, int output) G_GNUC_NORETURN;
+static void run_inside(const Probe *probe, int output) {
         int nothing = open_nothing(), status = EXIT_KEYTURN;
         g_autoptr(GError) error = NULL;
+        libcrun_container_t *container;
+        libcrun_error_t err = NULL;
+        EnterProcess *process;
 
-        if (setsid() >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) == 0 && dup2(output, STDOUT_FILENO) > 0 &&
-            dup2(output, STDERR_FILENO) > 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
-            enter_prepare(probe->entry, process, &error))
-                status = enter_run(probe->entry, process, NULL, &error);
+        if (setsid() < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+                _exit(status);
+        container = libcrun_container_load_from_file(probe->config, &err);
+        if (container) {
+                process = container->container_def->process;
+                process->args = probe->command;
+                process->args_len = g_strv_length(probe->command);
+                process->terminal = false;
+                if (enter_prepare(probe->entry, process, &error))
+                        status = enter_run(probe->entry, process, NULL, &error);
+        } else
+                (void) enter_fail(&err, &error);
         if (error)
                 dprintf(STDERR_FILENO, "%s\n", error->message);
         _exit(status);
 }
 
-static bool start(Running *running, EnterProcess *process, GError **error) {
+static bool start(Probe *probe, GError **error) {
         pid_t caller = getpid();
         int ends[2];
 
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return error_set_errno(error, errno, "Cannot make a pipe");
-        running->output = ends[0];
-        running->pid = fork();
-        if (running->pid == 0) {
+        probe->output = ends[0];
+        probe->pid = fork();
+        if (probe->pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
                 if (getppid() != caller)
                         _exit(EXIT_KEYTURN);
-                run_inside(running->probe, process, ends[1]);
+                run_inside(probe, ends[1]);
         }
         close(ends[1]);
-        if (running->pid < 0)
+        if (probe->pid < 0)
                 return error_set_errno(error, errno, "Cannot fork");
-        running->process = (int) syscall(SYS_pidfd_open, running->pid, 0);
-        return running->process >= 0 || error_set_errno(error, errno, "Cannot watch a process");
+        probe->process = (int) syscall(SYS_pidfd_open, probe->pid, 0);
+        if (probe->process >= 0)
+                return true;
+        error_set_errno(error, errno, "Cannot watch a process");
+        (void) kill(probe->pid, SIGKILL);
+        return false;
+}
+
+bool probe_start(Probe *probe, GError **error) {
+        probe->process = probe->group = probe->output = -1;
+        probe->kept = g_string_new(NULL);
+        probe->deadline = g_get_monotonic_time() + (gint64) MIN(probe->timeout, G_MAXINT64 / 2);
+        return make_group(probe, error) && start(probe, error);
 }
 
 /* At most `max` bytes, which are there. */
-static bool take_output(Running *running, gsize max) {
+static bool take_output(Probe *probe, gsize max) {
         char buffer[65536];
-        ssize_t n = read(running->output, buffer, MIN(max, sizeof buffer));
+        ssize_t n = read(probe->output, buffer, MIN(max, sizeof buffer));
 
         if (n < 0)
                 return errno == EINTR;
-        running->n_read += (gsize) n;
-        if (running->kept->len < running->probe->max_output)
-                g_string_append_len(running->kept, buffer,
-                                    (gssize) MIN((gsize) n, running->probe->max_output - running->kept->len));
+        probe->n_read += (gsize) n;
+        if (probe->n_read > FAST_BYTES)
+                probe->read_again = g_get_monotonic_time() + SLOW_USEC;
+        if (probe->kept->len < probe->max_output)
+                g_string_append_len(probe->kept, buffer,
+                                    (gssize) MIN((gsize) n, probe->max_output - probe->kept->len));
         return n > 0;
 }
 
-/* Returns whether it has ended in time. */
-static bool await_end(Running *running) {
-        gint64 left;
+gint64 probe_prepare(const Probe *probe, struct pollfd polls[PROBE_POLLS]) {
+        bool slow = probe->read_again > g_get_monotonic_time();
+        gint64 until = probe->killed ? G_MAXINT64 : probe->deadline;
 
-        while ((left = running->deadline - g_get_monotonic_time()) > 0) {
-                struct pollfd ask[] = { { .fd = running->process, .events = POLLIN },
-                                        { .fd = running->output, .events = POLLIN } };
-                int msec = (int) MIN(left / G_TIME_SPAN_MILLISECOND + 1, G_MAXINT);
-                bool slow = running->n_read > FAST_BYTES;
+        polls[0] = (struct pollfd) { .fd = probe->process, .events = POLLIN };
+        polls[1] = (struct pollfd) { .fd = slow ? -1 : probe->output, .events = POLLIN };
+        return slow ? MIN(until, probe->read_again) : until;
+}
 
-                if (slow)
-                        (void) poll(ask, 1, MIN(SLOW_MSEC, msec));
-                if (poll(ask, G_N_ELEMENTS(ask), slow ? 0 : msec) < 0 && errno != EINTR)
-                        return false;
-                if (ask[0].revents)
-                        return true;
-                if (ask[1].revents && !take_output(running, G_MAXSIZE))
-                        fd_close(&running->output);
+void probe_kill(Probe *probe) {
+        kill_group(probe);
+        (void) syscall(SYS_pidfd_send_signal, probe->process, SIGKILL, NULL, 0); /* on its way to the group */
+        probe->killed = true;
+}
+
+bool probe_advance(Probe *probe, const struct pollfd polls[PROBE_POLLS]) {
+        if (polls[0].revents)
+                return true;
+        if (polls[1].revents && !take_output(probe, G_MAXSIZE))
+                fd_close(&probe->output);
+        if (!probe->killed && g_get_monotonic_time() >= probe->deadline) {
+                probe->timed_out = true;
+                probe_kill(probe);
         }
         return false;
 }
 
 /* What was written before the end, and nothing that comes later. */
-static void take_rest(Running *running) {
+static void take_rest(Probe *probe) {
         int there = 0;
 
-        if (running->output < 0 || ioctl(running->output, FIONREAD, &there) < 0)
+        if (probe->output < 0 || ioctl(probe->output, FIONREAD, &there) < 0)
                 return;
         while (there > 0) {
-                gsize before = running->n_read;
+                gsize before = probe->n_read;
 
-                if (!take_output(running, (gsize) there))
+                if (!take_output(probe, (gsize) there))
                         return;
-                there -= (int) (running->n_read - before);
+                there -= (int) (probe->n_read - before);
         }
 }
 
-static int find_status(Running *running) {
+ProbeResult probe_end(Probe *probe) {
         int status = 0;
 
-        while (waitpid(running->pid, &status, 0) < 0 && errno == EINTR)
+        take_rest(probe);
+        kill_group(probe);
+        while (waitpid(probe->pid, &status, 0) < 0 && errno == EINTR)
                 ;
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        return (ProbeResult) {
+                .exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+                .timed_out = probe->timed_out,
+                .output = probe->kept->str,
+        };
 }
 
-bool probe_run(const Probe *probe, EnterProcess *process, ProbeResult *ret, GError **error) {
-        Running running = { .probe = probe, .process = -1, .output = -1, .kept = g_string_new(NULL) };
-        bool ok = make_group(probe, error);
-
-        running.deadline = g_get_monotonic_time() + (gint64) MIN(probe->timeout, G_MAXINT64 / 2);
-        ok = ok && start(&running, process, error);
-        if (ok) {
-                ret->timed_out = !await_end(&running);
-                take_rest(&running);
-        }
-        kill_all(probe);
-        if (running.pid > 0)
-                ret->exit_status = find_status(&running);
-        ret->output = running.kept;
-        fd_closep(&running.process);
-        fd_closep(&running.output);
-        return ok;
+void probe_clear(Probe *probe) {
+        if (probe->kept)
+                g_string_free(probe->kept, TRUE);
+        probe->kept = NULL;
+        fd_closep(&probe->process);
+        fd_closep(&probe->group);
+        fd_closep(&probe->output);
 }

@@ -2,23 +2,50 @@
 #pragma once
 
 #include <glib.h>
+#include <poll.h>
 #include <stdbool.h>
 
 #include "libstart/enter/enter.h"
 
-/* A command of a health check in a container, its output, and its end. */
+/* A command of a health check in a container, its output, and its end. Several can be under way: whoever has them asks each
+ * what it waits for, waits for all of that at once, and tells each what has come. */
 typedef struct Probe {
         const Entry *entry; /* its cgroup is made, and belongs to this command alone */
-        guint64 timeout;    /* microseconds */
-        gsize max_output;   /* bytes that are kept */
+        const char *config; /* of libcrun: what the payload is */
+        char **command;
+        guint64 timeout;  /* microseconds */
+        gsize max_output; /* bytes that are kept */
+
+        pid_t pid;
+        int process; /* a pidfd */
+        int group;   /* the cgroup's directory */
+        int output;
+        gsize n_read;
+        gint64 deadline, read_again; /* of g_get_monotonic_time() */
+        GString *kept;
+        bool timed_out, killed;
 } Probe;
 
 typedef struct ProbeResult {
         int exit_status;
         bool timed_out;
-        GString *output; /* owned */
+        const char *output; /* of the Probe */
 } ProbeResult;
 
-/* Waits until the command has ended, or its time is over. Then nothing that it started is left. Fails where it could not
- * be tried; ret->output is there all the same. */
-bool probe_run(const Probe *probe, EnterProcess *process, ProbeResult *ret, GError **error);
+#define PROBE_POLLS 2
+
+/* Fails where it could not be tried. */
+bool probe_start(Probe *probe, GError **error);
+
+/* What it waits for. Returns until when at most, of g_get_monotonic_time(). */
+gint64 probe_prepare(const Probe *probe, struct pollfd polls[PROBE_POLLS]);
+
+/* What has come. Returns whether the command has ended; where its time is over, it is killed first. */
+bool probe_advance(Probe *probe, const struct pollfd polls[PROBE_POLLS]);
+
+/* All that it has started, too. It ends then. */
+void probe_kill(Probe *probe);
+
+/* When it has ended: nothing that it started is left. */
+ProbeResult probe_end(Probe *probe);
+void probe_clear(Probe *probe);

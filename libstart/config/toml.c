@@ -25,7 +25,7 @@ static bool fail(const Parser *parser, GError **error, const char *what) {
 void toml_free(TomlValue *value) {
         if (!value)
                 return;
-        if (value->type == TOML_STRING)
+        if (value->type == TOML_STRING || value->type == TOML_OTHER)
                 g_free(value->string);
         else if (value->type == TOML_ARRAY)
                 g_ptr_array_unref(value->array);
@@ -350,6 +350,14 @@ static TomlValue *parse_nested(Parser *parser, TomlType type, GError **error) {
         return g_steal_pointer(&value);
 }
 
+/* Takes ownership of word. */
+static TomlValue *new_other(const Parser *parser, char *word) {
+        TomlValue *value = new_value(parser, TOML_OTHER);
+
+        value->string = word;
+        return value;
+}
+
 /* true, false, or a number or time, of which only the alphabet is checked. */
 static TomlValue *parse_word(Parser *parser, GError **error) {
         const char *start = parser->p;
@@ -365,7 +373,7 @@ static TomlValue *parse_word(Parser *parser, GError **error) {
                 return value;
         }
         if (g_ascii_isdigit(*digits) || strcmp(digits, "inf") == 0 || strcmp(digits, "nan") == 0)
-                return new_value(parser, TOML_OTHER);
+                return new_other(parser, g_steal_pointer(&word));
         fail(parser, error, "expected a value: a string in quotes, true, false, a number, an array or a table");
         return NULL;
 }

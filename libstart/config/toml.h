@@ -5,14 +5,14 @@
 #include <stdbool.h>
 
 /* The part of TOML 1.0 that the files of containers-*.conf(5) use: tables, arrays of tables, strings of all four
- * kinds, booleans, arrays, inline tables. Numbers and times are accepted and kept out of the way, since nothing
- * that keyturn reads is one. No TOML library comes with Debian as a static C library. Pure. */
+ * kinds, booleans, arrays, inline tables. Numbers and times are accepted, and kept as they are
+ * written. No TOML library comes with Debian as a static C library. Pure. */
 typedef enum TomlType {
         TOML_STRING,
         TOML_BOOLEAN,
         TOML_ARRAY,
         TOML_TABLE,
-        TOML_OTHER, /* a number, a date or a time; not interpreted */
+        TOML_OTHER, /* a number, a date or a time: `string`, not interpreted */
 } TomlType;
 
 typedef struct TomlValue {

@@ -6,19 +6,21 @@
 
 #include "libstart/ctl/container-units.h"
 
-/* What the options of keyturnctl ask for. */
+/* What the options of keyturnctl ask for. GLib writes a flag as a gboolean. */
 typedef struct Options {
-        bool json;
-        bool svg;
-        bool quiet;  /* of list */
-        bool follow; /* of logs */
-        char **env;  /* of exec */
+        gboolean json;
+        gboolean svg;
+        gboolean quiet;  /* of list */
+        gboolean follow; /* of logs */
+        char **env;      /* of exec */
         char *user;
         char *workdir;
-        bool tty;
-        bool dry_run; /* of update */
-        int watch;    /* seconds */
-        char *limit;  /* of cp */
+        gboolean tty;
+        int inside;       /* of exec, by systemd: for this process */
+        gboolean dry_run; /* of update */
+        gboolean resume;  /* of update: only what was interrupted */
+        int watch;        /* seconds */
+        char *limit;      /* of cp */
 } Options;
 
 /* The commands, one file each. Return the exit status; -1 with an error. */

@@ -12,6 +12,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/exec-restrictions.h"
 #include "libstart/ctl/payload.h"
 #include "libstart/ctl/streams.h"
 #include "libstart/enter/enter.h"
@@ -144,6 +145,38 @@ static int run_beside(const Entry *entry, Process *process, GError **error) {
         return streams_copy(streams, child, error);
 }
 
+static void add(GPtrArray *words, const char *option, const char *value) {
+        if (value)
+                g_ptr_array_add(words, g_strconcat(option, value, NULL));
+}
+
+/* Where [Service] has filters for processes, all of this once more, under these. False with an error. */
+static bool be_restricted(const ContainerUnit *container, const Options *options, char **words, GError **error) {
+        g_autoptr(GPtrArray) restrictions = exec_restrictions_find(container, error);
+        g_autoptr(GPtrArray) call = g_ptr_array_new_with_free_func(g_free);
+
+        if (!restrictions || restrictions->len == 0)
+                return restrictions;
+        g_ptr_array_add(call, g_strdup_printf("--inside=%d", (int) getpid()));
+        for (char **entry = options->env; entry && *entry; entry++)
+                add(call, "--env=", *entry);
+        add(call, "--user=", options->user);
+        add(call, "--workdir=", options->workdir);
+        add(call, "--tty", options->tty ? "" : NULL);
+        add(call, "exec", "");
+        for (char **word = words; *word; word++)
+                add(call, "", *word);
+        exec_restrictions_run(restrictions, call, error);
+        return false;
+}
+
+/* The payload has no filter of keyturn's; others are those of be_restricted(), or its own. */
+static bool is_unconfined(const ContainerUnit *container) {
+        g_auto(ContainerRequest) request = { 0 };
+
+        return launch_args_read(container->args, &request, NULL) && request.unconfined;
+}
+
 int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
         g_autofree char *root = NULL, *config = NULL, *cgroup = NULL;
@@ -158,13 +191,14 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
                 return EXIT_KEYTURN;
         cgroup = find_cgroup(container);
 
-        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };
-        if (!enter_check_filter(&entry, error))
+        if (options->inside > 0)
+                exec_restrictions_watch(options->inside);
+        else if (!be_restricted(container, options, words, error))
                 return EXIT_KEYTURN;
-        /* Where a filter of the caller's (SystemCallFilter=) forbids mounts, main() could not protect the program: libcrun
-         * copies it. */
-        if (libcrun_ensure_cloned_binary(&err) < 0)
-                return enter_fail(&err, error);
+
+        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };
+        if ((!is_unconfined(container) && !enter_check_filter(&entry, error)) || !enter_protect(error))
+                return EXIT_KEYTURN;
         state = libcrun_container_load_from_file(config, &err);
         if (!state)
                 return enter_fail(&err, error);

@@ -64,7 +64,10 @@ static const GOptionEntry entries[] = {
         { "workdir", 'w', 0, G_OPTION_ARG_STRING, &arg_options.workdir, "Run there (exec)", "DIRECTORY" },
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
+        { "inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg_options.inside, NULL,
+          NULL }, /* exec-restrictions.c */
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
+        { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },

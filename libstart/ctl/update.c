@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/payload.h"
 #include "libstart/ctl/table.h"
@@ -24,7 +28,8 @@
  *              its digest written down, so that it is not tried again by itself (libstart/image/lock.h)
  *
  * A container that does not run is left alone. But who updates writes down which image was there before. Where that is found
- * written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the new image works.
+ * written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the new image works. At
+ * boot that is keyturn-update-resume.service, for which there is a file as long as an update lasts.
  */
 
 #define LABEL "io.containers.autoupdate"
@@ -198,11 +203,11 @@ static GPtrArray *find_outdated(const Group *group) {
         return outdated;
 }
 
-static bool restart(const GPtrArray *containers, int seconds, GError **error) {
+static bool restart(const GPtrArray *containers, GError **error) {
         for (guint i = 0; i < containers->len; i++)
                 if (!update_restart(containers->pdata[i], error))
                         return false;
-        return update_await(containers, seconds, error);
+        return true;
 }
 
 /* The image that the containers had: also where its name was taken away before (policy local). */
@@ -237,7 +242,7 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
 
         log_warning("Image '%s' does not work, rolling back: %s", group->name, reason);
         if (!previous || !local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error) ||
-            !restart(containers, 0, &error)) {
+            !restart(containers, &error) || !update_await(containers, 0, &error)) {
                 problem = g_strdup_printf("%s; and the rollback has failed: %s", reason,
                                           error ? error->message : "the old image is not known");
                 say(group, "failed", problem);
@@ -249,10 +254,11 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
         say(group, "rolled back", reason);
 }
 
-static void prove(Group *group, const GPtrArray *containers, const Options *options) {
+/* outdated: those that have still to be restarted. */
+static void prove(Group *group, const GPtrArray *outdated, const GPtrArray *containers, const Options *options) {
         g_autoptr(GError) error = NULL;
 
-        if (!restart(containers, options->watch, &error)) {
+        if (!restart(outdated, &error) || !update_await(containers, options->watch, &error)) {
                 roll_back(group, containers, error->message);
                 return;
         }
@@ -272,9 +278,10 @@ static void leave_out_stopped(Group *group) {
         }
 }
 
-/* By now a container may run the new image, or have failed with it. */
+/* By now a container may run the new image, or have failed with it. One that was started with it, at boot perhaps, is only
+ * watched. */
 static void resume(Group *group, const Options *options) {
-        g_autoptr(GPtrArray) containers = g_ptr_array_new();
+        g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
         group->is_pulled = true;
@@ -284,13 +291,22 @@ static void resume(Group *group, const Options *options) {
 
                 if (!g_str_equal(member->container->active, "inactive"))
                         g_ptr_array_add(containers, (void *) member->container);
+                if (!g_str_equal(member->container->active, "inactive") &&
+                    g_strcmp0(member->running, group->new) != 0)
+                        g_ptr_array_add(old, (void *) member->container);
         }
         fd_close(&group->lock);
-        prove(group, containers, options);
+        prove(group, old, containers, options);
 }
 
 static bool is_interrupted(const Group *group) {
         return group->notes.previous && group->old && !g_str_equal(group->notes.previous, group->old);
+}
+
+/* Interrupted before the new image had the name: nothing is known of that image. */
+static bool forget_begun(Group *group, const Options *options, GError **error) {
+        return !group->notes.previous || options->dry_run ||
+               note(group, /* rejected= */ NULL, /* previous= */ NULL, error);
 }
 
 static void update_running(Group *group, const Options *options, bool is_of_registry) {
@@ -311,7 +327,7 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
         if (outdated->len > 0 && options->dry_run)
                 say(group, "pending", NULL);
         else if (outdated->len > 0)
-                prove(group, outdated, options);
+                prove(group, outdated, outdated, options);
         else
                 conclude(group, true); /* another digest of the same image */
 }
@@ -325,7 +341,9 @@ static void update_group(Group *group, const Options *options, bool is_of_regist
                 say(group, "failed", error->message);
         else if (is_interrupted(group) && !options->dry_run)
                 resume(group, options);
-        else {
+        else if (!forget_begun(group, options, &error))
+                say(group, "failed", error->message);
+        else if (!options->resume) {
                 leave_out_stopped(group);
                 if (group->members->len > 0)
                         update_running(group, options, is_of_registry);
@@ -371,6 +389,15 @@ static int print(const GPtrArray *members, bool json) {
         return status;
 }
 
+/* Kept over a power cut, as the notes are that are written later, into a file beside it. */
+static bool mark_updating(GError **error) {
+        _cleanup_close_ int fd = open(PATH_UPDATING, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600),
+                            directory = open(PATH_IMAGES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return (fd >= 0 && directory >= 0 && fsync(fd) == 0 && fsync(directory) == 0) ||
+               error_set_errno(error, errno, "Cannot make '%s'", PATH_UPDATING);
+}
+
 /* 1 where a container has not the new image that there is. */
 int command_update(const GPtrArray *all, const Options *options, char **words, GError **error) {
         const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
@@ -384,11 +411,15 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
                 error_set(error, KT_ERROR_USAGE, "%s has no AutoUpdate=", only->unit);
                 return -1;
         }
+        if (!options->dry_run && !mark_updating(error))
+                return -1;
         for (guint i = 0; i < members->len; i++) {
                 const Member *member = members->pdata[i];
 
                 if (!member->updated)
                         update_image(member->container->args->image, members, options, only);
         }
+        if (!options->dry_run)
+                (void) unlink(PATH_UPDATING);
         return print(members, options->json);
 }

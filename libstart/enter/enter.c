@@ -86,6 +86,15 @@ static void keep_restrictions(const Entry *entry, EnterProcess *process) {
         process->no_new_privileges_present = true;
 }
 
+bool enter_protect(GError **error) {
+        libcrun_error_t err = NULL;
+
+        if (libcrun_ensure_cloned_binary(&err) >= 0)
+                return true;
+        (void) enter_fail(&err, error);
+        return false;
+}
+
 int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
         libcrun_error_t err = NULL;
         libcrun_context_t context = {

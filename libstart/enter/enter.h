@@ -27,7 +27,12 @@ typedef struct Entry {
         const char *cgroup; /* to be entered, as in /proc/PID/cgroup */
 } Entry;
 
-/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. */
+/* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it and
+ * executes the copy, and this does not return. */
+bool enter_protect(GError **error);
+
+/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not to be asked
+ * of a container that is unconfined: what filters that has are systemd's, which the caller is under, too. */
 bool enter_check_filter(const Entry *entry, GError **error);
 
 /* The forked process's last steps before enter_run(): whose keys it has, whom the out-of-memory killer takes it for, and

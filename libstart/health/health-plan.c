@@ -11,6 +11,7 @@ void health_plan_free(HealthPlan *plan) {
         if (!plan)
                 return;
         g_free(plan->name);
+        g_free(plan->log_directory);
         g_strfreev(plan->regular.command);
         g_strfreev(plan->startup.command);
         g_free(plan);
@@ -155,8 +156,10 @@ bool health_plan_make(const ContainerRequest *request, const ImageHealth *image,
                 plan->timer = HEALTH_TIMER_NONE;
         plan->on_failure = health->on_failure;
         plan->log = health->log;
+        plan->log_directory = g_strdup(health->log_directory);
         plan->max_log_count = health->max_log_count;
         plan->max_log_size = health->max_log_size;
+        plan->unconfined = request->unconfined;
         plan->notify = request->notify == NOTIFY_HEALTHY;
         *ret = g_steal_pointer(&plan);
         return true;
@@ -197,6 +200,7 @@ static const Number numbers[] = {
         NUMBER("log", log),
         NUMBER("max-log-count", max_log_count),
         NUMBER("max-log-size", max_log_size),
+        NUMBER("unconfined", unconfined),
         NUMBER("notify", notify),
 };
 
@@ -225,6 +229,8 @@ char *health_plan_print(const HealthPlan *plan) {
         g_string_append_printf(text, "name %s\n", plan->name);
         print_command(text, "command", plan->regular.command);
         print_command(text, "startup-command", plan->startup.command);
+        if (plan->log_directory)
+                print_command(text, "log-directory", (char *const[]) { plan->log_directory, NULL });
         for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
                 g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", numbers[i].name,
                                        get_number(plan, &numbers[i]));
@@ -246,6 +252,8 @@ static bool parse_line(HealthPlan *plan, const char *name, const char *value) {
                 add_word(&plan->regular.command, value);
         else if (g_str_equal(name, "startup-command"))
                 add_word(&plan->startup.command, value);
+        else if (g_str_equal(name, "log-directory") && !plan->log_directory)
+                plan->log_directory = g_strcompress(value);
         else if (g_str_equal(name, "name") && !plan->name)
                 plan->name = g_strdup(value);
         else {
@@ -276,7 +284,8 @@ HealthPlan *health_plan_parse(const char *text, GError **error) {
                         return NULL;
                 }
         }
-        if (!plan->name || !plan->regular.command || plan->on_failure > HEALTH_STOP) {
+        if (!plan->name || !plan->regular.command || plan->on_failure > HEALTH_STOP ||
+            (plan->log == HEALTH_LOG_FILE) != (plan->log_directory != NULL)) {
                 error_set(error, KT_ERROR_FAILED, "it is not complete");
                 return NULL;
         }

@@ -35,8 +35,10 @@ typedef struct HealthPlan {
         guint64 start_period, started; /* `started`: on CLOCK_BOOTTIME */
         HealthAction on_failure;
         HealthLog log;
+        char *log_directory; /* of HEALTH_LOG_FILE */
         guint max_log_count, max_log_size;
-        bool notify; /* the first success is what READY=1 waits for */
+        bool unconfined; /* the payload has no filter of keyturn's */
+        bool notify;     /* the first success is what READY=1 waits for */
 } HealthPlan;
 
 /* `image`: NULL where it names no check. *ret is NULL, without an error, where there is nothing to be run. Transfer full. */

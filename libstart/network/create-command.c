@@ -190,13 +190,13 @@ static bool has_family(const Plan *plan, int family) {
 }
 
 /* A bridge has a subnet of IPv4 and, where it is to have IPv6, one of that. */
-static bool add_missing(Plan *plan, GArray *used, GError **error) {
+static bool add_missing(Plan *plan, const NetworkConf *conf, const GArray *used, GError **error) {
         NetworkSubnet subnet = { 0 };
 
         if (plan->driver != DRIVER_BRIDGE || !g_str_equal(plan->ipam, "host-local"))
                 return true;
         if (plan->subnets->len == 0 || (plan->options->ipv6 && !has_family(plan, AF_INET))) {
-                if (!subnet_choose_ipv4(used, &subnet.prefix))
+                if (!subnet_choose_ipv4(conf->pools, used, &subnet.prefix))
                         return error_set(error, KT_ERROR_FAILED, "No subnet is free: name one with Subnet=");
                 g_array_append_val(plan->subnets, subnet);
         }
@@ -376,7 +376,7 @@ static bool make_plan(Plan *plan, const NetworkConf *conf, GError **error) {
         for (char *const *option = plan->options->options; option && *option; option++)
                 if (!read_option(plan, *option, error))
                         return false;
-        if (!choose_ipam(plan, error) || !read_subnets(plan, used, error) || !add_missing(plan, used, error) ||
+        if (!choose_ipam(plan, error) || !read_subnets(plan, used, error) || !add_missing(plan, conf, used, error) ||
             !choose_interface(plan, conf, error))
                 return false;
         plan->dns = !plan->options->disable_dns && plan->driver == DRIVER_BRIDGE && !g_str_equal(plan->ipam, "none");

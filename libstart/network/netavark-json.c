@@ -45,7 +45,24 @@ static void emit_addresses(yajl_gen gen, const char *key, const GArray *addresse
         emit_strings(gen, key, texts);
 }
 
-static void emit_attachment(yajl_gen gen, const Attachment *attachment) {
+static bool has_string(const GPtrArray *strings, const char *wanted) {
+        for (guint i = 0; i < strings->len; i++)
+                if (g_str_equal(strings->pdata[i], wanted))
+                        return true;
+        return false;
+}
+
+/* Others find a container by its host name, too, as podman has it since 5.3. */
+static void emit_aliases(yajl_gen gen, const GPtrArray *aliases, const char *hostname) {
+        g_autoptr(GPtrArray) all = g_ptr_array_new();
+
+        g_ptr_array_extend(all, (GPtrArray *) aliases, NULL, NULL);
+        if (hostname && !has_string(all, hostname))
+                g_ptr_array_add(all, (void *) hostname);
+        emit_strings(gen, "aliases", all);
+}
+
+static void emit_attachment(yajl_gen gen, const Attachment *attachment, const char *hostname) {
         json_emit_string(gen, attachment->definition->name);
         yajl_gen_map_open(gen);
         json_emit_key_string(gen, "interface_name", attachment->interface_name);
@@ -53,7 +70,7 @@ static void emit_attachment(yajl_gen gen, const Attachment *attachment) {
                 emit_addresses(gen, "static_ips", attachment->addresses);
         if (attachment->mac)
                 json_emit_key_string(gen, "static_mac", attachment->mac);
-        emit_strings(gen, "aliases", attachment->request->aliases);
+        emit_aliases(gen, attachment->request->aliases, hostname);
         yajl_gen_map_close(gen);
 }
 
@@ -102,7 +119,7 @@ char *netavark_format_setup(const Setup *setup) {
         json_emit_string(gen, "networks");
         yajl_gen_map_open(gen);
         for (guint i = 0; i < setup->attachments->len; i++)
-                emit_attachment(gen, setup->attachments->pdata[i]);
+                emit_attachment(gen, setup->attachments->pdata[i], setup->hostname);
         yajl_gen_map_close(gen);
         json_emit_string(gen, "network_info");
         yajl_gen_map_open(gen);
@@ -175,8 +192,8 @@ static SummaryNetwork *read_network(const char *name, yajl_val options, yajl_val
 
         network->name = g_strdup(name);
         network->mac = g_strdup(get_string(options, "static_mac"));
-        if (g_str_equal(get_string(info, "driver"), "bridge") &&
-            !g_str_equal(get_string(get(info, "options", yajl_t_object), "mode"), "unmanaged"))
+        network->is_bridge = g_str_equal(get_string(info, "driver"), "bridge");
+        if (network->is_bridge && !g_str_equal(get_string(get(info, "options", yajl_t_object), "mode"), "unmanaged"))
                 network->bridge = g_strdup(get_string(info, "network_interface"));
         network->internal = get(info, "internal", yajl_t_true) != NULL;
         network->addresses = g_array_new(FALSE, FALSE, sizeof(IpAddress));
@@ -248,11 +265,24 @@ static bool append_address(GString *text, const char *key, const char *value, co
 }
 
 typedef struct Names {
-        GString *text, *gateway; /* the first of each family; IPv4 is preferred, as podman has it */
+        GString *text, *gateway; /* the best that was found */
+        unsigned rank;           /* of that */
         const char *own;         /* " NAME NAME" */
 } Names;
 
-static bool read_interface(Names *names, yajl_val interface, bool internal, GError **error) {
+/* The machine, where it is the gateway: on bridges. On an internal one it is there, too, but is somebody else's way out: IPv4 is
+ * preferred, as podman has it. */
+static bool take_gateway(Names *names, const SummaryNetwork *network, const char *gateway, GError **error) {
+        unsigned rank = 1 + (network->internal ? 0 : 2) + (strchr(gateway, ':') ? 0 : 1);
+
+        if (!*gateway || !network->is_bridge || rank <= names->rank)
+                return true;
+        names->rank = rank;
+        g_string_truncate(names->gateway, 0);
+        return append_address(names->gateway, "gateway", gateway, "", error);
+}
+
+static bool read_interface(Names *names, yajl_val interface, const SummaryNetwork *network, GError **error) {
         yajl_val subnets = get(interface, "subnets", yajl_t_array);
 
         for (size_t i = 0; i < array_length(subnets); i++) {
@@ -262,12 +292,8 @@ static bool read_interface(Names *names, yajl_val interface, bool internal, GErr
 
                 if (!append_address(names->text, "host", address, names->own, error))
                         return false;
-                if (*gateway && !internal && (names->gateway->len == 0 || strchr(names->gateway->str, ':')) &&
-                    (names->gateway->len == 0 || !strchr(gateway, ':'))) {
-                        g_string_truncate(names->gateway, 0);
-                        if (!append_address(names->gateway, "gateway", gateway, "", error))
-                                return false;
-                }
+                if (!take_gateway(names, network, gateway, error))
+                        return false;
         }
         return true;
 }
@@ -306,7 +332,7 @@ static bool read_block(Names *names, yajl_val tree, const SummaryNetwork *networ
                 return error_set(error, KT_ERROR_FAILED, "netavark says nothing about the network '%s'",
                                  network->name);
         for (size_t i = 0; interfaces && i < interfaces->u.object.len; i++)
-                if (!read_interface(names, interfaces->u.object.values[i], network->internal, error))
+                if (!read_interface(names, interfaces->u.object.values[i], network, error))
                         return false;
         return read_dns(names->text, block, error);
 }
@@ -324,7 +350,7 @@ char *netavark_format_names(const char *status, gsize length, const SetupSummary
         g_autofree char *own = g_strconcat(has_hostname ? " " : "", has_hostname ? setup->hostname : "", " ",
                                            setup->container_name, NULL);
         g_autoptr(GString) text = g_string_new(NULL), gateway = g_string_new(NULL);
-        Names names = { text, gateway, own };
+        Names names = { text, gateway, 0, own };
         yajl_val tree = json_parse(status, length, MAX_DEPTH, error);
         bool ok = tree && read_status(&names, tree, setup, error);
 

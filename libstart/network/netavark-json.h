@@ -48,7 +48,7 @@ typedef struct SummaryNetwork {
         char *mac;         /* "" */
         char *bridge;      /* that netavark makes and removes, or NULL */
         GArray *addresses; /* of IpAddress */
-        bool internal;
+        bool is_bridge, internal;
 } SummaryNetwork;
 
 void setup_summary_free(SetupSummary *summary);

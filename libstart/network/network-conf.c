@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -6,6 +7,7 @@
 #include "libstart/config/toml.h"
 #include "libstart/network/definition.h"
 #include "libstart/network/network-conf.h"
+#include "libstart/network/subnet-pool.h"
 
 void network_conf_clear(NetworkConf *conf) {
         g_clear_pointer(&conf->config_dir, g_free);
@@ -13,7 +15,7 @@ void network_conf_clear(NetworkConf *conf) {
         g_clear_pointer(&conf->default_subnet, g_free);
         g_clear_pointer(&conf->firewall_driver, g_free);
         g_clear_pointer(&conf->helpers, g_ptr_array_unref);
-        g_clear_pointer(&conf->plugins, g_ptr_array_unref);
+        g_clear_pointer(&conf->pools, g_array_unref);
 }
 
 /* An empty string says what no string says. */
@@ -53,6 +55,52 @@ static bool read_list(const TomlValue *table, const char *key, const char *path,
         return true;
 }
 
+static bool is_number(const TomlValue *value, guint64 max, guint64 *ret) {
+        return value && value->type == TOML_OTHER && g_ascii_string_to_unsigned(value->string, 10, 0, max, ret, NULL);
+}
+
+static bool read_port(const TomlValue *table, const char *path, guint *ret, GError **error) {
+        const TomlValue *value = toml_get(table, "dns_bind_port");
+        guint64 port = *ret;
+
+        if (value && !is_number(value, G_MAXUINT16, &port))
+                return error_set(error, KT_ERROR_FAILED, "%s:%u: dns_bind_port is no port", path, value->line);
+        *ret = (guint) port;
+        return true;
+}
+
+static bool read_pool(const TomlValue *item, SubnetPool *ret) {
+        const TomlValue *base = toml_get(item, "base");
+        guint64 length;
+
+        if (!base || base->type != TOML_STRING || !ip_prefix_parse(base->string, true, &ret->base, NULL) ||
+            ret->base.address.family != AF_INET || !is_number(toml_get(item, "size"), 32, &length))
+                return false;
+        ret->length = (guint) length;
+        return ret->length >= ret->base.length && ret->length > 0;
+}
+
+/* Podman refuses the same. */
+static bool read_pools(const TomlValue *table, const char *path, GArray *pools, GError **error) {
+        const TomlValue *value = toml_get(table, "default_subnet_pools");
+        SubnetPool pool;
+
+        if (!value)
+                return true;
+        g_array_set_size(pools, 0);
+        for (guint i = 0; value->type == TOML_ARRAY && i < value->array->len; i++) {
+                if (!read_pool(value->array->pdata[i], &pool))
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "%s:%u: default_subnet_pools: each needs a base of IPv4 and a size, the length "
+                                "of the subnets in it: {\"base\" = \"10.89.0.0/16\", \"size\" = 24}",
+                                path, value->line);
+                g_array_append_val(pools, pool);
+        }
+        return value->type == TOML_ARRAY ||
+               error_set(error, KT_ERROR_FAILED, "%s:%u: default_subnet_pools is no array", path, value->line);
+}
+
 static bool read_conf(const char *path, const char *text, size_t length, void *data, GError **error) {
         NetworkConf *conf = data;
         g_autoptr(TomlValue) top = toml_parse(text, length, path, error);
@@ -62,7 +110,7 @@ static bool read_conf(const char *path, const char *text, size_t length, void *d
                read_string(network, "default_network", path, &conf->default_network, error) &&
                read_string(network, "default_subnet", path, &conf->default_subnet, error) &&
                read_string(network, "firewall_driver", path, &conf->firewall_driver, error) &&
-               read_list(network, "netavark_plugin_dirs", path, conf->plugins, error) &&
+               read_port(network, path, &conf->dns_port, error) && read_pools(network, path, conf->pools, error) &&
                read_list(toml_get(top, "engine"), "helper_binaries_dir", path, conf->helpers, error);
 }
 
@@ -78,14 +126,12 @@ bool network_conf_read(const char *root, NetworkConf *ret, GError **error) {
         static const ConfFiles files = { "containers", "CONTAINERS_CONF" };
         static const char *const helpers[] = { "/usr/local/libexec/podman", "/usr/local/lib/podman",
                                                "/usr/libexec/podman", "/usr/lib/podman", NULL };
-        static const char *const plugins[] = { "/usr/local/libexec/netavark", "/usr/libexec/netavark",
-                                               "/usr/local/lib/netavark", "/usr/lib/netavark", NULL };
         NetworkConf conf = {
                 .config_dir = g_strdup("/etc/containers/networks"),
                 .default_network = g_strdup(DEFAULT_NETWORK),
                 .default_subnet = g_strdup(DEFAULT_NETWORK_SUBNET),
                 .helpers = make_list(helpers),
-                .plugins = make_list(plugins),
+                .pools = g_array_new(FALSE, FALSE, sizeof(SubnetPool)),
         };
 
         if (!conf_files_read(&files, root, read_conf, &conf, error)) {

@@ -11,7 +11,8 @@ typedef struct NetworkConf {
         char *default_subnet;  /* [network] default_subnet */
         char *firewall_driver; /* [network] firewall_driver; NULL: netavark's choice */
         GPtrArray *helpers;    /* [engine] helper_binaries_dir: of char* */
-        GPtrArray *plugins;    /* [network] netavark_plugin_dirs: of char* */
+        GArray *pools;         /* [network] default_subnet_pools: of SubnetPool; empty: podman's own */
+        guint dns_port;        /* [network] dns_bind_port; 0: netavark's choice */
 } NetworkConf;
 
 void network_conf_clear(NetworkConf *conf);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -11,15 +12,37 @@ bool subnet_is_free(const IpPrefix *subnet, const GArray *used) {
         return true;
 }
 
-bool subnet_choose_ipv4(const GArray *used, IpPrefix *ret) {
-        *ret = (IpPrefix) { .address = { .family = AF_INET, .byte = { 10 } }, .length = 24 };
-        for (guint second = 89; second < 256; second++)
-                for (guint third = 0; third < 256; third++) {
-                        ret->address.byte[1] = (guint8) second;
-                        ret->address.byte[2] = (guint8) third;
-                        if (subnet_is_free(ret, used))
-                                return true;
-                }
+static bool choose_of(const SubnetPool *pool, const GArray *used, IpPrefix *ret) {
+        guint64 n = G_GUINT64_CONSTANT(1) << (pool->length - pool->base.length);
+        guint64 step = G_GUINT64_CONSTANT(1) << (32 - pool->length);
+        guint32 first, address;
+
+        memcpy(&first, pool->base.address.byte, sizeof first);
+        first = GUINT32_FROM_BE(first);
+        for (guint64 i = 0; i < n; i++) {
+                *ret = (IpPrefix) { .address = { .family = AF_INET }, .length = pool->length };
+                address = GUINT32_TO_BE(first + (guint32) (i * step));
+                memcpy(ret->address.byte, &address, sizeof address);
+                if (subnet_is_free(ret, used))
+                        return true;
+        }
+        return false;
+}
+
+bool subnet_choose_ipv4(const GArray *pools, const GArray *used, IpPrefix *ret) {
+        static const SubnetPool podmans[] = {
+                { { .address = { .family = AF_INET, .byte = { 10, 89 } }, .length = 16 }, 24 },
+                { { .address = { .family = AF_INET, .byte = { 10, 90 } }, .length = 15 }, 24 },
+                { { .address = { .family = AF_INET, .byte = { 10, 92 } }, .length = 14 }, 24 },
+                { { .address = { .family = AF_INET, .byte = { 10, 96 } }, .length = 11 }, 24 },
+                { { .address = { .family = AF_INET, .byte = { 10, 128 } }, .length = 9 }, 24 },
+        };
+        const SubnetPool *all = pools->len > 0 ? (const SubnetPool *) (const void *) pools->data : podmans;
+        size_t n = pools->len > 0 ? pools->len : G_N_ELEMENTS(podmans);
+
+        for (size_t i = 0; i < n; i++)
+                if (choose_of(&all[i], used, ret))
+                        return true;
         return false;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/option/go-duration.h"
 #include "libstart/option/health-request.h"
 
@@ -88,15 +89,19 @@ const char *health_action_print(HealthAction action) {
         return actions[action];
 }
 
-bool health_log_parse(const char *text, HealthLog *ret, GError **error) {
+bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directory, GError **error) {
+        *ret_directory = NULL;
         if (g_str_equal(text, "local"))
                 *ret = HEALTH_LOG_LOCAL;
         else if (g_str_equal(text, "events_logger"))
                 *ret = HEALTH_LOG_JOURNAL;
-        else
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': the results are in the container's directory on /run, see keyturnctl(8); use "
-                                 "local, or events_logger for the journal as well",
+        else if (path_value_check(text, NULL)) {
+                *ret = HEALTH_LOG_FILE;
+                *ret_directory = text;
+        } else
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no place for results: use local, events_logger, or the absolute path of a "
+                                 "directory",
                                  text);
         return true;
 }

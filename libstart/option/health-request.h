@@ -17,6 +17,7 @@ typedef enum HealthAction {
 typedef enum HealthLog {
         HEALTH_LOG_LOCAL,   /* the container's directory on /run */
         HEALTH_LOG_JOURNAL, /* and each result in the journal */
+        HEALTH_LOG_FILE,    /* and a file of a directory that somebody names */
 } HealthLog;
 
 /* Spans are in microseconds. */
@@ -33,9 +34,10 @@ typedef struct HealthRequest {
         guint64 start_period;
         HealthAction on_failure;
         HealthLog log;
-        guint max_log_count; /* 0: no limit */
-        guint max_log_size;  /* bytes of output of each check; 0: no limit */
-        bool off;            /* the image's is not run either */
+        const char *log_directory; /* of HEALTH_LOG_FILE */
+        guint max_log_count;       /* 0: no limit */
+        guint max_log_size;        /* bytes of output of each check; 0: no limit */
+        bool off;                  /* the image's is not run either */
 } HealthRequest;
 
 /* Podman's. */
@@ -62,7 +64,9 @@ bool health_timeout_parse(const char *text, guint64 *ret_usec, GError **error);
 bool health_number_parse(const char *text, guint min, guint *ret, GError **error);
 bool health_action_parse(const char *text, HealthAction *ret, GError **error);
 const char *health_action_print(HealthAction action);
-bool health_log_parse(const char *text, HealthLog *ret, GError **error);
+
+/* "local", "events_logger", or the path of a directory, which is *ret_directory then. */
+bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directory, GError **error);
 
 /* Of what stands together. An image may bring a check, so that one that is missing is not missed here. */
 bool health_request_check(const HealthRequest *request, GError **error);

@@ -276,7 +276,7 @@ static bool read_health_on_failure(ContainerRequest *request, const char *value,
 }
 
 static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
-        return health_log_parse(value, &request->health.log, error);
+        return health_log_parse(value, &request->health.log, &request->health.log_directory, error);
 }
 
 static bool read_health_max_log_count(ContainerRequest *request, const char *value, GError **error) {
@@ -461,7 +461,7 @@ static const Option options[] = {
         { "--health-on-failure", 0, STRING(health_on_failure), READ(read_health_on_failure), "ACTION",
           "what is done then: none, kill, restart, stop" },
         { "--health-log-destination", 0, STRING(health_log_destination), READ(read_health_log_destination), "PLACE",
-          "local or events_logger" },
+          "local, events_logger or a directory" },
         { "--health-max-log-count", 0, STRING(health_max_log_count), READ(read_health_max_log_count), "N",
           "results that are kept (5)" },
         { "--health-max-log-size", 0, STRING(health_max_log_size), READ(read_health_max_log_size), "BYTES",

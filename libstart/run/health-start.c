@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "libstart/base/log.h"
-#include "libstart/health/health-record.h"
+#include "libstart/run/health-log-file.h"
 #include "libstart/run/health-start.h"
 #include "libstart/run/systemd-call.h"
 
@@ -18,12 +19,14 @@ static bool write_file(const char *directory, const char *name, const char *text
 bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autofree char *shown = health_record_print(record), *text = NULL;
+        g_autofree char *turn = g_build_filename(directory, HEALTH_TURN_LINK, NULL);
         struct timespec now;
 
+        (void) unlink(turn); /* of a start that nobody cleared up */
         clock_gettime(CLOCK_BOOTTIME, &now);
         plan->started = (guint64) now.tv_sec * G_USEC_PER_SEC + (guint64) now.tv_nsec / 1000;
         text = health_plan_print(plan);
-        return write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
+        return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
 }
 
@@ -36,6 +39,6 @@ void health_start(const HealthPlan *plan, const char *unit) {
 
         if (plan->startup.command ? plan->startup.interval == 0 : plan->timer == HEALTH_TIMER_NONE)
                 return; /* only when somebody asks for it */
-        if (!systemd_call("RestartUnit", service, &error))
+        if (!systemd_call("RestartUnit", service, "fail", &error))
                 log_warning("No health check is run, and the health will never be known: %s", error->message);
 }

@@ -10,7 +10,7 @@ void stop_unit_start(const char *unit, int signal) {
         g_autofree char *stop_unit = g_strconcat("keyturn-stop@", unit, NULL), *name = signal_name_print(signal);
         g_autoptr(GError) error = NULL;
 
-        if (!systemd_call("StartUnit", stop_unit, &error))
+        if (!systemd_call("StartUnit", stop_unit, "fail", &error))
                 log_warning("The image wants to be stopped by %s, and will be by KillSignal= of the unit: add "
                             "StopSignal=%s to [Container] (%s)",
                             name, name, error->message);

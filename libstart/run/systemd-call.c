@@ -62,21 +62,25 @@ static void add_field(GString *message, char code, char type, const char *value)
         g_string_append_len(message, value, (gssize) strlen(value) + 1);
 }
 
-static GString *make_call(const char *method, const char *unit) {
+typedef struct Call {
+        const char *path, *interface, *method, *words[2];
+} Call;
+
+static GString *make_call(const Call *call) {
         const char first[HEADER_SIZE] = { G_BYTE_ORDER == G_LITTLE_ENDIAN ? 'l' : 'B', METHOD_CALL, 0, 1 };
         GString *message = g_string_new_len(first, sizeof first);
         gsize body;
 
         set_number(message, SERIAL_AT, 1);
-        add_field(message, FIELD_PATH, 'o', "/org/freedesktop/systemd1");
-        add_field(message, FIELD_INTERFACE, 's', "org.freedesktop.systemd1.Manager");
-        add_field(message, FIELD_MEMBER, 's', method);
+        add_field(message, FIELD_PATH, 'o', call->path);
+        add_field(message, FIELD_INTERFACE, 's', call->interface);
+        add_field(message, FIELD_MEMBER, 's', call->method);
         add_field(message, FIELD_SIGNATURE, 'g', "ss");
         set_number(message, FIELDS_LENGTH_AT, (guint32) message->len - HEADER_SIZE);
         align(message, 8);
         body = message->len;
-        add_string(message, unit);
-        add_string(message, "fail"); /* rather than in the place of a stop that somebody has asked for */
+        add_string(message, call->words[0]);
+        add_string(message, call->words[1]);
         set_number(message, BODY_LENGTH_AT, (guint32) (message->len - body));
         return message;
 }
@@ -104,55 +108,80 @@ static bool read_more(int fd, GString *text, GError **error) {
         return true;
 }
 
-/* What comes with it in one piece, systemd would leave lying there. */
-static bool authenticate(int fd, GError **error) {
+/* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its listeners can
+ * follow, and is left in *text, which is empty before. */
+static bool authenticate(int fd, GString *text, GError **error) {
         static const char credentials[] = "\0AUTH EXTERNAL 30\r\nBEGIN\r\n"; /* "0", root, in hexadecimal digits */
-        g_autoptr(GString) answer = g_string_new(NULL);
+        const char *end;
 
         if (!write_all(fd, credentials, sizeof credentials - 1, error))
                 return false;
         do
-                if (!read_more(fd, answer, error))
+                if (!read_more(fd, text, error))
                         return false;
-        while (!strchr(answer->str, '\n'));
-        return g_str_has_prefix(answer->str, "OK ") || error_set(error, KT_ERROR_FAILED, "systemd refuses us");
+        while (!(end = strchr(text->str, '\n')));
+        if (!g_str_has_prefix(text->str, "OK "))
+                return error_set(error, KT_ERROR_FAILED, "systemd refuses us");
+        g_string_erase(text, 0, end + 1 - text->str);
+        return true;
 }
 
-/* Returns false as long as it is not complete. What systemd tells all its listeners comes before it. */
-static bool find_reply(const GString *text, int *ret_type, const char **ret_body, gsize *ret_size) {
-        const char *end = text->str + text->len;
+/* Returns false as long as it is not complete. What systemd tells all its listeners comes before it, and is dropped. */
+static bool find_reply(GString *text, int *ret_type, const char **ret_body, gsize *ret_size) {
+        while (text->len >= HEADER_SIZE) {
+                gsize fields = ((gsize) get_number(text->str + FIELDS_LENGTH_AT) + 7) & ~(gsize) 7;
+                gsize body = get_number(text->str + BODY_LENGTH_AT);
 
-        for (const char *at = text->str; end - at >= HEADER_SIZE;) {
-                gsize fields = ((gsize) get_number(at + FIELDS_LENGTH_AT) + 7) & ~(gsize) 7;
-                gsize body = get_number(at + BODY_LENGTH_AT);
-
-                if ((gsize) (end - at) < HEADER_SIZE + fields + body)
+                if (text->len < HEADER_SIZE + fields + body)
                         return false;
-                *ret_type = (unsigned char) at[1];
-                *ret_body = at + HEADER_SIZE + fields;
+                *ret_type = (unsigned char) text->str[1];
+                *ret_body = text->str + HEADER_SIZE + fields;
                 *ret_size = body;
                 if (*ret_type == METHOD_RETURN || *ret_type == METHOD_ERROR)
                         return true;
-                at = *ret_body + body;
+                g_string_erase(text, 0, (gssize) (HEADER_SIZE + fields + body));
         }
         return false;
 }
 
-bool systemd_call(const char *method, const char *unit, GError **error) {
+/* Returns what is behind the answer's first 8 bytes of body; of an error, its sentence. Transfer full. */
+static char *make(const Call *what, GError **error) {
         _cleanup_close_ int fd = socket_connect(SOCK_STREAM, ADDRESS, error);
-        g_autoptr(GString) call = make_call(method, unit), text = g_string_new(NULL);
+        g_autoptr(GString) call = make_call(what), text = g_string_new(NULL);
         const char *body;
         gsize size;
         int type;
 
-        if (fd < 0 || !authenticate(fd, error) || !write_all(fd, call->str, call->len, error))
-                return false;
-        do
+        if (fd < 0 || !authenticate(fd, text, error) || !write_all(fd, call->str, call->len, error))
+                return NULL;
+        while (!find_reply(text, &type, &body, &size))
                 if (!read_more(fd, text, error))
-                        return false;
-        while (!find_reply(text, &type, &body, &size));
+                        return NULL;
         if (type == METHOD_RETURN)
-                return true;
+                return g_strndup(body + MIN(size, 8), size - MIN(size, 8));
         /* The body of an error begins with a sentence. */
-        return error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
+        error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
+        return NULL;
+}
+
+bool systemd_call(const char *method, const char *unit, const char *mode, GError **error) {
+        const Call call = { "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", method, { unit, mode } };
+        g_autofree char *answer = make(&call, error);
+
+        return answer != NULL;
+}
+
+char *systemd_unit_state(const char *unit, GError **error) {
+        g_autoptr(GString) path = g_string_new("/org/freedesktop/systemd1/unit/");
+        Call call = {
+                NULL, "org.freedesktop.DBus.Properties", "Get", { "org.freedesktop.systemd1.Unit", "ActiveState" }
+        };
+
+        for (const char *c = unit; *c; c++)
+                if (g_ascii_isalpha(*c) || (c > unit && g_ascii_isdigit(*c)))
+                        g_string_append_c(path, *c);
+                else
+                        g_string_append_printf(path, "_%02x", (unsigned char) *c);
+        call.path = path->str;
+        return make(&call, error); /* a variant: its signature in 4 bytes, the length in 4, and the word */
 }

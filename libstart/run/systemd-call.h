@@ -4,7 +4,12 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Ask systemd to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit), on its own D-Bus socket: there
- * may be no message bus, and libsystemd is not static. Returns when that is in systemd's queue; false where systemd
- * refuses to. Only root may. */
-bool systemd_call(const char *method, const char *unit, GError **error);
+/* On systemd's own D-Bus socket: there may be no message bus, and libsystemd is not static. Only root may. */
+
+/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit). `mode`: "fail", rather than come in
+ * the place of what somebody else has asked for; or "replace". Returns when that is in systemd's queue; false where systemd
+ * refuses to. */
+bool systemd_call(const char *method, const char *unit, const char *mode, GError **error);
+
+/* "active", "deactivating" and so on: ActiveState. Transfer full. */
+char *systemd_unit_state(const char *unit, GError **error);

@@ -76,8 +76,8 @@ def quadlet(machine, files):
     machine.run([QUADLET, '/run/systemd/system'], env={'QUADLET_UNIT_DIRS': '/run/bench/quadlet'})
 
 
-def podman(machine, names):
-    text = UNIT.format(section=CONTAINER + NO_NETWORK_ONLINE, service='')
+def podman(machine, names, more=''):
+    text = UNIT.format(section=CONTAINER + more + NO_NETWORK_ONLINE, service='')
     quadlet(machine, {name: text for name in names})
 
 

@@ -80,6 +80,7 @@ TARGETS = (
     ('  memory with the one relay for all', beside_50('memory'), 0, 'KiB'),
     ('  timers', beside_50('timers'), 0, ''),
     ('  wake-ups in 30 s', beside_50('wake-ups'), 0, ''),
+    ('health checks of 50 / Podman\'s', ratio('health/keyturn/50', 'health/podman/50'), 1 / 10, ''),
     ("start: on a bridge - the host's network", difference('bridge/start/bridge', 'bridge/start/host'), 1.5, 'ms'),
     ('restart: the same', difference('bridge/restart/bridge', 'bridge/restart/host'), 1.5, 'ms'),
     ("stop: on a bridge / the host's network", ratio('bridge/stop/bridge', 'bridge/stop/host'), 1.1, ''),

@@ -25,6 +25,7 @@ with a booted machine, in the order they are written):
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
   journal(unit=None)              lines of this test only, oldest first, message text only
   wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
+  processor_seconds()             what all processes of the machine have used so far
   footprint()                     mounts, processes and files on /run, to compare before and after
   another(prepare=None, **other)  context manager: a second machine of the same kind, freshly booted;
                                   prepare(root_directory) may change its files before the boot; 'other' is what
@@ -202,6 +203,11 @@ def init_of(pid):
     return None
 
 
+def root_of(suite, packages):
+    """The directory of the Debian that is booted; never written to."""
+    return host(os.path.join(HERE, 'root'), suite, *(['boot', *packages] if packages else [])).strip()
+
+
 class Machine:
     private_mounts = False
     numbers = itertools.count()
@@ -257,8 +263,7 @@ class Machine:
             raise
 
     def _make_root(self):
-        more = ['boot', *self.packages] if self.packages else []
-        lower = host(os.path.join(HERE, 'root'), self.suite, *more).strip()
+        lower = root_of(self.suite, self.packages)
         self._work = tempfile.mkdtemp(prefix='keyturn-test-')
         host('mount', '-t', 'tmpfs', '-o', 'mode=0755', 'keyturn-test', self._work)
         for directory in ('upper', 'work', 'root'):
@@ -419,6 +424,11 @@ class Machine:
     def path(self, inside):
         """The host's path of a file inside; do not use it across symbolic links with absolute targets."""
         return f'/proc/{self.pid1}/root{inside}'
+
+    def processor_seconds(self):
+        """What all its processes have used since it booted, also those that have ended. Nothing is executed for it."""
+        with open(os.path.join(self._cgroup, 'cpu.stat')) as file:
+            return int(file.readline().split()[1]) / 1e6
 
     def write(self, inside, text, mode=0o644):
         path = self.path(inside)

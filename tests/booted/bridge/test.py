@@ -166,6 +166,37 @@ def test_another_containers_network(machine):
     machine.run('systemctl stop one; ip netns del blue')
 
 
+def test_who_joined_stays_together(machine):
+    """Whatever becomes of the one whose network it is: the other is in the same, soon."""
+    again = '[Service]\nRestart=always\nRestartSec=200ms\n[Unit]\nStartLimitIntervalSec=0\n'
+
+    def network(name):
+        return machine.run(f'readlink /proc/{machine.show(name, "MainPID")}/ns/net', check=False).out
+
+    def write(keys):
+        machine.container('base', f'[Container]\nImage=localhost/test/busybox\n{keys}\nExec=sleep 1000\nStopSignal=SIGKILL\n{again}')
+
+    write('Network=bridge')
+    start(machine, 'joined', 'Network=base.container', more=again)
+    start(machine, 'third', 'Network=joined.container', more=again)
+    for keys, command in (
+            ('Network=bridge', 'systemctl kill -s KILL base'),
+            ('Network=bridge', 'systemctl restart base'),
+            ('Network=bridge', 'systemctl restart keyturn-network@base'),
+            ('Network=bridge\nHostName=changed', 'systemctl kill -s KILL base'),
+            ('Network=bridge', 'systemctl restart base'),
+            ('Network=bridge\nAddCapability=NET_ADMIN', 'systemctl kill -s KILL base'),
+            ('Network=none', 'systemctl restart base'),
+            ('Network=none', 'systemctl kill -s KILL base')):
+        if f'{keys}\nExec' not in machine.read('/etc/containers/systemd/base.container'):
+            write(keys)
+        since = machine.show('base', 'InvocationID')
+        machine.run(command)
+        machine.wait_for(lambda: machine.show('base', 'InvocationID') != since and
+                         {machine.show(unit, 'SubState') for unit in ('base', 'joined', 'third')} == {'running'} and
+                         network('base') == network('joined') == network('third') != '')
+
+
 def test_a_user_namespace(machine):
     for file in ('/etc/subuid', '/etc/subgid'):
         machine.write(file, 'containers:2147483647:2147483648\n')

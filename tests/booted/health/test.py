@@ -4,6 +4,7 @@ whoever checks them."""
 
 import json
 import time
+from collections import Counter
 
 BUSYBOX = '''
     [Container]
@@ -37,12 +38,26 @@ def check(machine, name):
     machine.run(f'systemctl start keyturn-health@{name}')
 
 
+def turns_end(machine, span):
+    """Of a span's own timer: at the first turn that finds nobody."""
+    machine.wait_for(lambda: all(machine.show(f'keyturn-health-every@{span}.{kind}', 'ActiveState') == 'inactive'
+                                 for kind in ('timer', 'service')))
+
+
+def settled(machine):
+    """systemd's children, which remove directories for example, look as it does."""
+    found = []
+    machine.wait_for(lambda: found.append(machine.footprint()) or len(found) > 1 and found[-1] == found[-2])
+    return found[-1]
+
+
 def unchanged(machine, before):
     try:
         machine.wait_for(lambda: machine.footprint() == before)
     except AssertionError:
         after = machine.footprint()
-        raise AssertionError({what: set(after[what]) ^ set(before[what]) for what in before}) from None
+        raise AssertionError([(what, Counter(after[what]) - Counter(before[what]),
+                               Counter(before[what]) - Counter(after[what])) for what in before]) from None
 
 
 def test_becomes_healthy_and_unhealthy(machine):
@@ -74,16 +89,17 @@ def test_is_run_by_a_timer_while_the_container_runs(machine):
     machine.run('systemctl start timed')
     machine.wait_for(lambda: status(machine, 'timed') == 'healthy')
     machine.run('systemctl stop timed')
-    before = machine.footprint()
+    before = settled(machine)
     machine.run('systemctl start timed')
     first = machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start']
     machine.wait_for(lambda: health(machine, 'timed')['Log'][0]['Start'] != first)
     assert len(health(machine, 'timed')['Log']) == 2
     machine.run('keyturnctl exec timed touch /tmp/x; systemctl restart timed')
     assert machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start'] > first
-    assert machine.show('keyturn-health-timed.timer', 'ActiveState') == 'active'
+    machine.wait_for(lambda: machine.show('keyturn-health-timed.timer', 'ActiveState') == 'inactive')
+    assert machine.show('keyturn-health-every@300ms.timer', 'ActiveState') == 'active'
     machine.run('systemctl stop timed')
-    assert machine.show('keyturn-health-timed.timer', 'ActiveState') == 'inactive'
+    turns_end(machine, '300ms')
     machine.run('systemctl start keyturn-health@timed')  # nothing to do, which is no error
     assert machine.run('ls -d /run/keyturn/timed', check=False).status != 0
     unchanged(machine, before)
@@ -96,7 +112,7 @@ def test_shows_what_was_found(machine):
                                    HealthLogDestination=events_logger''')
     assert status(machine, 'shown') == 'starting'
     assert machine.run('keyturnctl health shown', check=False).status == 1
-    assert machine.run('systemctl list-timers --all').out.count('keyturn-health') == 0
+    assert machine.run('systemctl list-timers').out.count('shown') == 0
     check(machine, 'shown')
     shown = machine.run('keyturnctl health shown', check=False).out
     assert 'shown.service: unhealthy, 1 failed in a row' in shown and '\\x1b[2J two words' in shown, shown
@@ -116,6 +132,35 @@ def test_shows_what_was_found(machine):
         'journalctl -q -o json -u shown.service KEYTURN_HEALTH=healthy + KEYTURN_HEALTH=unhealthy').out.splitlines()]
     assert [(entry['KEYTURN_HEALTH'], entry['KEYTURN_HEALTH_EXIT'], entry['CONTAINER_NAME']) for entry in told] == [
         ('unhealthy', '1', 'systemd-shown'), ('healthy', '0', 'systemd-shown'), ('healthy', '0', 'systemd-shown')]
+
+
+def test_a_log_in_a_directory(machine):
+    """In Podman's form; it stays, and is cut as the keys say. A link on the way could be bent, so there is none."""
+    machine.run('rm -rf /srv/health /srv/linked; mkdir -p /srv/health; ln -s health /srv/linked')
+    lines = 'HealthCmd=echo 0123456789\nHealthInterval=disable\nHealthMaxLogCount=2\nHealthMaxLogSize=4\nHealthLogDestination=%s'
+    container(machine, 'logged', lines % '/srv/health' + '\nContainerName=of-name')
+    for _ in range(3):
+        check(machine, 'logged')
+    machine.run('systemctl stop logged')
+    assert machine.run('ls -A /srv/health; stat -c %a /srv/health/*').out == 'of-name-healthcheck.log\n600\n'
+    found = json.loads(machine.read('/srv/health/of-name-healthcheck.log'))
+    assert (found['Status'], [(one['Output'], one['ExitCode']) for one in found['Log']]) == (
+        'healthy', [('0123', 0), ('0123', 0)]), found
+    for name, path, said in (('linked', '/srv/linked', 'symbolic link'), ('missing', '/srv/none', 'No such file')):
+        container(machine, name, lines % path, start=False)
+        assert machine.run(f'systemctl start {name}', check=False).status != 0
+        assert said in machine.journal(name), machine.journal(name)
+    # A payload that can write there has its own file harmed, and no other one.
+    machine.run('echo precious >/srv/precious')
+    container(machine, 'bends', lines % '/srv/health' + '\nVolume=/srv:/srv\nSecurityLabelDisable=true')
+    machine.run('keyturnctl exec bends sh -c "ln -s /srv/precious /srv/health/.systemd-bends-healthcheck.log.new; '
+                'ln -s /srv/precious /srv/health/systemd-bends-healthcheck.log"')
+    check(machine, 'bends')
+    machine.run('keyturnctl exec bends sh -c "mv /srv/health /srv/away; ln -s / /srv/health"')
+    check(machine, 'bends')
+    assert status(machine, 'bends') == 'healthy' and machine.read('/srv/precious') == 'precious\n'
+    assert machine.run('ls -A / | grep healthcheck', check=False).out == ''
+    assert 'bends: --health-log-destination' in machine.journal()
 
 
 def test_failures_of_the_start_do_not_count(machine):
@@ -151,7 +196,7 @@ def test_startup_checks(machine):
     machine.run('keyturnctl exec startup touch /tmp/up')
     machine.wait_for(lambda: health(machine, 'startup')['StartupPassed'])
     machine.wait_for(lambda: machine.show('keyturn-startup-health-startup.timer', 'ActiveState') == 'inactive')
-    assert machine.show('keyturn-health-startup.timer', 'ActiveState') == 'active'
+    assert machine.show('keyturn-health-every@300ms.timer', 'ActiveState') == 'active'
     machine.run('keyturnctl exec startup touch /tmp/ill')
     machine.wait_for(lambda: status(machine, 'startup') == 'unhealthy')
     machine.wait_for(lambda: machine.show('never', 'InvocationID') != first)
@@ -213,19 +258,18 @@ def test_check_of_an_image(machine):
     machine.run('mkdir -p /run/systemd/transient; systemctl start image')
     machine.wait_for(lambda: status(machine, 'image') == 'healthy')
     machine.run('systemctl stop image')
-    before = machine.footprint()
+    turns_end(machine, '5s')
+    before = settled(machine)
     machine.run('systemctl start image none off')
     machine.wait_for(lambda: status(machine, 'image') == 'healthy')
-    machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'ActiveState') == 'active')
-    assert machine.show('keyturn-health@image.timer', 'TimersMonotonic').startswith(
-        '{ OnUnitInactiveUSec=5s'), machine.show('keyturn-health@image.timer', 'TimersMonotonic')
+    machine.wait_for(lambda: machine.show('keyturn-health-every@5s.timer', 'ActiveState') == 'active')
+    assert machine.show('keyturn-health@image.timer', 'LoadState') == 'not-found'
     assert status(machine, 'none') is None and status(machine, 'off') is None
     for _ in range(3):
         machine.run('systemctl restart image')
         machine.wait_for(lambda: status(machine, 'image') == 'healthy')
-        machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'ActiveState') == 'active')
     machine.run('systemctl stop image none off')
-    machine.wait_for(lambda: machine.show('keyturn-health@image.timer', 'LoadState') == 'not-found')
+    turns_end(machine, '5s')
     unchanged(machine, before)
 
 
@@ -242,8 +286,46 @@ def test_templates(machine):
     machine.wait_for(lambda: status(machine, 'each@a') == 'healthy')
     machine.wait_for(lambda: status(machine, 'each@b') == 'unhealthy')
     machine.run('systemctl stop each@a')
-    assert machine.show('keyturn-health-each@a.timer', 'ActiveState') == 'inactive'
-    assert machine.show('keyturn-health-each@b.timer', 'ActiveState') == 'active'
+    checked = health(machine, 'each@b')['Log'][-1]['Start']
+    machine.wait_for(lambda: health(machine, 'each@b')['Log'][-1]['Start'] > checked)
+
+
+def test_those_of_one_interval_are_checked_together(machine):
+    """When it is known how they are: by one timer and one service, which end with the last of them. What has something laid
+    upon its checks is checked by its own unit still."""
+    lines = 'HealthCmd=%s\nHealthInterval=400ms\nHealthRetries=1\nHealthMaxLogCount=50'
+    names = [f'one{i}' for i in range(4)]
+    for name in names[:3]:
+        container(machine, name, lines % 'test ! -e /tmp/ill')
+    container(machine, names[3], lines % 'test ! -e /tmp/ill' + '\nHealthOnFailure=restart', service='Restart=no')
+    container(machine, 'alone', lines % 'grep -q NoNewPrivs:.1 /proc/self/status', service='LockPersonality=yes')
+    container(machine, 'starting', lines % 'false' + '\nHealthStartPeriod=1h')
+    everybody = [*names, 'alone', 'starting']
+    machine.wait_for(lambda: all(len(health(machine, name).get('Log', ())) > 3 for name in everybody))
+    active = [timer for timer in (*(f'keyturn-health-{name}.timer' for name in everybody), 'keyturn-health-every@400ms.timer')
+              if machine.show(timer, 'ActiveState') == 'active']
+    assert active == ['keyturn-health-alone.timer', 'keyturn-health-starting.timer', 'keyturn-health-every@400ms.timer'], active
+    first = machine.show('one3', 'InvocationID')
+    for name in ('one1', 'one3'):
+        machine.run(f'keyturnctl exec {name} touch /tmp/ill')
+    machine.wait_for(lambda: status(machine, 'one1') == 'unhealthy' and machine.show('one3', 'InvocationID') != first)
+    assert status(machine, 'one0') == 'healthy'
+    machine.run('keyturnctl exec one1 rm /tmp/ill')
+    machine.wait_for(lambda: status(machine, 'one1') == 'healthy')
+    machine.run(f'systemctl stop {" ".join(everybody)}')
+    turns_end(machine, '400ms')
+
+
+def test_a_stop_is_no_failure(machine):
+    """A check that the stop's signal has hit, or that finds the payload's door closed while that takes its time."""
+    container(machine, 'closing', 'HealthCmd=sleep 1000\nHealthInterval=disable',
+              payload='trap \\"sleep 1; exit 0\\" TERM; sleep 1000 & wait')
+    for command in ('restart', 'stop'):
+        machine.run('systemctl start --no-block keyturn-health@closing')
+        group = machine.show('closing', 'ControlGroup')
+        machine.wait_for(lambda: machine.run(f'cat /sys/fs/cgroup{group}/keyturn-health/cgroup.procs', check=False).out)
+        machine.run(f'systemctl {command} closing')
+    assert 'has failed' not in machine.journal() and 'failed in a row' not in machine.journal()
 
 
 def test_a_check_without_a_container_it_could_be_of(machine):

@@ -531,3 +531,59 @@ def test_text_of_a_unit_does_not_control_the_terminal(machine):
     # Not on a terminal, the unit is exact; what is said of it never is raw.
     result = machine.run(generator, check=False)
     assert 'Description=\033[2J' in result.out and '\033' not in result.err and '\\x1b[2J' in result.err, result
+
+
+# ---- what [Service] lays upon the payload
+
+FILTERS = """RestrictAddressFamilies=AF_UNIX AF_NETLINK
+SystemCallFilter=~adjtimex clock_adjtime swapon
+SystemCallErrorNumber=EUCLEAN
+LockPersonality=yes
+RestrictNamespaces=cgroup ipc net mnt pid uts user
+"""
+# What a command may still do, as far as a shell can try it.
+TRY = ('grep -E "^(Uid|Gid|Cap|NoNewPrivs|Seccomp|Seccomp_filters):" /proc/self/status; '
+       'nc -w 1 127.0.0.1 9 2>&1; adjtimex 2>&1 | head -1; echo $((40 + 2))')
+
+
+def test_filters_of_the_service(machine):
+    """Under which the payload is, and so a command beside it: with a profile of its own or without, with systemd's drop-ins,
+    and whatever the command's words are."""
+    for i, (section, service) in enumerate((('', FILTERS), ('SeccompProfile=unconfined', FILTERS),
+                                            ('NoNewPrivileges=true', FILTERS), ('SeccompProfile=unconfined', ''))):
+        name = f'box{i}'
+        machine.run(f'mkdir -m 1777 -p /srv/{name}; rm -f /srv/{name}/*')
+        machine.write(f'/etc/test-try/{name}', TRY)
+        machine.container(name, f"""
+[Container]
+Image={BUSYBOX}
+Volume=/srv/{name}:/data
+Volume=/etc/test-try/{name}:/try
+Tmpfs=/tmp
+Exec=sh -c 'sh /try >/data/payload 2>&1; touch /data/done; sleep 1000'
+{section}
+
+[Service]
+KillSignal=SIGKILL
+{service}""")
+        if not service:  # an administrator's own
+            machine.write(f'/etc/systemd/system/{name}.service.d/50-test.conf', '[Service]\n' + FILTERS)
+            machine.reload()
+        machine.run(f'systemctl start {name}')
+        machine.wait_for(lambda name=name: machine.run(f'ls /srv/{name}/done', check=False).status == 0)
+        payload, beside = machine.read(f'/srv/{name}/payload'), machine.run(f'keyturnctl exec {name} sh /try').out
+        assert 'Address family not supported' in payload and 'Structure needs cleaning' in payload, payload
+        assert beside == payload, (section, service, payload, beside)
+        assert on_terminal(machine, f'keyturnctl exec -t {name} sh /try').out == payload
+
+
+def test_a_command_under_filters_is_as_any_other(machine):
+    """Though systemd has started it: its words, streams and exit status, and its end with its caller."""
+    start(machine, 'box', '\n[Service]\n' + FILTERS)
+    result = machine.run(['keyturnctl', 'exec', '-e', 'A=$HOME ${B}', '-u', '1234', '-w', '/tmp', 'box', 'sh', '-c',
+                          'cat; echo "$A" "$1" $(id -u) $PWD; echo err >&2; exit 7', 'sh', '%n $$ ${X} a  b'],
+                         input='in\n', check=False)
+    assert (result.status, result.out, result.err) == (7, 'in\n$HOME ${B} %n $$ ${X} a  b 1234 /tmp\n', 'err\n'), result
+    bash(machine, 'keyturnctl exec box sleep 4444 & until pgrep -x -f "sleep 4444" >/dev/null; do sleep 0.1; done; kill -9 $!')
+    machine.wait_for(lambda: machine.run('pgrep -x -f "sleep 4444"', check=False).status != 0)
+    machine.wait_for(lambda: 'run-' not in machine.run('systemctl list-units --all --plain "run-*.service"').out)

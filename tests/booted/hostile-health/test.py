@@ -62,8 +62,7 @@ def test_a_check_is_what_the_payload_is(machine):
         container(machine, name, '#!/bin/busybox sh\nexec /bin/busybox sh /test/report >/out/check\n',
                   f'Volume=/run/test-{name}:/out\n{more}',
                   '/bin/busybox sh /test/report >/out/payload; trap "exit 0" TERM; sleep 1000 & wait',
-                  # Without a profile of its own, filters of systemd's keep everybody out (libstart/enter/enter.h).
-                  'OOMScoreAdjust=100' if 'unconfined' in more else 'OOMScoreAdjust=100\nNoNewPrivileges=yes\nLimitFSIZE=1000000\nLockPersonality=yes\nCPUAffinity=0\n'
+                  'OOMScoreAdjust=100\nNoNewPrivileges=yes\nLimitFSIZE=1000000\nLockPersonality=yes\nCPUAffinity=0\n'
                   'RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET')
         machine.wait_for(lambda name=name: 'PATH=' in machine.run(f'cat /run/test-{name}/payload', check=False).out)
         _, found = check(machine, name)
@@ -211,3 +210,42 @@ def test_many_restarts(machine):
         found = machine.wait_for(lambda: [result for result in health(machine, 'count')['Log'] if result['ExitCode'] == 0])
         assert {result['Output'].strip() for result in found} == {invocation}, found
     assert not re.search('Cannot|Failed', machine.journal()), machine.journal()
+
+
+def test_strangers_in_one_turn(machine):
+    """Containers that are checked together: one whose check takes for ever, one that floods, one that forks and kills what it
+    sees, one that ends in the middle, are no reason for another to be checked later, or less."""
+    bad = {'hangs': 'test -e /tmp/on || exit 0\ntrap "" TERM\nsleep 1000',
+           'slow': 'test -e /tmp/on || exit 0\nsleep 0.7',
+           'floods': 'test -e /tmp/on || exit 0\nyes 0123456789',
+           'kills': 'test -e /tmp/on || exit 0\n(setsid sleep 3333 &)\nkill -9 $PPID\nkill -9 -1\nkill -9 $$',
+           'changes': 'test -e /tmp/on || exit 0\nulimit -v 1000\nexec /bin/busybox setpriv --nnp false'}
+    machine.run('mkdir -m 1777 -p /run/test-strangers; rm -f /run/test-strangers/*')
+    for name, what in bad.items():
+        container(machine, name, f'#!/bin/busybox sh\n{what}\n',
+                  'HealthInterval=500ms\nHealthTimeout=3s\nHealthMaxLogCount=0\nPidsLimit=50\nStopTimeout=1\nTmpfs=/tmp')
+    container(machine, 'good', '#!/bin/busybox sh\necho $(cat /proc/uptime) >>/out/good\n',
+              'HealthInterval=500ms\nHealthMaxLogCount=0\nVolume=/run/test-strangers:/out')
+    names = [*bad, 'good']
+    machine.wait_for(lambda: all(health(machine, name)['Status'] == 'healthy' for name in names))
+    machine.wait_for(lambda: machine.run('ls -d /run/keyturn/*/.health-every | wc -l').out == f'{len(names)}\n')
+    main = {name: machine.show(name, 'MainPID') for name in names}
+    for name in bad:
+        machine.run(f'keyturnctl exec {name} touch /tmp/on')
+    machine.run('rm /run/test-strangers/good')
+    time.sleep(6)
+    times = [float(line.split()[0]) for line in machine.read('/run/test-strangers/good').splitlines()]
+    assert len(times) >= 8 and max(b - a for a, b in zip(times, times[1:])) < 1.2, times
+    found = {name: health(machine, name)['Log'][-1]['ExitCode'] for name in names}
+    assert found['hangs'] == found['floods'] == -1 and found['slow'] == found['good'] == 0, found
+    assert found['kills'] in (-1, 137) and found['changes'] != 0, found
+    assert {name: machine.show(name, 'MainPID') for name in names} == main
+    assert machine.run('stat -c %u:%g:%a /dev/null').out == '0:0:666\n', 'the host has lost its /dev/null'
+    assert not processes(machine, 'sleep 3333')
+    # One that is stopped in its check ends it; nothing of it is written down any more.
+    began = time.monotonic()
+    machine.run(f'systemctl stop {" ".join(bad)}')
+    assert time.monotonic() - began < 15
+    machine.run('systemctl stop good')
+    machine.wait_for(lambda: machine.show('keyturn-health-every@500ms.timer', 'ActiveState') == 'inactive')
+    machine.wait_for(lambda: not processes(machine, 'health-every'))

@@ -7,9 +7,11 @@ import pathlib
 import re
 import shutil
 import tempfile
+import textwrap
 
 from machine import HERE, Machine, host
 
+TOP = pathlib.Path(HERE).parent.parent
 GENERATOR = '/usr/lib/systemd/system-generators/keyturn-generator'
 STORAGE_CONF = '''
 [storage]
@@ -78,13 +80,13 @@ def make_system(root, names):
     host('chroot', str(root), GENERATOR, '--install')
 
 
-def system(root, kind, work):
+def system(root, kind, work, names=tuple(FILES)):
     """The same, with the images on a file system of that kind."""
     image = pathlib.Path(work, 'images.' + kind)
     if not image.exists():
         pack(kind, host(os.path.join(HERE, '../images/make'), 'busybox', 'camera', 'layers').strip(), image)
     mount(image, pathlib.Path(root, 'usr/share/containers/storage'))
-    make_system(root, FILES)
+    make_system(root, names)
 
 
 def check(machine, names=tuple(FILES), compiled=False):
@@ -113,9 +115,9 @@ def check_layers(machine):
 
 def test_read_only_root_and_no_var(machine):
     with tempfile.TemporaryDirectory() as work:
-        with machine.another(lambda root: system(root, 'erofs', work), store=False, nspawn=['--volatile=state']) as other:
+        with machine.another(lambda root: system(root, 'squashfs', work), store=False, nspawn=['--volatile=state']) as other:
             assert other.run('touch /usr/x /etc/x', check=False).status != 0
-            assert other.run('findmnt -no FSTYPE /usr/share/containers/storage').out.strip() == 'erofs'
+            assert other.run('findmnt -no FSTYPE /usr/share/containers/storage').out.strip() == 'squashfs'
             check(other)
             other.run('systemctl restart camera mapped bridged kept')
             check(other)
@@ -127,8 +129,8 @@ def test_nothing_but_usr(machine):
     missing = ['mapped', *(['bridged'] if machine.suite == 'bookworm' else [])]
     names = [name for name in FILES if name not in missing]
     with tempfile.TemporaryDirectory() as work:
-        with machine.another(lambda root: system(root, 'squashfs', work), store=False, nspawn=['--volatile=yes']) as other:
-            assert other.run('findmnt -no FSTYPE /usr/share/containers/storage').out.strip() == 'squashfs'
+        with machine.another(lambda root: system(root, 'erofs', work), store=False, nspawn=['--volatile=yes']) as other:
+            assert other.run('findmnt -no FSTYPE /usr/share/containers/storage').out.strip() == 'erofs'
             check(other, names)
 
 
@@ -222,3 +224,64 @@ def test_soft_reboot_into_another_system(machine):
             assert not set(payloads) & {other.show(name, 'MainPID') for name in names}, 'a payload has survived'
     finally:
         following.stop()
+
+
+def examples():
+    """File -> text, of all complete examples of README and manual. Each block has its number in all its names."""
+    found = {}
+    pages = [TOP / 'README.md', *sorted(TOP.glob('man/*.md'))]
+    blocks = [textwrap.dedent(block) for page in pages for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', page.read_text(), re.M)]
+    for number, block in enumerate(block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block)):
+        heads = [(match[1], match.start()) for match in re.finditer(r'# ([\w-]+\.\w+)', block.lstrip('\n').split('\n')[0])]
+        if len(heads) > 1:  # side by side
+            ends = [start for _, start in heads[1:]] + [None]
+            files = {name: '\n'.join(line[start:end].rstrip() for line in block.strip('\n').split('\n')[1:])
+                     for (name, start), end in zip(heads, ends)}
+        else:
+            parts = re.split(r'^# /etc/containers/systemd/(.*)\n', block, flags=re.M)
+            files = dict(zip(parts[1::2], parts[2::2])) or {'example.container': block}
+        for name, text in files.items():
+            for stem in {other.rsplit('.', 1)[0] for other in files}:
+                text = re.sub(rf'={stem}\.(?=pod|network|image|volume|service)', f'={stem}-{number}.', text)
+            found[name.replace('.', f'-{number}.', 1)] = text
+    return found
+
+
+def test_examples_of_readme_and_manual(machine):
+    files = examples()
+    assert len(files) >= 12, sorted(files)
+    # There is no camera here, nor udev that would tell of one.
+    texts = {name: re.sub(r'^(BindsTo|After|WantedBy)=dev-video0.device\n', '', text, flags=re.M) for name, text in files.items()}
+    wanted = {match[1] for text in texts.values() for match in re.finditer(r'^Image=([\w./:-]+)$', text, re.M)
+              if not match[1].endswith('.image')}
+    services = sorted(name.replace('.container', '') for name in texts if name.endswith('.container'))
+
+    def prepare(root):
+        store = pathlib.Path(work, 'store')
+        shutil.copytree(host(os.path.join(HERE, '../images/make'), 'busybox', 'camera').strip(), store, symlinks=True)
+        table = store / 'overlay-images/images.json'
+        images = json.loads(table.read_text())
+        busybox, = (image for image in images if 'localhost/test/busybox:latest' in image.get('names', ()))
+        known = {name for image in images for name in image.get('names', ())}
+        busybox['names'] += sorted({name if ':' in name else name + ':latest' for name in wanted} - known)
+        table.write_text(json.dumps(images))
+        pack('erofs', store, f'{work}/images.erofs')
+        for name, text in texts.items():
+            path = pathlib.Path(root, 'usr/share/containers/systemd', name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+            if name.endswith('.container'):
+                more = path.with_name(name + '.d') / 'run.conf'
+                more.parent.mkdir()
+                more.write_text('[Container]\n' + ('' if 'demo/camera' in text else 'Exec=sleep 1000\nStopSignal=SIGKILL\n'))
+        for name in ('token', 'db-password', 'tls-key'):
+            (pathlib.Path(root, 'usr/lib/credstore', name)).parent.mkdir(exist_ok=True)
+            pathlib.Path(root, 'usr/lib/credstore', name).write_text('secret')
+        pathlib.Path(root, 'etc/camera').mkdir()
+        system(root, 'erofs', work, [])
+
+    with tempfile.TemporaryDirectory() as work, machine.another(prepare, store=False, nspawn=['--volatile=state']) as other:
+        other.run('mknod /dev/video0 c 1 3; systemctl reset-failed')
+        said = other.run(['systemctl', 'start', *services], check=False)
+        states = dict(zip(services, other.run(['systemctl', 'is-active', *services], check=False).out.split()))
+        assert set(states.values()) == {'active'}, (states, said.err, other.run('journalctl -b -n 60 --no-pager').out)

@@ -4,6 +4,7 @@
 import difflib
 import json
 import random
+import re
 import time
 
 PROGRAM = '/usr/lib/keyturn/keyturn-network'
@@ -220,6 +221,51 @@ def test_addresses(machine):
     machine.run('podman network rm small; rm -f /var/lib/keyturn/leases/*')
 
 
+def test_rules_that_are_there_are_not_made_again(machine):
+    """A network's rules are made with its first container, those of a port with each; after a flush with the next one."""
+    for name in ('once', 'twice'):
+        machine.run([PROGRAM, 'create', f'--name={name}', '--disable-dns'])
+    machine.run([PROGRAM, 'create', '--name=apart', '--disable-dns', '--option=isolate=true'])
+
+    def asks_the_firewall(unit, *options):
+        machine.run(['strace', '-f', '-qq', '-e', 'trace=execve', '-o', '/run/trace', PROGRAM, 'up', unit, *options])
+        return re.search(r'execve\("/\S*/(nft|iptables)"', machine.read('/run/trace')) is not None
+
+    def rules():
+        return machine.run('nft -s list ruleset').out
+
+    try:
+        assert asks_the_firewall('one', '--network=once')
+        first = rules()
+        driver = machine.run('cat /run/containers/networks/firewall/firewall-driver', check=False).out
+        # Debian 12's netavark has iptables, which are not looked at.
+        others = machine.suite == 'bookworm'
+        assert asks_the_firewall('two', '--network=once') == others and rules() == first
+        assert asks_the_firewall('three', '--network=once') == others and rules() == first
+        assert machine.run('cat /run/containers/networks/firewall/firewall-driver', check=False).out == driver
+        assert asks_the_firewall('port', '--network=once', '--publish=8077:80') and '8077' in rules()
+        assert asks_the_firewall('both', '--network=once', '--network=twice')
+        assert asks_the_firewall('alone', '--network=apart') and asks_the_firewall('too', '--network=apart')
+        # The one that they were made with has gone, and they stay for the others.
+        down(machine, 'one', 'port', 'both', 'alone', 'too')
+        assert rules() == first or others
+        address = names(machine, 'three')['host'][0].split()[0]
+        assert enter(machine, 'two', f'busybox ping -c 1 -W 2 {address}').status == 0
+        machine.run('nft flush ruleset')
+        assert asks_the_firewall('one', '--network=once')
+        assert rules() == first or others
+        # One that someone has described anew has rules that are not there.
+        down(machine, 'one')
+        machine.run('sed -i "s/10\\.89\\.[0-9]*\\./10.97.0./g" /etc/containers/networks/once.json')
+        said = up(machine, 'four', '--network=once', check=False)
+        assert said.status != 0 or '10.97.0.' in rules(), said
+    finally:
+        down(machine, 'four', 'one', 'two', 'three', 'port', 'both', 'alone', 'too')
+    # Of the new description, those of the old one's bridge are not netavark's to remove.
+    assert '10.89.' not in rules(), rules()
+    machine.run('nft flush ruleset')
+
+
 def test_other_kinds_of_networks(machine):
     """macvlan, on an interface of the machine's; one without a way out; routes and options."""
     machine.run('ip link add parent type veth peer name other && ip link set parent up && ip link set other up')
@@ -234,8 +280,8 @@ def test_other_kinds_of_networks(machine):
         up(machine, 'two', '--network=lan', '--network=closed')
         assert all(65 <= int(addresses(machine, unit)[0].split('.')[3]) <= 127 for unit in ('one', 'two'))
         assert enter(machine, 'one', f'busybox ping -c 1 -W 2 {addresses(machine, "two")[0]}').status == 0
-        # Podman's host-gateway is a bridge's, and neither has one that leads out.
-        assert names(machine, 'one')['gateway'] == ['10.66.0.254']
+        # The machine is a bridge's gateway, an internal one's, too; a macvlan's is another machine.
+        assert 'gateway' not in names(machine, 'one') and names(machine, 'two')['gateway'] == ['10.67.0.1']
         assert 'mtu 1400' in enter(machine, 'two', 'ip link show eth1').out
         assert enter(machine, 'two', 'ip route show default').out.startswith('default via 10.66.0.254 dev eth0')
         said = machine.run([PROGRAM, 'create', '--name=wrong', '--driver=macvlan', '--option=isolate=true'], check=False)
@@ -366,6 +412,44 @@ def test_sysctls_and_user_namespaces(machine):
         assert machine.run(f'ls {STATE}').out == ''
     finally:
         machine.run('umount /run/userns; rm /run/userns; systemctl stop owner', check=False)
+
+
+def test_settings_of_containers_conf(machine):
+    """They are Podman's: whoever makes a network, it is the next of the same pools, in the same place."""
+    machine.run('mkdir -p /srv/helpers; cp /usr/lib/podman/netavark /usr/lib/podman/aardvark-dns /srv/helpers/')
+    machine.write('/etc/containers/containers.conf', '''
+        [containers]
+        pids_limit = 0
+        [engine]
+        helper_binaries_dir = ["/srv/helpers"]
+        [network]
+        network_backend = "netavark"
+        network_config_dir = "/srv/networks"
+        default_network = "usual"
+        default_subnet = "172.31.0.0/16"
+        default_subnet_pools = [{"base" = "172.29.0.0/23", "size" = 24}, {"base" = "172.30.0.0/16", "size" = 28}]
+        dns_bind_port = 5353
+    ''')
+    try:
+        machine.run(f'mount -t tmpfs none /usr/lib/podman; mkdir -p /srv/networks; {PROGRAM} create --name=one; '
+                    f'podman network create two; {PROGRAM} create --name=three')
+        assert re.findall(r'"subnet": *"([^"]*)"', machine.run('cd /srv/networks; cat one.json two.json three.json').out) == \
+            ['172.29.0.0/24', '172.29.1.0/24', '172.30.0.0/28']
+        up(machine, 'first', '--network=one', '--network=bridge', '--container-name=first')
+        up(machine, 'second', '--network=one', '--container-name=second')
+        assert addresses(machine, 'first')[1].startswith('172.31.')
+        server = names(machine, 'second')['nameserver'][0]
+        assert addresses(machine, 'first')[0] in enter(machine, 'second', f'busybox nslookup first.dns.podman {server}').out
+        assert re.search(rf'{server}:5353\b', machine.run('ss -lun').out)
+        container = '[Container]\nImage=localhost/test/busybox\nExec=sleep 99\nStopSignal=SIGKILL\nNetwork=bridge\n'
+        machine.container('web', container)
+        machine.run('systemctl start web')
+        assert '172.31.' in machine.run('keyturnctl exec web ip addr show eth0').out
+        machine.run('systemctl stop web')
+    finally:
+        down(machine, 'first', 'second')
+        machine.wait_for(lambda: machine.run('pgrep aardvark', check=False).status == 1)
+        machine.run('umount /usr/lib/podman; rm -rf /srv/helpers /srv/networks /var/lib/keyturn/leases/*', check=False)
 
 
 def test_what_is_missing(machine):

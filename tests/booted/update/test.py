@@ -2,6 +2,7 @@
 """keyturnctl update: new images for containers with AutoUpdate=, and the way back."""
 
 import json
+import os
 
 import registry
 
@@ -57,7 +58,7 @@ def test_a_new_image_is_pulled_and_started(machine):
 def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
     prepare(machine)
     before = registry.images(machine)
-    for turn in range(1):
+    for turn in range(int(os.environ.get('KEYTURN_TEST_ROLLBACKS', 2)) // len(BAD)):
         for bad, cmd in BAD.items():
             registry.push(machine, 'app:1', cmd, env=[f'IS={bad}-{turn}'], size=100000)
             line = update(machine, status=1)['one']
@@ -129,6 +130,40 @@ def test_an_interrupted_update_is_ended_by_the_next_one(machine):
             machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'failed')
         assert update(machine, status=status, watch=5)['one']['updated'] == updated
         assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', image)
+
+
+def test_a_power_cut_is_ended_at_the_next_boot(machine):
+    """The machine comes up with the new image, and nobody asks for an update."""
+    for env, cmd, image in (('bad', ['sh', '-c', 'sleep 3; exit 1'], 'first'), ('good', ['sleep', '1000'], 'good')):
+        machine.run('systemctl stop one; systemctl reset-failed', check=False)
+        prepare(machine, more='[Install]\nWantedBy=multi-user.target\n')
+        dropin = '/run/systemd/generator/multi-user.target.d/50-keyturn-update.conf'
+        assert 'Wants=keyturn-update-resume.service' in machine.read(dropin)
+        registry.push(machine, 'app:1', cmd, env=[f'IS={env}'])
+        first = machine.show('one', 'MainPID')
+        machine.run('systemd-run -q --collect --unit=killed keyturnctl update --watch=60')
+        machine.wait_for(lambda: machine.show('one', 'MainPID') not in ('0', first))
+        machine.run('systemctl kill -s KILL killed', check=False)
+        # A boot: all are started anew, and then what multi-user.target wants.
+        machine.run('systemctl stop one; systemctl start one')
+        assert machine.run('systemctl start keyturn-update-resume', check=False).status == (env == 'bad')
+        assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', image)
+        assert machine.run('test -e /var/lib/keyturn/images/updating', check=False).status != 0
+        assert machine.show('one', 'NRestarts') == '0'
+        # The next boot has nothing to do.
+        machine.run('systemctl start keyturn-update-resume')
+        assert machine.show('keyturn-update-resume', 'ConditionResult') == 'no'
+
+
+def test_an_update_killed_in_its_pull_begins_anew(machine):
+    prepare(machine)
+    registry.push(machine, 'app:1', env=['IS=second'], size=200000000)
+    machine.run('systemd-run -q --collect --unit=killed keyturnctl update --watch=60')
+    machine.wait_for(lambda: machine.run('grep -l previous= /var/lib/keyturn/images/*', check=False).status == 0)
+    machine.run('systemctl kill -s KILL killed; systemctl reset-failed killed', check=False)
+    assert runs(machine) == 'first'
+    assert update(machine)['one']['updated'] == 'true'
+    assert runs(machine) == 'second'
 
 
 def test_a_local_image(machine):

@@ -171,7 +171,8 @@ START_TEST(test_written) {
         request.health.startup.command = "x\ny";
         request.health.startup.successes = 4;
         request.health.on_failure = HEALTH_STOP;
-        request.health.log = HEALTH_LOG_JOURNAL;
+        request.health.log = HEALTH_LOG_FILE;
+        request.health.log_directory = "/var/log/two words\n";
         request.health.max_log_size = 1;
         request.notify = NOTIFY_HEALTHY;
         g_autoptr(HealthPlan) plan = make(&request, NULL);

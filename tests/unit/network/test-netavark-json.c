@@ -6,34 +6,41 @@
 
 #define SETUP                                                                                                            \
         "{\"keyturn_unit\": \"web\", \"container_name\": \"shop\", \"container_hostname\": \"shop.car\", \"networks\": " \
-        "{\"net1\": {\"static_ips\": [\"10.89.0.5\"]}, \"net2\": {}}, "                                                  \
-        "\"network_info\": {\"net1\": {\"internal\": false}, \"net2\": {\"internal\": true}}}"
+        "{\"net1\": {\"static_ips\": [\"10.89.0.5\"]}, \"net2\": {}, \"net3\": {}}, "                                    \
+        "\"network_info\": {\"net1\": {\"driver\": \"bridge\", \"internal\": false}, \"net2\": {\"driver\": \"bridge\", \"internal\": true}, \"net3\": {\"driver\": \"macvlan\"}}}"
 #define BLOCK(name, ip, gateway, dns)                                                                              \
         "\"" name "\": {\"dns_search_domains\": [\"dns.podman\"], \"dns_server_ips\": [" dns "], \"interfaces\": " \
         "{\"eth0\": {\"subnets\": [{\"gateway\": \"" gateway "\", \"ipnet\": \"" ip "\"}]}}}"
 
+#define NET3 ", \"net3\": {}}"
+
 static const GoodValue good[] = {
         { "{" BLOCK("net1", "10.89.0.5/24", "10.89.0.1", "\"10.89.0.1\"") ", " BLOCK("net2", "10.90.0.5/24",
-                                                                                     "10.90.0.1", "") "}",
+                                                                                     "10.90.0.1", "") NET3,
           "host 10.89.0.5 shop.car shop\nnameserver 10.89.0.1\nsearch dns.podman\nhost 10.90.0.5 shop.car shop\n"
           "gateway 10.89.0.1\n" },
-        { "{" BLOCK("net1", "fd00::5/64", "fd00::1", "") ", \"net2\": {}}",
+        { "{" BLOCK("net1", "fd00::5/64", "fd00::1", "") ", \"net2\": {}" NET3,
           "host fd00::5 shop.car shop\nsearch dns.podman\ngateway fd00::1\n" },
         { "{\"net1\": {\"interfaces\": {\"eth0\": {\"subnets\": [{\"ipnet\": \"fd00::5/64\", \"gateway\": \"fd00::1\"}, "
-          "{\"ipnet\": \"10.89.0.5/24\", \"gateway\": \"10.89.0.1\"}]}}}, \"net2\": {}}",
+          "{\"ipnet\": \"10.89.0.5/24\", \"gateway\": \"10.89.0.1\"}]}}}, \"net2\": {}" NET3,
           "host fd00::5 shop.car shop\nhost 10.89.0.5 shop.car shop\ngateway 10.89.0.1\n" },
-        { "{\"net1\": {}, \"net2\": {}}", "" },
+        { "{\"net1\": {}, \"net2\": {}" NET3, "" },
+        /* The machine is seen on an internal network, too; a gateway of a macvlan's is another machine. */
+        { "{\"net1\": {}, " BLOCK("net2", "10.90.0.5/24", "10.90.0.1", "") NET3,
+          "host 10.90.0.5 shop.car shop\nsearch dns.podman\ngateway 10.90.0.1\n" },
+        { "{\"net1\": {}, \"net2\": {}, " BLOCK("net3", "10.90.0.5/24", "10.90.0.1", "") "}",
+          "host 10.90.0.5 shop.car shop\nsearch dns.podman\n" },
 };
 
 static const BadValue bad[] = {
         { "", KT_ERROR_FAILED, "" },
         { "[]", KT_ERROR_FAILED, "nothing about the network 'net1'" },
         { "{\"net1\": {}}", KT_ERROR_FAILED, "nothing about the network 'net2'" },
-        { "{" BLOCK("net1", "10.89.0.5\\nhost 1.1.1.1 bank", "10.89.0.1", "") ", \"net2\": {}}", KT_ERROR_FAILED,
+        { "{" BLOCK("net1", "10.89.0.5\\nhost 1.1.1.1 bank", "10.89.0.1", "") ", \"net2\": {}" NET3, KT_ERROR_FAILED,
           "where an address should be" },
-        { "{" BLOCK("net1", "10.89.0.5/24", "x", "") ", \"net2\": {}}", KT_ERROR_FAILED, "says 'x'" },
-        { "{" BLOCK("net1", "10.89.0.5/24", "10.89.0.1", "\"1.1.1.1\\nsearch x\"") ", \"net2\": {}}", KT_ERROR_FAILED,
-          "where an address should be" },
+        { "{" BLOCK("net1", "10.89.0.5/24", "x", "") ", \"net2\": {}" NET3, KT_ERROR_FAILED, "says 'x'" },
+        { "{" BLOCK("net1", "10.89.0.5/24", "10.89.0.1", "\"1.1.1.1\\nsearch x\"") ", \"net2\": {}" NET3,
+          KT_ERROR_FAILED, "where an address should be" },
         { "{\"net1\": {\"dns_search_domains\": [\"a\\nhost 1.1.1.1 bank\"]}, \"net2\": {}}", KT_ERROR_FAILED,
           "where a domain should be" },
 };

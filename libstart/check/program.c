@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/check/program.h"
+#include "libstart/base/error.h"
+
+bool program_run(const char *const *words, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        int status;
+
+        if (g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status,
+                         &problem) &&
+            g_spawn_check_wait_status(status, &problem))
+                return true;
+        return error_set(error, KT_ERROR_FAILED, "%s: %s", words[0], problem->message);
+}

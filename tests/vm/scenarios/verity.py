@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Images on EROFS with dm-verity under it: a camera comes up from there, and not where a byte of it was changed."""
+
+import os
+import re
+import subprocess
+
+import lanes
+from vm import host
+
+LIBRARIES = '/usr/lib/x86_64-linux-gnu'
+STORE = '/usr/share/containers/storage'
+
+# What systemd-veritysetup does, which is not on the disk: dmsetup comes with the scenario, as does its one library.
+OPEN = '''
+[Unit]
+DefaultDependencies=no
+Wants=modprobe@dm_mod.service modprobe@dm_verity.service
+After=modprobe@dm_mod.service modprobe@dm_verity.service dev-vda.device dev-vdb.device
+BindsTo=dev-vda.device dev-vdb.device
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+Environment=LD_LIBRARY_PATH=/opt/verity DM_DISABLE_UDEV=1
+ExecStart=/bin/chmod 0755 /opt/verity/dmsetup
+ExecStart=/opt/verity/dmsetup create images --readonly --table "0 {sectors} verity 1 /dev/vda /dev/vdb 4096 4096 {blocks} 1 \\
+        sha256 {root} {salt}"
+'''
+MOUNT = f'''
+[Unit]
+Requires=images-verity.service
+After=images-verity.service
+[Mount]
+What=/dev/mapper/images
+Where={STORE}
+Type=erofs
+Options=ro
+[Install]
+WantedBy=local-fs.target
+'''
+SCRIPT = f'''
+findmnt --noheadings --output SOURCE,FSTYPE {STORE}
+systemctl is-active camera.service || true
+systemctl restart camera.service || true
+systemctl is-active camera.service || true
+'''
+
+
+def make(vm, directory):
+    """The disk's images as EROFS, and the tree of digests beside it. What veritysetup says about these, and the digest of
+    the camera's place in the first."""
+    store, image, tree = (os.path.join(directory, name) for name in ('storage', 'images.erofs', 'images.verity'))
+    os.makedirs(directory)
+    host('debugfs', '-R', f'rdump {STORE} {directory}', os.path.join(vm.disk, 'disk.ext4'), stderr=subprocess.DEVNULL)
+    host('mkfs.erofs', '-T0', '--quiet', image, store)
+    said = host('veritysetup', 'format', image, tree)
+    return image, tree, {key: re.search(rf'{name}:\s*(\S+)', said)[1]
+                         for key, name in (('root', 'Root hash'), ('salt', 'Salt'), ('blocks', 'Data blocks'))}
+
+
+def boot(vm, image, tree, values):
+    unit = OPEN.format(sectors=int(values['blocks']) * 8, **values)
+    files = {
+        'etc/systemd/system/images-verity.service': unit,
+        'etc/systemd/system/usr-share-containers-storage.mount': MOUNT,
+        'etc/systemd/system/local-fs.target.wants/usr-share-containers-storage.mount': lanes.Link(
+            '../usr-share-containers-storage.mount'),
+    }
+    for path in ('/usr/sbin/dmsetup', f'{LIBRARIES}/libdevmapper.so.1.02.1'):
+        with open(path, 'rb') as file:
+            files['opt/verity/' + os.path.basename(path)] = file.read()
+    return vm.boot({**lanes.keyturn(), **files}, SCRIPT, disks=[image, tree], units=['camera.service'])
+
+
+def spoil(image):
+    """Changes one byte of the camera, somewhere in its text."""
+    with open(image, 'r+b') as file:
+        data = file.read()
+        place = data.index(b'first frame at')
+        file.seek(place)
+        file.write(b'F')
+
+
+def run(vm):
+    image, tree, values = make(vm, os.path.join(vm.work, 'verity'))
+    report = boot(vm, image, tree, values)
+    assert report.status == 0, report.trouble()
+    assert report.out.split() == ['/dev/mapper/images', 'erofs', 'active', 'active'], report.trouble()
+    assert len(lanes.frames(report)) == 2, report.trouble()
+
+    spoil(image)
+    report = boot(vm, image, tree, values)
+    assert report.status == 0, report.trouble()
+    assert report.out.split()[:2] == ['/dev/mapper/images', 'erofs'], report.trouble()
+    assert 'verity' in report.journal and 'is corrupted' in report.journal, report.trouble()
+    assert not lanes.frames(report) and 'First frame' not in report.journal, report.trouble()
