@@ -6,6 +6,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/network/firewall.h"
 #include "libstart/network/lease-table.h"
 #include "libstart/network/life-commands.h"
 #include "libstart/network/namespace-state.h"
@@ -225,12 +226,20 @@ static char *write_setup(const Plan *plan, const char *unit, GError **error) {
                        NULL;
 }
 
+/* Half of what a network takes is its rules, which containers without ports share. */
+static bool set_up(const Plan *plan, const NetworkConf *conf, const char *unit, const char *pin, const char *setup,
+                   char **ret_status, GError **error) {
+        if (plan->ports->len == 0 && firewall_is_ready(conf, unit, plan->attachments))
+                return netavark_setup_without_rules(conf, pin, setup, ret_status, error);
+        return netavark_run(conf, "setup", pin, setup, ret_status, error);
+}
+
 static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, const char *setup, GError **error) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL, *whole = NULL;
         g_autoptr(SetupSummary) summary = netavark_parse_setup(setup, strlen(setup), error);
 
         if (!summary || !namespace_pin(pin, plan->options->userns, error) ||
-            !netavark_run(conf, "setup", pin, setup, &status, error) ||
+            !set_up(plan, conf, unit, pin, setup, &status, error) ||
             !namespace_set_sysctls(pin, plan->sysctls->str, error))
                 return false;
         names = netavark_format_names(status, strlen(status), summary, error);

@@ -36,6 +36,17 @@ char *namespace_state_read(const char *unit, const char *file, gsize *ret_length
         return file_read(path, &text, ret_length, NULL) ? text : NULL;
 }
 
+bool namespace_state_has(const char *unit, const char *file) {
+        g_autofree char *path = namespace_state_path(unit, file);
+
+        return access(path, F_OK) == 0;
+}
+
+bool namespace_state_is_whole(const char *unit) {
+        return namespace_state_has(unit, STATE_NAMES) && !namespace_state_has(unit, STATE_GOING) &&
+               !namespace_state_has(unit, STATE_RELOADING);
+}
+
 SetupSummary *namespace_state_read_summary(const char *unit) {
         gsize length = 0;
         g_autofree char *text = namespace_state_read(unit, STATE_SETUP, &length);

@@ -33,6 +33,11 @@ GPtrArray *namespace_state_list(void);
 /* The text of a file; NULL where there is none, or it cannot be read. Transfer full. */
 char *namespace_state_read(const char *unit, const char *file, gsize *ret_length);
 
+bool namespace_state_has(const char *unit, const char *file);
+
+/* Made, and nobody is at removing it or at making it anew. */
+bool namespace_state_is_whole(const char *unit);
+
 /* What its setup says, or NULL. */
 SetupSummary *namespace_state_read_summary(const char *unit);
 

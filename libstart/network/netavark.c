@@ -12,6 +12,7 @@
 #include "libstart/network/netavark.h"
 
 #define STATE "/run/containers/networks"
+#define FIREWALL_DRIVER STATE "/firewall/firewall-driver"
 #define OUTPUT_MAX ((size_t) 1 << 20)
 
 bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error) {
@@ -47,11 +48,11 @@ static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const ch
 }
 
 /* netavark looks for systemd-run in $PATH, so that aardvark-dns gets a scope of its own. */
-static char **make_environment(const NetworkConf *conf) {
+static char **make_environment(const NetworkConf *conf, const char *firewall_driver) {
         char **environment = g_environ_setenv(g_get_environ(), "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", FALSE);
 
-        if (conf->firewall_driver)
-                environment = g_environ_setenv(environment, "NETAVARK_FW", conf->firewall_driver, FALSE);
+        if (firewall_driver)
+                environment = g_environ_setenv(environment, "NETAVARK_FW", firewall_driver, FALSE);
         if (conf->dns_port > 0) {
                 g_autofree char *port = g_strdup_printf("%u", conf->dns_port);
 
@@ -79,10 +80,10 @@ static bool wait_for(GPid pid, GError **error) {
         return g_spawn_check_wait_status(status, error);
 }
 
-bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
-                  char **ret_output, GError **error) {
+static bool run(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
+                const char *document, char **ret_output, GError **error) {
         g_autofree char *text = NULL, *problem = NULL;
-        g_auto(GStrv) environment = make_environment(conf);
+        g_auto(GStrv) environment = make_environment(conf, firewall_driver);
         g_autoptr(GPtrArray) words = NULL;
         g_autoptr(GError) failure = NULL;
         _cleanup_close_ int input = -1, output = -1;
@@ -113,4 +114,21 @@ bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, 
                 return true;
         problem = netavark_parse_error(text, strlen(text));
         return error_set(error, KT_ERROR_FAILED, "netavark %s: %s", verb, problem ?: failure->message);
+}
+
+bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
+                  char **ret_output, GError **error) {
+        return run(conf, conf->firewall_driver, verb, netns, document, ret_output, error);
+}
+
+/* netavark keeps its driver's name for firewalld's reload: that others have one must not be forgotten. */
+bool netavark_setup_without_rules(const NetworkConf *conf, const char *netns, const char *document, char **ret_output,
+                                  GError **error) {
+        g_autofree char *driver = NULL;
+        bool known = file_read(FIREWALL_DRIVER, &driver, NULL, NULL);
+        bool ok = run(conf, "none", "setup", netns, document, ret_output, error);
+
+        return (!known || g_file_set_contents_full(FIREWALL_DRIVER, driver, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644,
+                                                   ok ? error : NULL)) &&
+               ok;
 }

@@ -13,5 +13,9 @@
 bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
                   char **ret_output, GError **error);
 
+/* `netavark setup` where the firewall has nothing to learn: see firewall_is_ready(). */
+bool netavark_setup_without_rules(const NetworkConf *conf, const char *netns, const char *document, char **ret_output,
+                                  GError **error);
+
 /* Fails with the name of the package that is missing. with_dns: whether a network with names is to be set up. */
 bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error);

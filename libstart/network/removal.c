@@ -10,19 +10,13 @@
 
 #define MAX_TRIES 3
 
-static bool has(const char *unit, const char *file) {
-        g_autofree char *path = namespace_state_path(unit, file);
-
-        return access(path, F_OK) == 0;
-}
-
 /* Names come last when it is made, and go first. */
 static bool is_broken(const char *unit) {
-        return !has(unit, STATE_NAMES);
+        return !namespace_state_has(unit, STATE_NAMES);
 }
 
 void removal_announce(const char *unit) {
-        if (has(unit, STATE_SETUP))
+        if (namespace_state_has(unit, STATE_SETUP))
                 (void) namespace_state_write(unit, STATE_GOING, "", NULL);
 }
 
@@ -84,7 +78,7 @@ void removal_sweep(const NetworkConf *conf) {
         for (guint i = 0; i < units->len; i++) {
                 g_autoptr(GError) problem = NULL;
 
-                if ((is_broken(units->pdata[i]) || has(units->pdata[i], STATE_GOING)) &&
+                if ((is_broken(units->pdata[i]) || namespace_state_has(units->pdata[i], STATE_GOING)) &&
                     !take_down(conf, units->pdata[i], &problem))
                         log_warning("The network of '%s' is not removed: %s", (const char *) units->pdata[i],
                                     problem->message);

@@ -20,6 +20,10 @@ WITH_PODMAN = {GENERATORS + 'podman-system-generator': None}
 # load it, the native one too: what is compared is starting the camera.
 OVERLAY = {'etc/modules-load.d/overlay.conf': 'overlay\n'}
 
+# What a bridge needs of Debian's kernel takes a second and more to unpack and load. Not counted, by the same means.
+NETWORK_MODULES = {'etc/modules-load.d/network.conf': '\n'.join((
+    'bridge', 'veth', 'nf_tables', 'nft_chain_nat', 'nft_masq', 'nft_ct', 'nft_fib_inet')) + '\n'}
+
 SERVICE = '''
 [Unit]
 Description=Camera
@@ -82,13 +86,17 @@ def native(count=1):
     return files
 
 
-def containers(count, more=''):
-    text = CONTAINER.format(more=more)
+def containers(count, more='', network='host'):
+    text = CONTAINER.format(more=more).replace('Network=host', f'Network={network}')
     return {**OVERLAY, **{f'etc/containers/systemd/{name}.container': text for name in names(count)}}
 
 
 def keyturn(count=1):
     return containers(count)
+
+
+def keyturn_bridge(count):
+    return containers(count, network='bridge')
 
 
 def native_early():
@@ -117,6 +125,10 @@ def podman(count=1):
 def podman_early(count=1):
     """As fast as Quadlet can be told to be."""
     return {**containers(count, NO_NETWORK_ONLINE), **NO_KEYTURN, **WITH_PODMAN}
+
+
+def podman_bridge(count):
+    return {**containers(count, NO_NETWORK_ONLINE, 'bridge'), **NO_KEYTURN, **WITH_PODMAN}
 
 
 def frames(report, name=r'[\w-]+'):

@@ -221,6 +221,51 @@ def test_addresses(machine):
     machine.run('podman network rm small; rm -f /var/lib/keyturn/leases/*')
 
 
+def test_rules_that_are_there_are_not_made_again(machine):
+    """A network's rules are made with its first container, those of a port with each; after a flush with the next one."""
+    for name in ('once', 'twice'):
+        machine.run([PROGRAM, 'create', f'--name={name}', '--disable-dns'])
+    machine.run([PROGRAM, 'create', '--name=apart', '--disable-dns', '--option=isolate=true'])
+
+    def asks_the_firewall(unit, *options):
+        machine.run(['strace', '-f', '-qq', '-e', 'trace=execve', '-o', '/run/trace', PROGRAM, 'up', unit, *options])
+        return re.search(r'execve\("/\S*/(nft|iptables)"', machine.read('/run/trace')) is not None
+
+    def rules():
+        return machine.run('nft -s list ruleset').out
+
+    try:
+        assert asks_the_firewall('one', '--network=once')
+        first = rules()
+        driver = machine.run('cat /run/containers/networks/firewall/firewall-driver', check=False).out
+        # Debian 12's netavark has iptables, which are not looked at.
+        others = machine.suite == 'bookworm'
+        assert asks_the_firewall('two', '--network=once') == others and rules() == first
+        assert asks_the_firewall('three', '--network=once') == others and rules() == first
+        assert machine.run('cat /run/containers/networks/firewall/firewall-driver', check=False).out == driver
+        assert asks_the_firewall('port', '--network=once', '--publish=8077:80') and '8077' in rules()
+        assert asks_the_firewall('both', '--network=once', '--network=twice')
+        assert asks_the_firewall('alone', '--network=apart') and asks_the_firewall('too', '--network=apart')
+        # The one that they were made with has gone, and they stay for the others.
+        down(machine, 'one', 'port', 'both', 'alone', 'too')
+        assert rules() == first or others
+        address = names(machine, 'three')['host'][0].split()[0]
+        assert enter(machine, 'two', f'busybox ping -c 1 -W 2 {address}').status == 0
+        machine.run('nft flush ruleset')
+        assert asks_the_firewall('one', '--network=once')
+        assert rules() == first or others
+        # One that someone has described anew has rules that are not there.
+        down(machine, 'one')
+        machine.run('sed -i "s/10\\.89\\.[0-9]*\\./10.97.0./g" /etc/containers/networks/once.json')
+        said = up(machine, 'four', '--network=once', check=False)
+        assert said.status != 0 or '10.97.0.' in rules(), said
+    finally:
+        down(machine, 'four', 'one', 'two', 'three', 'port', 'both', 'alone', 'too')
+    # Of the new description, those of the old one's bridge are not netavark's to remove.
+    assert '10.89.' not in rules(), rules()
+    machine.run('nft flush ruleset')
+
+
 def test_other_kinds_of_networks(machine):
     """macvlan, on an interface of the machine's; one without a way out; routes and options."""
     machine.run('ip link add parent type veth peer name other && ip link set parent up && ip link set other up')
