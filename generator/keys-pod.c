@@ -37,10 +37,7 @@ static bool check_stop_timeout(Container *pod, const Key *key, const Value *valu
                error_set(error, KT_ERROR_USAGE, "'%s' is no number of seconds", value->text);
 }
 
-/* Podman's root has nobody to keep. */
 static bool handle_userns(Container *pod, const Key *key, const Value *value, GError **error) {
-        if (g_str_has_prefix(value->text, "keep-id"))
-                return error_set(error, KT_ERROR_UNSUPPORTED, "a pod has no user to keep: use auto");
         if (strpbrk(value->text, "%$"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "'%s': whether there is a user namespace must be known here", value->text);
@@ -268,6 +265,20 @@ static void refuse_variables(Container *pod) {
                                         (const char *) taken[i].values->pdata[j]);
 }
 
+/* Who the payloads are is said by each container. */
+static void refuse_kept_user(Container *pod) {
+        static const char *const keys[] = { "UserNS", "RemapUsers", "PodmanArgs" };
+        const char *mode = pod->args->userns;
+        const UnitLine *line = NULL;
+
+        if (!mode || !g_str_has_prefix(mode, "keep-id:"))
+                return;
+        for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
+                line = container_line(pod, "Pod", keys[i]);
+        container_problem(pod, line, "'%s': a pod has no user: write keep-id, and User= in the .container files",
+                          mode);
+}
+
 static void refuse_instances(Container *pod) {
         if (name_has_at(pod->source->name) || name_has_at(pod->service->name))
                 container_problem(pod, NULL, "a pod has no instances: write a file for each");
@@ -286,6 +297,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         keys_apply(pod, &keys_keyturn_pod);
         podman_args_apply(pod, &podman_pod_create);
         user_namespace_finish(pod);
+        refuse_kept_user(pod);
         refuse_variables(pod);
         set_names(pod);
         source_paths_find(pod);

@@ -9,9 +9,9 @@
 
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
+#include "generator/deleted.h"
 #include "generator/filters-needed.h"
 #include "generator/health.h"
-#include "generator/image-units.h"
 #include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-build.h"
@@ -25,6 +25,7 @@
 #include "generator/prefetch.h"
 #include "generator/refused.h"
 #include "generator/secrets.h"
+#include "generator/system-image.h"
 #include "generator/untrusted-paths.h"
 #include "generator/user-namespace.h"
 #include "generator/writer.h"
@@ -34,6 +35,9 @@
 #include "libstart/base/program.h"
 #include "libstart/option/env-list.h"
 #include "libstart/option/seccomp-request.h"
+
+/* Of what cannot have the name that it asks for. */
+#define UNNAMED "unnamed.service"
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
@@ -175,7 +179,7 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
 static Container *convert_named(const Run *run, const SourceFile *source) {
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(run->names, source, &error);
-        char *name = g_strdup(service ?: "unnamed.service");
+        char *name = g_strdup(service ?: UNNAMED);
         Container *container = convert_any(run, source, name);
 
         if (error)
@@ -200,7 +204,7 @@ static bool has_name(const Run *run, const Container *container) {
         const SourceFile *maker = unit_names_maker(run->names, container->service->name);
 
         return maker ? g_str_equal(maker->path, container->source->path) :
-                       name_podmans_section(container->source->name) != NULL;
+                       !g_str_equal(container->service->name, UNNAMED);
 }
 
 /* Beside Podman's generator the name may be that of a service of Podman's. */
@@ -312,7 +316,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         g_autoptr(Container) stub = NULL;
 
         readable.unit = source->unit ?: nothing;
-        stub = container_new(&readable, name ?: g_strdup("unnamed.service"), run->names);
+        stub = container_new(&readable, name ?: g_strdup(UNNAMED), run->names);
         stub->section = name_podmans_section(source->name);
         container_problem(stub, NULL, "such files are Podman's, whose generator is not active; install it, or %s",
                           instead);
@@ -320,8 +324,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         report(run, stub);
-        if (name)
-                put_refused(run, stub);
+        put_refused(run, stub);
 }
 
 /* Podman's generator reads the file where there is one. */
@@ -348,6 +351,35 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
                                                                                                         message);
         network_unit_assume(container);
         put_refused(run, container);
+}
+
+/* A container that runs on while its file is gone: it is known, and stopped as others are. */
+static void put_deleted(Run *run, const Deleted *deleted) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        g_autofree char *file = g_strndup(deleted->service, strlen(deleted->service) - strlen(".service"));
+        g_autofree char *name = g_strconcat(file, ".container", NULL);
+        g_autofree char *signal = deleted->signal ? g_strdup_printf("%u", deleted->signal) : g_strdup("");
+        const SourceFile source = { .name = name, .path = name, .unit = nothing };
+        g_autoptr(Container)
+                container = convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
+
+        g_ptr_array_set_size(container->findings, 0);
+        container_problem(container, NULL, "the file is gone, and what runs is stopped for good: systemctl stop %s",
+                          deleted->service);
+        g_free(container->args->name);
+        container->args->name = g_strdup(deleted->name);
+        if (signal[0])
+                service_set(container->service, "KillSignal", signal);
+        network_unit_assume(container);
+        put_refused(run, container);
+}
+
+/* Nobody's mistake: nothing is said of them. */
+static void put_all_deleted(Run *run) {
+        g_autoptr(GPtrArray) all = deleted_find(arg_root ?: "", run->names);
+
+        for (guint i = 0; i < all->len; i++)
+                put_deleted(run, all->pdata[i]);
 }
 
 static void take_file(Run *run, const SourceFile *source) {
@@ -412,29 +444,43 @@ static void survey_untrusted_paths(Run *run, const GPtrArray *files) {
         }
 }
 
-/* Of files that have not changed since, there is nothing to be made. */
-static bool are_in_image(const Run *run, const ImageUnits *before, const char *digest) {
-        return before && !arg_install && !run->beside_podman && g_strcmp0(digest, before->digest) == 0;
+/* Everything is made of what was read before: the files, their names, the machine's configuration. */
+static void make_all(Run *run, const Sources *sources) {
+        survey_untrusted_paths(run, sources->files);
+        for (guint i = 0; i < sources->files->len; i++)
+                take_file(run, sources->files->pdata[i]);
+        put_all_deleted(run);
+        for (guint i = 0; i < keyturn_conf_problems(run->conf); i++)
+                fail(run, "%s", keyturn_conf_problem(run->conf, i));
+        if (sources->files->len > 0)
+                put_summaries(run, ((const SourceFile *) sources->files->pdata[0])->path);
 }
 
-/* With one error, there are none. */
-static void finish_image_units(Run *run, const char *digest, const GPtrArray *written) {
+static void finish_writing(Run *run) {
+        g_autoptr(GPtrArray) unwritten = writer_finish(run->writer);
+
+        for (guint i = 0; i < unwritten->len; i++)
+                fail(run, "%s", (char *) unwritten->pdata[i]);
+}
+
+/* All of it, but for what a system image has already. */
+static void write_all(Run *run, const Sources *sources, SystemImage *image) {
         g_autoptr(GError) error = NULL;
 
-        if (!run->failed && !image_units_finish(arg_root ?: "", digest, written, &error))
-                fail(run, "%s", error->message);
-        if (run->failed)
-                image_units_remove(written, arg_root ?: "");
-}
-
-/* Podman's units of these names would count more than those of an image. */
-static void prepare_image_units(Run *run, const ImageUnits *before) {
-        if (run->beside_podman)
+        if (arg_install && run->beside_podman)
                 fail(run,
                      "Podman's generator is installed: mask it in the image, as units that it makes at boot would "
                      "take the place of these");
-        if (before)
-                image_units_remove(before->names, arg_root ?: "");
+        run->writer = writer_new(arg_dry_run ? NULL : run->beside_podman ? arg_early : arg_normal);
+        system_image_begin(image, run->writer);
+        make_all(run, sources);
+        if (!run->beside_podman)
+                system_image_mask_others(image, run->writer);
+        if (run->has_unit && !arg_alone && !arg_dry_run && !arg_root)
+                prefetch_file(KEYTURN_LIBDIR "/libstart");
+        finish_writing(run);
+        if (!system_image_finish(image, !run->failed, &error) && error)
+                fail(run, "%s", error->message);
 }
 
 static bool run_generator(const Tree *tree) {
@@ -443,14 +489,11 @@ static bool run_generator(const Tree *tree) {
         bool beside_podman = sources->files->len > 0 && !arg_alone && beside_podman_is_active(tree);
         g_autoptr(UnitNames) names = unit_names_new(sources, beside_podman);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
-        g_autoptr(GPtrArray) unwritten = NULL;
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
         g_autoptr(Hooks) hooks = hooks_new(arg_root);
         g_autoptr(MachineConf) machine = machine_conf_new(arg_root);
-        g_autoptr(ImageUnits) before = arg_alone || arg_dry_run ? NULL : image_units_read(tree);
-        g_autofree char *digest = before || arg_install ? image_units_digest(tree, sources, conf, hooks) : NULL;
-        g_autoptr(GPtrArray) written = NULL;
+        g_auto(SystemImage) image = { 0 };
         Run run = { .tree = tree,
                     .conf = conf,
                     .hooks = hooks,
@@ -462,31 +505,11 @@ static bool run_generator(const Tree *tree) {
 
         for (guint i = 0; i < sources->problems->len; i++)
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        if (are_in_image(&run, before, digest)) {
+        system_image_open(&image, arg_root ?: "", arg_install, arg_alone || arg_dry_run ? NULL : tree);
+        if (system_image_is_current(&image, tree, sources, conf, hooks) && !beside_podman)
                 prefetch_file(KEYTURN_LIBDIR "/libstart");
-                return !run.failed;
-        }
-        if (arg_install)
-                prepare_image_units(&run, before);
-        run.writer = writer_new(arg_dry_run ? NULL : run.beside_podman ? arg_early : arg_normal);
-        if (before || arg_install)
-                written = writer_keep_names(run.writer, arg_install);
-        survey_untrusted_paths(&run, sources->files);
-        for (guint i = 0; i < sources->files->len; i++)
-                take_file(&run, sources->files->pdata[i]);
-        for (guint i = 0; i < keyturn_conf_problems(conf); i++)
-                fail(&run, "%s", keyturn_conf_problem(conf, i));
-        if (sources->files->len > 0)
-                put_summaries(&run, ((const SourceFile *) sources->files->pdata[0])->path);
-        if (before && !arg_install && !run.beside_podman)
-                image_units_mask_others(before, run.writer);
-        if (run.has_unit && !arg_alone && !arg_dry_run && !arg_root)
-                prefetch_file(KEYTURN_LIBDIR "/libstart");
-        unwritten = writer_finish(run.writer);
-        for (guint i = 0; i < unwritten->len; i++)
-                fail(&run, "%s", (char *) unwritten->pdata[i]);
-        if (arg_install)
-                finish_image_units(&run, digest, written);
+        else
+                write_all(&run, sources, &image);
         return !run.failed;
 }
 

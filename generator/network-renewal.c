@@ -8,7 +8,7 @@
 guint64 network_capabilities(const GPtrArray *values) {
         guint64 mask = 0;
 
-        return capability_parse_all(values, &mask, NULL) ? mask : 0;
+        return capability_parse_all(values, &mask, NULL) ? mask : G_MAXUINT64;
 }
 
 static bool has_unmasked(const LaunchArgs *args) {

@@ -7,5 +7,5 @@
  * and that of a payload that may change it, as what it leaves must not meet its next start. */
 bool network_is_renewed(const Container *container);
 
-/* The mask of what a list of AddCapability= or DropCapability= says; 0 where something in it is none. */
+/* The mask of what a list of AddCapability= or DropCapability= says; of all where systemd has to expand something in it. */
 guint64 network_capabilities(const GPtrArray *values);

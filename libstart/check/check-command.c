@@ -27,6 +27,7 @@ static bool run_once(const char *unit, GError **error) {
         turn = check_timer_turn(check);
         check_begin(check);
         await(check);
+        check_reap(check);
         return check_end(check, &consequences, error) && check_follow(check, turn, consequences, error) &&
                consequences & HEALTH_STARTUP_PASSED;
 }

@@ -175,15 +175,33 @@ static void take_turn(Round *round, gint64 now) {
  * And ends
  */
 
-static void follow(Runner *runner, guint consequences) {
+static void follow(const Check *check, guint consequences) {
         g_autoptr(GError) error = NULL;
+
+        if (check_follow_is_needed(check, CHECK_SHARED, consequences) &&
+            !check_follow(check, CHECK_SHARED, consequences, &error))
+                log_error("%s: %s", check->unit, error->message);
+}
+
+static bool write_down(Check *check, guint *ret_consequences) {
+        g_autoptr(GError) error = NULL;
+        bool done = check_end(check, ret_consequences, &error);
+
+        if (error)
+                log_error("%s: %s", check->unit, error->message);
+        return done;
+}
+
+/* In a process of its own; from check_end() on where there are no consequences yet. */
+static void finish_apart(Runner *runner, const guint *known) {
         pid_t caller = getpid();
+        guint consequences;
 
         runner->follower = fork();
         if (runner->follower == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                if (getppid() == caller && !check_follow(runner->check, CHECK_SHARED, consequences, &error))
-                        log_error("%s: %s", runner->check->unit, error->message);
+                if (getppid() == caller && (known || write_down(runner->check, &consequences)))
+                        follow(runner->check, known ? *known : consequences);
                 _exit(0);
         }
         if (runner->follower > 0)
@@ -194,18 +212,18 @@ static void follow(Runner *runner, guint consequences) {
 
 /* Returns whether nothing is left to be done. */
 static bool end(Runner *runner) {
-        g_autoptr(GError) error = NULL;
+        Check *check = runner->check;
         guint consequences;
 
         if (runner->follower > 0) {
                 (void) waitpid(runner->follower, NULL, 0);
                 return true;
         }
-        if (check_end(runner->check, &consequences, &error) &&
-            check_follow_is_needed(runner->check, CHECK_SHARED, consequences))
-                follow(runner, consequences);
-        if (error)
-                log_error("%s: %s", runner->check->unit, error->message);
+        check_reap(check);
+        if (check_end_can_wait(check))
+                finish_apart(runner, NULL);
+        else if (write_down(check, &consequences) && check_follow_is_needed(check, CHECK_SHARED, consequences))
+                finish_apart(runner, &consequences);
         return runner->process < 0;
 }
 

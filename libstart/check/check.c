@@ -256,16 +256,25 @@ static bool write_record(const Check *check, GError **error) {
                error_set_errno(error, errno, "Cannot write '%s/" HEALTH_RECORD_FILE "'", check->path);
 }
 
-static HealthResult *find_result(Check *check) {
-        ProbeResult result = { .exit_status = EXIT_KEYTURN };
+static bool has_failed(const Check *check) {
+        return check->result.exit_status != 0 || check->result.timed_out;
+}
 
-        if (check->untried)
-                result.output = check->untried->message;
+void check_reap(Check *check) {
+        if (!check->untried)
+                check->result = probe_end(&check->probe);
         else
-                result = probe_end(&check->probe);
-        return is_current(check) && ((result.exit_status == 0 && !result.timed_out) || !is_being_stopped(check)) ?
-                       check_result_make(&result, check->begin) :
-                       NULL;
+                check->result = (ProbeResult) { .exit_status = EXIT_KEYTURN, .output = check->untried->message };
+}
+
+bool check_end_can_wait(const Check *check) {
+        return has_failed(check) || check->plan->log_directory;
+}
+
+static HealthResult *find_result(const Check *check) {
+        if (!is_current(check) || (has_failed(check) && is_being_stopped(check)))
+                return NULL;
+        return check_result_make(&check->result, check->begin);
 }
 
 bool check_end(Check *check, guint *ret_consequences, GError **error) {

@@ -21,6 +21,7 @@ typedef struct Check {
         Probe probe;
         GDateTime *begin;
         GError *untried; /* why it could not be begun */
+        ProbeResult result;
         bool in_start_period;
 } Check;
 
@@ -41,7 +42,13 @@ void check_begin(Check *check);
 gint64 check_prepare(const Check *check, struct pollfd polls[CHECK_POLLS]);
 bool check_advance(Check *check, const struct pollfd polls[CHECK_POLLS]);
 
-/* Writes down and logs what was found, as HealthConsequences. False without an error where that is nothing: what was cut
+/* When it has ended. Waits for nothing. */
+void check_reap(Check *check);
+
+/* Can check_end() wait for somebody: systemd, or a file system that is not ours? */
+bool check_end_can_wait(const Check *check);
+
+/* When it is reaped: writes down and logs what was found, as HealthConsequences. False without an error where that is nothing: what was cut
  * short by the container's end says nothing, nor does what failed in its stop. */
 bool check_end(Check *check, guint *ret_consequences, GError **error);
 

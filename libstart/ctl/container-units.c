@@ -150,6 +150,10 @@ static char **find_arguments(char **words, bool *ret_is_refused) {
         return g_str_equal(words[1], "run") ? words + 2 : NULL;
 }
 
+static bool is_stopped(const ContainerUnit *container) {
+        return g_str_equal(container->active, "inactive") || g_str_equal(container->active, "failed");
+}
+
 /* Leaves container->args NULL where the unit is no container. */
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
@@ -164,11 +168,17 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         if (!container->args)
                 return false;
         container->active = get_string(bus, path, UNIT, "ActiveState");
+        container->source = get_string(bus, path, UNIT, "SourcePath");
+        if (container->is_refused && !container->source[0] && is_stopped(container)) {
+                g_clear_pointer(&container->args, launch_args_free); /* its file was deleted: that was all of it */
+                return true;
+        }
         container->state = describe_state(bus, path, container->active);
         if (container->is_refused) {
                 g_autofree char *state = container->state;
 
-                container->state = g_strconcat(state, ", file refused", NULL);
+                container->state = g_strconcat(state, container->source[0] ? ", file refused" : ", file deleted",
+                                               NULL);
         }
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
@@ -180,7 +190,6 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->start = container->end > container->begin ? container->end - container->begin : 0;
         container->main_start = get_number(bus, path, SERVICE, "ExecMainStartTimestampMonotonic", 't');
         container->restarts = (guint32) get_number(bus, path, SERVICE, "NRestarts", 'u');
-        container->source = get_string(bus, path, UNIT, "SourcePath");
         return true;
 }
 

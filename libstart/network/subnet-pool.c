@@ -13,8 +13,8 @@ bool subnet_is_free(const IpPrefix *subnet, const GArray *used) {
 }
 
 static bool choose_of(const SubnetPool *pool, const GArray *used, IpPrefix *ret) {
-        guint64 step = G_GUINT64_CONSTANT(1) << (32 - pool->length), n = G_GUINT64_CONSTANT(1)
-                                                                         << (pool->length - pool->base.length);
+        guint64 n = G_GUINT64_CONSTANT(1) << (pool->length - pool->base.length);
+        guint64 step = G_GUINT64_CONSTANT(1) << (32 - pool->length);
         guint32 first, address;
 
         memcpy(&first, pool->base.address.byte, sizeof first);

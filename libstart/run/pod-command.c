@@ -104,8 +104,10 @@ static bool read_command(Command *command, const char *const *words, GError **er
         if (command->request.command->len > 0 || command->name[0] == '.' ||
             !name_is_made_of(command->name, ":-_.\\@"))
                 return error_set(error, KT_ERROR_USAGE, "libstart pod: the name of a pod's service is needed");
-        if (command->request.userns.mode == USERNS_KEEP_ID)
-                return error_set(error, KT_ERROR_UNSUPPORTED, "--userns: a pod has no user to keep: use auto");
+        if (command->request.userns.mode == USERNS_KEEP_ID &&
+            (command->request.userns.uid > 0 || command->request.userns.gid > 0))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "--userns: a pod has no user: keep-id without uid= and gid=");
         return check_sysctls(command, error);
 }
 

@@ -109,18 +109,18 @@ static bool find_any(const IdAssignment *wanted, UserNamespace *ret, GError **er
 }
 
 bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
-        bool is_identity;
+        bool is_identity, found;
 
         if (!find(wanted, ret, error))
                 return false;
-        if (!ret->uids || ret->fd >= 0)
+        if (!ret->uids)
                 return true;
         is_identity = id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids);
-        if (wanted->is_pinned ? !find_pinned(wanted, ret, error) : !is_identity && !find_any(wanted, ret, error))
-                return false;
+        found = ret->fd >= 0 || /* a path's */
+                (wanted->is_pinned ? find_pinned(wanted, ret, error) : is_identity || find_any(wanted, ret, error));
         if (is_identity) /* no mount needs it */
                 fd_close(&ret->fd);
-        return true;
+        return found;
 }
 
 bool user_namespace_find_without_image(UsernsRequest *request, const char *unit, bool is_pinned, UserNamespace *ret,

@@ -177,6 +177,37 @@ def test_refused_file_is_a_unit_that_says_why(machine):
     machine.wait_for(lambda: machine.show('refused', 'ActiveState') == 'failed')
 
 
+def test_running_container_whose_file_is_deleted(machine):
+    """It stays known, is entered and stopped as before, and leaves nothing; then it is gone."""
+    good = REFUSED.replace('Nettwork', 'Network').replace('StopSignal', 'ContainerName=own-name\n    StopSignal')
+    for name in ('gone', 'many@'):
+        machine.container(name, good)
+    machine.run('systemctl start gone many@1')
+    state = machine.show('gone', 'MainPID', 'KillMode', 'KillSignal', 'TimeoutStopUSec', 'RuntimeDirectory', 'Delegate', 'TasksMax')
+    machine.run('rm /etc/containers/systemd/gone.container /etc/containers/systemd/many@.container')
+    machine.reload()
+    for name in ('gone', 'many@1'):
+        line = next(line for line in machine.run('keyturnctl list').out.splitlines() if f'{name}.service' in line)
+        assert line.startswith('own-name') and 'active (running), file deleted' in line, line
+        assert machine.run(f'keyturnctl exec {name} echo inside').out == 'inside\n'
+    assert machine.show('gone', *state) == state
+    assert 'the file is gone' in machine.run('systemctl cat gone').out
+    machine.reload()  # once more, and it is still there
+    assert machine.show('gone', *state) == state
+    machine.run('systemctl stop gone many@1')
+    machine.run('! test -e /run/keyturn/gone; ! test -e /run/keyturn/many@1')
+    assert 'own-name' not in machine.run('keyturnctl list').out
+    machine.reload()
+    assert machine.run('systemctl start gone', check=False).status == 5  # there is no such unit
+    # What somebody runs by hand has no unit, and gets none.
+    machine.run('systemd-run -q --unit=by-hand /usr/lib/keyturn/libstart run --name free --network none '
+                'localhost/test/busybox sleep 1000')
+    machine.wait_for(lambda: machine.run('test -e /run/keyturn/free/free/status', check=False).status == 0)
+    machine.reload()
+    assert machine.show('free', 'LoadState') == 'not-found'
+    machine.run('systemctl kill -s KILL by-hand; pkill -KILL -xf "sleep 1000"; rm -rf /run/keyturn/free', check=False)
+
+
 def test_files_that_are_podmans(machine):
     """Its generator is masked here. They are services that say so, and no name is lost to them."""
     machine.container('web', '[Container]\nImage=localhost/test/busybox\nNetwork=host\nExec=true\n')

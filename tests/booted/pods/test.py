@@ -212,12 +212,20 @@ def test_a_pod_with_a_user_namespace(machine):
         machine.write(file, 'containers:2147483647:2147483648\n')
     pod(machine, 'apart', 'Network=none\nUserNS=auto\nShmSize=1m\nPodmanArgs=--sysctl=kernel.msgmax=4321')
     pod(machine, 'mapped', 'UIDMap=0:700000:1000\nPublishPort=127.0.0.1:8082:8000')
-    for name in ('apart', 'mapped'):
+    member(machine, 'mapped-alone', 'mapped.pod', 'Network=bridge\nAddCapability=NET_ADMIN\nStartWithPod=no')
+    pod(machine, 'kept', 'UserNS=keep-id\nPublishPort=127.0.0.1:8084:8000')
+    for name in ('apart', 'mapped', 'kept'):
         member(machine, f'{name}-server', f'{name}.pod', exec_=SERVER)
         member(machine, f'{name}-client', f'{name}.pod', 'AddCapability=NET_ADMIN')
     reload(machine)
-    machine.run('systemctl start apart-pod mapped-pod && '
-                'systemctl start apart-server apart-client mapped-server mapped-client', timeout=60)
+    machine.run('systemctl start apart-pod mapped-pod kept-pod && '
+                'systemctl start apart-server apart-client mapped-server mapped-client kept-server kept-client', timeout=60)
+    # As Podman's for root: every id is itself, and the capabilities are the namespace's.
+    assert inside(machine, 'kept-server', 'cat /proc/self/uid_map').split() == ['0', '0', '4294967295']
+    assert inside(machine, 'kept-server', 'readlink /proc/self/ns/user') != machine.run('readlink /proc/self/ns/user').out
+    inside(machine, 'kept-client', 'ip link add mine type bridge')
+    machine.wait_for(lambda: answer(machine, '127.0.0.1/8084') == 'hello\n')
+    machine.run('systemctl stop kept-pod')
     for name in ('apart', 'mapped'):
         maps = [inside(machine, f'{name}-{which}', 'readlink /proc/self/ns/user; cat /proc/self/uid_map')
                 for which in ('server', 'client')]
@@ -233,7 +241,11 @@ def test_a_pod_with_a_user_namespace(machine):
         inside(machine, f'{name}-client', 'ip link add mine type bridge && ip link set mine up')
         assert inside(machine, f'{name}-server', 'ls /sys/class/net | grep mine') == 'mine\n'
     ids = inside(machine, 'apart-server', 'cat /proc/self/uid_map')
-    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server', timeout=30)
+    # One with a bridge of its own: the pod's user namespace has that one, too, also when the pod has a new one.
+    machine.run('systemctl start mapped-alone')
+    inside(machine, 'mapped-alone', 'ip link add alone type bridge; ls /sys/class/net | grep alone; ip link show eth0')
+    machine.run('systemctl restart apart-pod mapped-pod; systemctl start apart-server mapped-server mapped-alone', timeout=30)
+    assert inside(machine, 'mapped-alone', 'ip link add again type bridge; ls /sys/class/net') == 'again\neth0\nlo\n'
     for name in ('apart', 'mapped'):
         assert 'mine' not in inside(machine, f'{name}-server', 'ls /sys/class/net')
     machine.wait_for(lambda: answer(machine, '127.0.0.1/8082') == 'hello\n')

@@ -28,7 +28,7 @@ EXAMPLES = {
     'GroupAdd': ('video', '77'),
     'HealthCmd': ('one', 'two'),
     'HealthInterval': ('5s', 'disable'),
-    'HealthLogDestination': ('events_logger', 'local', '/var/log/health'),
+    'HealthLogDestination': ('events_logger', '/var/log/health'),
     'HealthMaxLogCount': ('1', '0'),
     'HealthMaxLogSize': ('1', '0'),
     'HealthOnFailure': ('kill', 'none'),

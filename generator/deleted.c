@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <signal.h>
+#include <string.h>
+
+#include "generator/deleted.h"
+#include "generator/names.h"
+#include "libstart/base/paths.h"
+
+static void deleted_free(void *data) {
+        Deleted *deleted = data;
+
+        g_free(deleted->service);
+        g_free(deleted->name);
+        g_free(deleted);
+}
+
+/* The directory in it that libcrun has made for a container of that name. Transfer full; NULL where there is none. */
+static char *find_container(const char *directory) {
+        g_autoptr(GDir) entries = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        while (entries && (name = g_dir_read_name(entries))) {
+                g_autofree char *status = g_build_filename(directory, name, "status", NULL);
+
+                if (g_file_test(status, G_FILE_TEST_IS_REGULAR))
+                        return g_strdup(name);
+        }
+        return NULL;
+}
+
+/* The start has written it down, by its number. No quotation mark is in a text of JSON without a backslash before it, so that this is
+ * none of a label's. */
+static guint find_signal(const char *directory, const char *name) {
+        static const char key[] = "\"org.opencontainers.image.stopSignal\":\"";
+        g_autofree char *path = g_build_filename(directory, name, "config.json", NULL), *text = NULL;
+        const char *found = g_file_get_contents(path, &text, NULL, NULL) ? strstr(text, key) : NULL;
+        guint64 number = found ? g_ascii_strtoull(found + strlen(key), NULL, 10) : 0;
+
+        return number <= (guint64) SIGRTMAX ? (guint) number : 0;
+}
+
+/* systemd has a link for each unit that runs. What somebody runs by hand is no unit. */
+static bool runs(const char *root, const char *service) {
+        g_autofree char *link = g_strconcat(root, "/run/systemd/units/invocation:", service, NULL);
+
+        return g_file_test(link, G_FILE_TEST_IS_SYMLINK);
+}
+
+static bool is_made(const UnitNames *names, const char *service) {
+        g_autofree char *template = name_template_of(service);
+
+        return unit_names_maker(names, service) || (template && unit_names_maker(names, template));
+}
+
+GPtrArray *deleted_find(const char *root, const UnitNames *names) {
+        g_autofree char *run = g_strconcat(root, PATH_RUN, NULL);
+        g_autoptr(GDir) entries = g_dir_open(run, 0, NULL);
+        GPtrArray *found = g_ptr_array_new_with_free_func(deleted_free);
+        const char *entry;
+
+        while (entries && (entry = g_dir_read_name(entries))) {
+                g_autofree char *service = g_strconcat(entry + (entry[0] == '+'), ".service", NULL);
+                g_autofree char *directory = NULL, *name = NULL;
+                Deleted *deleted;
+
+                if (!name_is_unit(service) || is_made(names, service) || !runs(root, service))
+                        continue;
+                directory = g_build_filename(run, entry, NULL);
+                name = find_container(directory);
+                if (!name)
+                        continue;
+                deleted = g_new0(Deleted, 1);
+                deleted->service = g_steal_pointer(&service);
+                deleted->signal = find_signal(directory, name);
+                deleted->name = g_steal_pointer(&name);
+                g_ptr_array_add(found, deleted);
+        }
+        return found;
+}
