@@ -18,7 +18,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   measured(name, value, unit)   a result for people; what is in vm.data is written by --data
   quick, cuts   less is asked for (--ci); how often power_cut cuts
   patience      how much longer than those of x86-64 this machine may take
-  arch, native  the machine's architecture, as Debian calls it; a build directory for this machine's, or None
+  arch          the machine's architecture, as Debian calls it
 
 A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing.
 A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure; of arm64
@@ -219,11 +219,10 @@ def make_disk(suite, build=None, arch=MINE):
 
 
 class Vm:
-    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10, arch=MINE, native=None):
+    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10, arch=MINE):
         self.disk = disk
         self.arch = arch
         self.patience = MACHINES[arch]['patience']
-        self.native = native
         self.has_keyturn = has_keyturn
         self.keep = keep
         self.quick = quick
