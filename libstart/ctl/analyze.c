@@ -2,10 +2,12 @@
 #include <stdio.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/log.h"
 #include "libstart/ctl/boot-plot.h"
 #include "libstart/ctl/bus.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/phases.h"
+#include "libstart/ctl/slow-rcu.h"
 #include "libstart/ctl/table.h"
 
 typedef struct Start {
@@ -142,5 +144,7 @@ int command_analyze(const GPtrArray *all, const Options *options, char **words, 
         }
         g_array_sort(starts, compare_starts);
         (options->json ? print_json : options->svg ? print_svg : print_text)(starts);
+        if (slow_rcu_is_on())
+                log_notice("%s", SLOW_RCU_HINT);
         return 0;
 }

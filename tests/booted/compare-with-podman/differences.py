@@ -103,3 +103,19 @@ DIFFERENCES = [
     (r'\+env RUNTIME_DIRECTORY=/run/keyturn/.*', 'environment-of-the-host',
      "the container's own state is in the unit's RuntimeDirectory="),
 ]
+
+# The same on Debian sid, beside those above: Podman 5.8 and crun 1.28, where keyturn does as Podman 5.4 and crun 1.21 do.
+DIFFERENCES_OF_NEWER = [
+    (r'[-+]mount \S+ tmpfs (bound|whole) ro.* private rw,size=.*', '',
+     'crun binds one empty file or directory over all that is masked, with nosuid and nodev; here a directory is a tmpfs '
+     'of no size'),
+    (r'-masked \S+ directory 0555 0:0 empty ro', '', 'an empty directory that nobody can write to, of another mode'),
+    (r'\+masked \S+ directory 1777 0:0 empty ro', '', 'an empty directory that nobody can write to, of another mode'),
+    (r'-device /dev/mqueue directory 0555 0:0', 'mask.*', 'the same'),
+    (r'\+device /dev/mqueue directory 1777 0:0', 'mask.*', 'the same'),
+    (r'[-+]mount /sys/fs/cgroup cgroup2 whole .*', '', 'crun mounts it with nosymfollow; there are no links in it'),
+    (r'\+content /etc/group\[5\] 4242:x:4242:4242', '', 'Podman 5.8 gives no name to a group that only a number names'),
+    (r'[-+]content /etc/resolv.conf\[\d\] (search|options) .*', 'dns-and-the-hosts',
+     "Podman 5.8 leaves the host's search and options out where the file has its own"),
+    (r'[-+]status Cpus_allowed_list .*', 'scheduling', 'crun undoes CPUAffinity= of the service'),
+]

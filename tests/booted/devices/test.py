@@ -219,7 +219,7 @@ def test_cdi_in_yaml(machine):
         machine.run('mv /run/keyturn-cdi /usr/lib/keyturn/')
         assert said == ['/dev/front/log.644.6', 'each.one', '0 77', 'of the vendor', 'reads'], said
         assert '"bundle":"/run/keyturn/once"' in machine.read('/run/cdi-hook')
-        if machine.suite == 'trixie':  # Debian 12's Podman does not know this version
+        if machine.suite != 'bookworm':  # whose Podman does not know this version
             podman = machine.run(['podman', 'run', '--rm', '--network=host', '--device=vendor.com/yaml=0', BUSYBOX, 'sh', '-c',
                                   look.replace('%%', '%').replace('$$', '$')], check=False)
             assert said == podman.out.splitlines(), podman
@@ -249,7 +249,7 @@ def test_cdi(machine):
         assert said == ['/dev/front/log.644.0.6.1.b', '/dev/number.666.0.0.a.e5', 'each.one./bin', '0 77', 'of the vendor',
                         'ro', 'reads'], said
         assert '"bundle":"/run/keyturn/once"' in machine.read('/run/cdi-hook')
-        if machine.suite == 'trixie':  # Debian 12's Podman does not know this version
+        if machine.suite != 'bookworm':  # whose Podman does not know this version
             podman = machine.run(['podman', 'run', '--rm', '--network=host', '--cap-add=SYSLOG',
                                   '--device=vendor.com/cam=a', '--device=vendor.com/cam=b', BUSYBOX, 'sh', '-c',
                                   LOOK.replace('%%', '%').replace('$$', '$')], check=False).out.splitlines()

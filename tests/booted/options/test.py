@@ -48,7 +48,7 @@ def test_host_gateway(machine):
             said = once(machine, 'cat /etc/hosts', f'Network={network}\n        {gateway}')
             assert f'{expected}\thub us' in said, (family, said)
             assert not any('host.containers.internal' in line for line in said), said
-        if machine.suite == 'trixie':  # Podman's of bookworm does not do this with a host's network
+        if machine.suite != 'bookworm':  # whose Podman does not do this with a host's network
             podman = machine.run('podman run --rm --network=host --log-driver=none "--add-host=hub;us:host-gateway" '
                                  'localhost/test/busybox cat /etc/hosts').out.splitlines()
             assert podman[0] == f'{expected}\thub us', podman

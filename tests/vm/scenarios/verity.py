@@ -18,6 +18,7 @@ DefaultDependencies=no
 Wants=modprobe@dm_mod.service modprobe@dm_verity.service
 After=modprobe@dm_mod.service modprobe@dm_verity.service dev-vda.device dev-vdb.device
 BindsTo=dev-vda.device dev-vdb.device
+Before=local-fs.target
 
 [Service]
 Type=oneshot
@@ -26,18 +27,7 @@ Environment=LD_LIBRARY_PATH=/opt/verity DM_DISABLE_UDEV=1
 ExecStart=/bin/chmod 0755 /opt/verity/dmsetup
 ExecStart=/opt/verity/dmsetup create images --readonly --table "0 {sectors} verity 1 /dev/vda /dev/vdb 4096 4096 {blocks} 1 \\
         sha256 {root} {salt}"
-'''
-MOUNT = f'''
-[Unit]
-Requires=images-verity.service
-After=images-verity.service
-[Mount]
-What=/dev/mapper/images
-Where={STORE}
-Type=erofs
-Options=ro
-[Install]
-WantedBy=local-fs.target
+ExecStart=/bin/mount -t erofs -o ro /dev/mapper/images {store}
 '''
 SCRIPT = f'''
 findmnt --noheadings --output SOURCE,FSTYPE {STORE}
@@ -60,12 +50,10 @@ def make(vm, directory):
 
 
 def boot(vm, image, tree, values):
-    unit = OPEN.format(sectors=int(values['blocks']) * 8, **values)
+    unit = OPEN.format(store=STORE, sectors=int(values['blocks']) * 8, **values)
     files = {
         'etc/systemd/system/images-verity.service': unit,
-        'etc/systemd/system/usr-share-containers-storage.mount': MOUNT,
-        'etc/systemd/system/local-fs.target.wants/usr-share-containers-storage.mount': lanes.Link(
-            '../usr-share-containers-storage.mount'),
+        'etc/systemd/system/local-fs.target.wants/images-verity.service': lanes.Link('../images-verity.service'),
     }
     for path in ('/usr/sbin/dmsetup', f'{LIBRARIES}/libdevmapper.so.1.02.1'):
         with open(path, 'rb') as file:
