@@ -17,10 +17,4 @@ void host_view_finish(Container *container) {
                 container_warning(container, line,
                                   "--pid=host: the payload sees all processes of the machine, and can signal and "
                                   "trace those that have no more rights than it has, other containers' too");
-        if (args->cidfile) {
-                g_autoptr(GString) remove = g_string_new("-rm -f --");
-
-                launch_args_append_word(remove, args->cidfile);
-                service_set(container->service, "ExecStopPost", remove->str);
-        }
 }

@@ -3,6 +3,6 @@
 
 #include "generator/container.h"
 
-/* Containers that see more of the machine than others: --pid=host, --ipc=host, --uts=host; or less of keyturn: --no-hosts,
- * --cidfile. What else they say must go with that, and whoever reads the unit's messages is told what they can do. */
+/* Containers that see more of the machine than others: --pid=host, --ipc=host, --uts=host; or less of keyturn: --no-hosts.
+ * What else they say must go with that, and whoever reads the unit's messages is told what they can do. */
 void host_view_finish(Container *container);

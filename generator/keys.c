@@ -265,7 +265,8 @@ GPtrArray *keys_find_values(Container *container, const KeyTable *table, const c
         g_return_val_if_fail(key, texts);
         g_array_set_clear_func(values, value_clear);
         lines = find_lines(section, key);
-        for (guint i = first_line((const Assignment *) lines->data, lines->len, key->read); i < lines->len; i++)
+        for (guint i = first_line((const Assignment *) (void *) lines->data, lines->len, key->read); i < lines->len;
+             i++)
                 (void) read_line(values, g_array_index(lines, Assignment, i).line, key->read, NULL);
         if (key->read == READ_PAIRS)
                 sort_pairs(values);
@@ -312,7 +313,7 @@ void keys_apply(Container *container, const KeyTable *table) {
         values = g_array_new(FALSE, FALSE, sizeof(Value));
         g_array_set_clear_func(values, value_clear);
         for (guint start = 0, i = 0; i < assignments->len; i++) {
-                const Assignment *all = (const Assignment *) assignments->data;
+                const Assignment *all = (const Assignment *) (void *) assignments->data;
 
                 if (i + 1 < assignments->len && all[i + 1].key == all[start].key)
                         continue;

@@ -94,9 +94,18 @@ static int check_health(bool (*command)(const char *what, GError **error), const
         return EXIT_KEYTURN;
 }
 
+/* Such a payload is not the first process of its namespace, which libstart refuses to be: own-program.c. */
+static bool sees_processes(char *const argv[]) {
+        for (char *const *word = argv; *word; word++)
+                if (g_str_equal(*word, "--pid=host") ||
+                    (g_str_equal(*word, "--pid") && g_strcmp0(word[1], "host") == 0))
+                        return true;
+        return false;
+}
+
 int libstart_main(int argc, char *argv[]) {
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
-        own_program_protect(argv, argc > 1 && g_str_has_prefix(argv[1], "health"));
+        own_program_protect(argv, (argc > 1 && g_str_has_prefix(argv[1], "health")) || sees_processes(argv));
         for (int i = 1; i < argc && i <= 2; i++) {
                 if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
                         return print_help();

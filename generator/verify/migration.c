@@ -95,7 +95,7 @@ static void add_remarks(Checked *checked, const Report *report) {
 static void add_network(Checked *checked) {
         const char *comment = checked->unit ? strstr(checked->unit->text, "\n# Network=") : NULL;
 
-        if (!comment || checked->verdict == VERDICT_REFUSED)
+        if (!comment || checked->verdict == VERDICT_REFUSED || g_str_has_prefix(comment, "\n# Network=bridge,"))
                 return;
         checked->verdict = VERDICT_DIFFERS;
         comment += strlen("\n# ");

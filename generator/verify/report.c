@@ -63,7 +63,7 @@ void report_sort(Report *report) {
 
         g_array_sort(report->remarks, compare_remarks);
         for (guint i = report->remarks->len; i > 1; i--) {
-                remarks = (const Remark *) report->remarks->data;
+                remarks = (const Remark *) (void *) report->remarks->data;
                 if (is_same(&remarks[i - 2], &remarks[i - 1]))
                         g_array_remove_index(report->remarks, i - 1);
         }

@@ -42,7 +42,8 @@
  * Until it executes the payload the first process is not dumpable either (libcrun, PR_SET_DUMPABLE), so that its
  * /proc/PID/exe is closed to a debugger that entered the container.
  *
- * A program that enters a container where a payload runs is protected however it is linked.
+ * A program that enters a container where a payload runs is protected however it is linked, and so is libstart with
+ * --pid=host, whose payload is not pid 1.
  *
  * Promise to keep elsewhere: no option of keyturn may let containers share a pid namespace without giving up this
  * shortcut. tests/booted/hostile-image attacks libstart, linked in both ways.

@@ -25,7 +25,7 @@ _keyturnctl() {
         '') [ -n "$command" ] || words=$(sed -n '/keyturnctl/d; s/^  \([a-z][a-z-]*\) .*/\1/p' <<<"$help") ;;
         esac
         if [[ $current == -* ]]; then
-                words=$(grep -o -e '--[a-z]*' <<<"$help" | sort -u)
+                words=$(grep -o -e '--[a-z][a-z-]*' <<<"$help" | sort -u)
         fi
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         # bash takes the colon for the end of a word.

@@ -10,8 +10,9 @@
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "~CREATED", "PROBLEM", NULL };
 
 static bool add_refused(Table *table, const ContainerUnit *c) {
-        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL,
-                  g_strdup_printf("its file was refused: systemctl cat %s", c->unit));
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, NULL, NULL, NULL,
+                  g_strdup_printf("its file was %s: systemctl cat %s", c->source[0] ? "refused" : "deleted",
+                                  c->unit));
         return false;
 }
 

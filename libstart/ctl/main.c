@@ -2,6 +2,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "keyturn-config.h"
@@ -91,14 +92,37 @@ static const struct Command *find_command(const char *name) {
         return NULL;
 }
 
+/* What fingers know that are used to podman. */
+static const char *find_advice(const char *name) {
+        static const struct {
+                const char *names, *advice;
+        } others[] = {
+                { " ps ls containers ", "write keyturnctl list" },
+                { " start stop restart kill rm status enable disable ", "containers are services: use systemctl(1)" },
+                { " run create build ", "write a file: keyturn.container(5)" },
+                { " pull rmi ", "images come by Pull=, by keyturnctl update, and by podman or skopeo" },
+                { " stats ", "write keyturnctl top" },
+                { " network ", "write keyturnctl networks" },
+                { " healthcheck ", "write keyturnctl health" },
+        };
+        g_autofree char *word = g_strdup_printf(" %s ", name);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                if (strstr(others[i].names, word))
+                        return others[i].advice;
+        return "see keyturnctl --help";
+}
+
 static int run(char **words, GError **error) {
         const struct Command *command = words[0] ? find_command(words[0]) : NULL;
         g_autoptr(GPtrArray) all = NULL;
 
+        if (!words[0]) {
+                error_set(error, KT_ERROR_USAGE, "A command is missing; see keyturnctl --help");
+                return -1;
+        }
         if (!command) {
-                error_set(error, KT_ERROR_USAGE, "%s%s%s; see keyturnctl --help",
-                          words[0] ? "There is no command '" : "", words[0] ?: "A command is missing",
-                          words[0] ? "'" : "");
+                error_set(error, KT_ERROR_USAGE, "There is no command '%s': %s", words[0], find_advice(words[0]));
                 return -1;
         }
         if (words[1] && command->words == NONE) {

@@ -124,10 +124,11 @@ char *payload_read_file(int root, const char *path) {
 static void append_address(GString *text, const struct ifaddrs *entry) {
         char address[INET6_ADDRSTRLEN];
         int family = entry->ifa_addr ? entry->ifa_addr->sa_family : AF_UNSPEC;
-        const void *bytes = family == AF_INET ? (const void *) &((struct sockaddr_in *) entry->ifa_addr)->sin_addr :
+        const void *bytes = family == AF_INET ?
+                                    (const void *) &((struct sockaddr_in *) (void *) entry->ifa_addr)->sin_addr :
                             family == AF_INET6 ?
-                                                (const void *) &((struct sockaddr_in6 *) entry->ifa_addr)->sin6_addr :
-                                                NULL;
+                                    (const void *) &((struct sockaddr_in6 *) (void *) entry->ifa_addr)->sin6_addr :
+                                    NULL;
 
         if (!bytes || entry->ifa_flags & IFF_LOOPBACK ||
             (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *) bytes)))

@@ -31,6 +31,8 @@ int command_logs(const GPtrArray *all, const Options *options, char **words, GEr
         g_ptr_array_add(call, container->unit);
         if (options->follow)
                 g_ptr_array_add(call, (char *) "--follow");
+        if (options->json)
+                g_ptr_array_add(call, (char *) "--output=json");
         for (char **word = words + 1; *word; word++)
                 g_ptr_array_add(call, *word);
         return execute(call, error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <stdlib.h>

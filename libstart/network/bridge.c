@@ -8,12 +8,23 @@
 #include "libstart/base/fd.h"
 #include "libstart/network/bridge.h"
 
-/* Its ports are a directory that nothing but a bridge has. */
-static bool is_unused_bridge(const char *name) {
+/* Its ports are a directory that nothing but a bridge has. Transfer full; NULL: it is none. */
+static GDir *open_ports(const char *name) {
         g_autofree char *path = g_build_filename("/sys/class/net", name, "brif", NULL);
-        g_autoptr(GDir) ports = g_dir_open(path, 0, NULL);
+
+        return g_dir_open(path, 0, NULL);
+}
+
+static bool is_unused_bridge(const char *name) {
+        g_autoptr(GDir) ports = open_ports(name);
 
         return ports && !g_dir_read_name(ports);
+}
+
+bool bridge_is_used(const char *name) {
+        g_autoptr(GDir) ports = open_ports(name);
+
+        return ports && g_dir_read_name(ports);
 }
 
 void bridge_remove_unused(const char *name) {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/network/bridge.h"
 #include "libstart/network/firewall.h"
 #include "libstart/network/namespace-state.h"
 
@@ -63,12 +64,14 @@ static bool is_in(const char *unit, const NetworkDefinition *definition) {
         return false;
 }
 
-/* Options may ask for rules of their own. */
-static bool is_plain(const NetworkDefinition *definition) {
+/* Options may ask for rules of their own. A payload may remove its interface, and so be in the network as far as its files
+ * say, but the bridge and its rules go with the last port. */
+static bool is_plain_and_used(const NetworkDefinition *definition) {
         const char *path[] = { "options", NULL };
         yajl_val options = yajl_tree_get(definition->tree, path, yajl_t_object);
 
-        return g_str_equal(definition->driver, "bridge") && (!options || options->u.object.len == 0);
+        return g_str_equal(definition->driver, "bridge") && (!options || options->u.object.len == 0) &&
+               bridge_is_used(definition->interface);
 }
 
 static bool has_neighbour(const GPtrArray *units, const char *unit, const NetworkDefinition *definition) {
@@ -86,7 +89,7 @@ bool firewall_is_ready(const NetworkConf *conf, const char *unit, const GPtrArra
         for (guint i = 0; i < attachments->len; i++) {
                 const Attachment *attachment = attachments->pdata[i];
 
-                if (!is_plain(attachment->definition) || !has_neighbour(units, unit, attachment->definition))
+                if (!is_plain_and_used(attachment->definition) || !has_neighbour(units, unit, attachment->definition))
                         return false;
         }
         return has_table();

@@ -106,8 +106,8 @@ static GPtrArray *read_all(const NetworkConf *conf) {
 
 static guint count_bits(const struct sockaddr *mask) {
         const guint8 *byte = mask->sa_family == AF_INET ?
-                                     (const guint8 *) &((const struct sockaddr_in *) mask)->sin_addr :
-                                     ((const struct sockaddr_in6 *) mask)->sin6_addr.s6_addr;
+                                     (const guint8 *) &((const struct sockaddr_in *) (const void *) mask)->sin_addr :
+                                     ((const struct sockaddr_in6 *) (const void *) mask)->sin6_addr.s6_addr;
         guint bits = 0;
 
         for (size_t i = 0; i < (mask->sa_family == AF_INET ? 4 : 16); i++)
@@ -123,9 +123,9 @@ static void add_live(GArray *used, const struct ifaddrs *interface) {
                 return;
         prefix.address.family = address->sa_family;
         if (address->sa_family == AF_INET)
-                memcpy(prefix.address.byte, &((const struct sockaddr_in *) address)->sin_addr, 4);
+                memcpy(prefix.address.byte, &((const struct sockaddr_in *) (const void *) address)->sin_addr, 4);
         else
-                memcpy(prefix.address.byte, &((const struct sockaddr_in6 *) address)->sin6_addr, 16);
+                memcpy(prefix.address.byte, &((const struct sockaddr_in6 *) (const void *) address)->sin6_addr, 16);
         prefix.length = count_bits(mask);
         g_array_append_val(used, prefix);
 }

@@ -22,7 +22,7 @@ static const struct {
 };
 
 static char **part(const LabelRequest *request, size_t i) {
-        return (char **) ((char *) request + parts[i].offset);
+        return (char **) (void *) ((char *) request + parts[i].offset);
 }
 
 void label_request_clear(LabelRequest *request) {

@@ -8,19 +8,20 @@
 #include "libstart/run/host-address.h"
 
 static const void *address_bytes(const struct sockaddr *address) {
-        return address->sa_family == AF_INET ? (const void *) &((const struct sockaddr_in *) address)->sin_addr :
-                                               (const void *) &((const struct sockaddr_in6 *) address)->sin6_addr;
+        return address->sa_family == AF_INET ?
+                       (const void *) &((const struct sockaddr_in *) (const void *) address)->sin_addr :
+                       (const void *) &((const struct sockaddr_in6 *) (const void *) address)->sin6_addr;
 }
 
 bool host_address_is_global(const struct sockaddr *address) {
         if (address->sa_family == AF_INET) {
-                in_addr_t ip = ntohl(((const struct sockaddr_in *) address)->sin_addr.s_addr);
+                in_addr_t ip = ntohl(((const struct sockaddr_in *) (const void *) address)->sin_addr.s_addr);
 
                 return ip != INADDR_ANY && ip != INADDR_BROADCAST && !IN_MULTICAST(ip) &&
                        ip >> IN_CLASSA_NSHIFT != IN_LOOPBACKNET && ip >> IN_CLASSB_NSHIFT != 0xa9fe; /* 169.254 */
         }
         if (address->sa_family == AF_INET6) {
-                const struct in6_addr *ip = &((const struct sockaddr_in6 *) address)->sin6_addr;
+                const struct in6_addr *ip = &((const struct sockaddr_in6 *) (const void *) address)->sin6_addr;
 
                 return !IN6_IS_ADDR_UNSPECIFIED(ip) && !IN6_IS_ADDR_LOOPBACK(ip) && !IN6_IS_ADDR_MULTICAST(ip) &&
                        !IN6_IS_ADDR_LINKLOCAL(ip);

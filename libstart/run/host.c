@@ -67,7 +67,7 @@ static bool has_selinux(void) {
         struct statfs fs;
 
         return statfs("/sys/fs/selinux", &fs) < 0 ? errno == EACCES :
-                                                    fs.f_type == SELINUX_MAGIC && !(fs.f_flags & ST_RDONLY);
+                                                    (guint32) fs.f_type == SELINUX_MAGIC && !(fs.f_flags & ST_RDONLY);
 }
 
 bool host_gather(Host *ret, GError **error) {

@@ -67,7 +67,7 @@ BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
                 .root_fd = hooks->root,
                 .request = hooks->container->request,
                 .userns = hooks->container->userns,
-                .prepared = prepared ? (const int *) prepared->data : NULL,
+                .prepared = prepared ? (const int *) (void *) prepared->data : NULL,
                 .label = hooks->container->label,
                 .is_shared = has_further_mounts(hooks),
         };

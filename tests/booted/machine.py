@@ -89,11 +89,11 @@ class Result:
         return f'Result(status={self.status}, out={self.out!r}, err={self.err!r})'
 
 
-def host(*command, **kwargs):
+def host(*command, timeout=600, **kwargs):
     """Runs a command on the host and returns its output."""
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=600, **kwargs)
+                              stderr=subprocess.PIPE, text=True, timeout=timeout, **kwargs)
     except FileNotFoundError:
         raise HarnessError(f"'{command[0]}' is not installed on this machine; run tests/install-deps") from None
     if done.returncode != 0:

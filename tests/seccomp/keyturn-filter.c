@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * keyturn-filter PROFILE CAPABILITIES > FILTER.bpf
+ * keyturn-filter PROFILE CAPABILITIES [ARCHITECTURE] > FILTER.bpf
  *
  * The filter that keyturn makes of a profile for a bounding set ("CAP_CHOWN,CAP_KILL", "all", or a number
- * beginning with 0x).
+ * beginning with 0x), and for this machine or another architecture (SCMP_ARCH_...).
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "libstart/option/capability.h"
 #include "libstart/seccomp/compile.h"
+#include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
 
 int main(int argc, char **argv) {
@@ -19,8 +20,8 @@ int main(int argc, char **argv) {
         guint64 caps = 0;
         SeccompTarget target;
 
-        if (argc != 3) {
-                fprintf(stderr, "usage: keyturn-filter PROFILE CAPABILITIES > FILTER.bpf\n");
+        if (argc != 3 && argc != 4) {
+                fprintf(stderr, "usage: keyturn-filter PROFILE CAPABILITIES [ARCHITECTURE] > FILTER.bpf\n");
                 return EXIT_FAILURE;
         }
         if (g_str_has_prefix(argv[2], "0x"))
@@ -28,6 +29,8 @@ int main(int argc, char **argv) {
         else if (argv[2][0] && !capability_parse(argv[2], &caps, &error))
                 goto failed;
         target = seccomp_target_here(caps);
+        if (argc == 4 && !seccomp_arch_parse(argv[3], &target.arch, &error))
+                goto failed;
         profile = seccomp_profile_load("", argv[1], &error);
         if (!profile || !(filter = seccomp_filter_compile(profile, &target, &error)))
                 goto failed;

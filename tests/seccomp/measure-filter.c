@@ -128,7 +128,7 @@ static double median(const Result *results, size_t offset) {
         double values[ROUNDS];
 
         for (size_t i = 0; i < ROUNDS; i++)
-                values[i] = *(const double *) ((const char *) &results[i] + offset);
+                values[i] = *(const double *) (const void *) ((const char *) &results[i] + offset);
         qsort(values, ROUNDS, sizeof values[0], compare);
         return values[ROUNDS / 2];
 }

@@ -13,13 +13,15 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
         what happens in the machine is kept. 'script' is run by bash -eu as a service of the booted
         machine; its exit status and output come back, with the journal and what systemd measured.
   exact=True    counts time in instructions: see README.md. The script then runs at second 60.
-  root_disk, memory, throttle   see command()
   disks         paths of ext4 images; the machine has them as /dev/vda, /dev/vdb... and may write to them
   measured(name, value, unit)   a result for people; what is in vm.data is written by --data
   quick, cuts   less is asked for (--ci); how often power_cut cuts
+  patience      how much longer than those of x86-64 this machine may take
+  arch          the machine's architecture, as Debian calls it
 
 A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing.
-A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure.
+A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure; of arm64
+after three times that: its firmware takes part of it.
 """
 
 import contextlib
@@ -39,10 +41,18 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 CACHE = os.environ.get('KEYTURN_TEST_CACHE', '/var/cache/keyturn-tests')
 
-# No AVX: where the emulation knows it at all, it is new, and glibc would use it everywhere. Random numbers,
+# amd64: No AVX: where the emulation knows it at all, it is new, and glibc would use it everywhere. Random numbers,
 # because otherwise a boot waits for the kernel's pool, which no machine with keyturn in it has to. No CMPXCHG16B:
 # QEMU 7.2 now and then garbles the flags after it, and the kernel's allocator dies of that.
-CPU = 'Nehalem,+rdrand,-cx16'
+# arm64: The Raspberry Pi 4's processor. The firmware is for the sake of ACPI, without which there is no NVDIMM.
+MACHINES = {
+    'amd64': {'console': 'ttyS0', 'patience': 1, 'command': (
+        'qemu-system-x86_64', '-machine', 'q35,nvdimm=on', '-cpu', 'Nehalem,+rdrand,-cx16')},
+    'arm64': {'console': 'ttyAMA0', 'patience': 3, 'command': (
+        'qemu-system-aarch64', '-machine', 'virt,nvdimm=on', '-cpu', 'cortex-a72',
+        '-bios', '/usr/share/qemu-efi-aarch64/QEMU_EFI.fd', '-device', 'virtio-rng-pci')},
+}
+MINE = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine)
 DISK_SIZE = '1536M'
 
 # Whatever happens between the kernel's start and this second is over; idle time costs nothing.
@@ -116,7 +126,8 @@ def emulator():
         for slot in range(slots):
             with open(os.path.join(CACHE, f'.lock-qemu-{slot}'), 'w') as lock:
                 with contextlib.suppress(BlockingIOError):
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    # Where there is only one, those who wait get it in the order in which they came.
+                    fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if slots > 1 else 0))
                     yield
                     return
         time.sleep(0.2)
@@ -201,14 +212,16 @@ class Report:
                 f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
 
 
-def make_disk(suite, build=None):
+def make_disk(suite, build=None, arch=MINE):
     """The directory with disk, kernel and initrd of that Debian, for a build directory of keyturn or without keyturn."""
-    return host(os.path.join(HERE, 'disk'), suite, *([build] if build else [])).strip()
+    return host(os.path.join(HERE, 'disk'), '--arch', arch, suite, *([build] if build else [])).strip()
 
 
 class Vm:
-    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10):
+    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10, arch=MINE):
         self.disk = disk
+        self.arch = arch
+        self.patience = MACHINES[arch]['patience']
         self.has_keyturn = has_keyturn
         self.keep = keep
         self.quick = quick
@@ -249,16 +262,16 @@ class Vm:
             out.write(archive(self._files(files, script, exact, units)))
         return path
 
-    def command(self, exact=False, cmdline='', disks=(), root_disk=None, more=(), memory=1024, throttle=''):
-        """QEMU's. root_disk: a qcow2 image to write to, in place of the disk that forgets all writes. memory: MiB.
-        throttle: what QEMU's -drive is told of the root disk."""
+    def command(self, exact=False, cmdline='', disks=(), root_disk=None, more=()):
+        """QEMU's. root_disk: a qcow2 image to write to, in place of the disk that forgets all writes."""
         console, report = (os.path.join(self.work, name) for name in ('console', 'report'))
+        machine = MACHINES[self.arch]
         command = [
-            'qemu-system-x86_64', '-accel', 'tcg', '-cpu', CPU, '-smp', '1', '-m', f'{memory},slots=2,maxmem=8G',
-            '-machine', 'q35,nvdimm=on', '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
+            *machine['command'], '-accel', 'tcg', '-smp', '1', '-m', '1024,slots=2,maxmem=8G',
+            '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
             '-rtc', 'base=2027-01-01,clock=vm',
             '-kernel', os.path.join(self.disk, 'vmlinuz'), '-initrd', os.path.join(self.work, 'initrd'),
-            '-append', f'console=ttyS0 quiet systemd.show_status=0 panic=-1 rw '
+            '-append', f'console={machine["console"]} quiet systemd.show_status=0 panic=-1 rw '
                        f'root={"/dev/vda" if root_disk else "/dev/pmem0"} {cmdline}',
             '-serial', 'file:' + console,
             '-device', 'virtio-serial-pci,id=serial',
@@ -270,7 +283,7 @@ class Vm:
         if exact:
             command += ['-icount', 'shift=0,sleep=off']
         if root_disk:
-            command += ['-drive', f'file={root_disk},format=qcow2,if=none,id=root{throttle and "," + throttle}',
+            command += ['-drive', f'file={root_disk},format=qcow2,if=none,id=root',
                         '-device', 'virtio-blk-pci,drive=root']
         else:
             # share=off: written to memory, not to the file
@@ -290,7 +303,7 @@ class Vm:
                 process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                            stderr=subprocess.STDOUT, text=True, preexec_fn=die_with_us)
             except FileNotFoundError:
-                raise HarnessError("'qemu-system-x86_64' is not installed; see tests/vm/README.md") from None
+                raise HarnessError(f"'{command[0]}' is not installed; see tests/vm/README.md") from None
             try:
                 yield process
             finally:
@@ -312,16 +325,15 @@ class Vm:
             raise AssertionError('the machine ended without a report; its console:\n' + self.console()[-4000:])
         return Report(tar, self.console())
 
-    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None,
-             **machine):
+    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None):
         self.initrd(files, script, exact, units)
-        with self.running(self.command(exact, cmdline, disks, root_disk, **machine)) as process:
+        with self.running(self.command(exact, cmdline, disks, root_disk)) as process:
             began = time.monotonic()
             try:
-                said, _ = process.communicate(timeout=seconds)
+                said, _ = process.communicate(timeout=seconds * self.patience)
             except subprocess.TimeoutExpired:
                 process.kill()
-                raise AssertionError(f'the machine was still running after {seconds} s; its console:\n'
+                raise AssertionError(f'the machine was still running after {time.monotonic() - began:.0f} s; its console:\n'
                                      + self.console()[-4000:]) from None
         if process.returncode != 0:
             raise HarnessError(f'QEMU ended with {process.returncode}: {said}')

@@ -147,6 +147,19 @@ def test_program_on_a_mount_that_is_made_writable_later(machine):
             machine.wait_for(lambda: machine.run('touch /srv/attacked/writable', check=False).status == 0)
 
 
+def test_payload_that_sees_the_machines_processes(machine):
+    """It is not the first process of a namespace, so libstart does not refuse to be it."""
+    image(machine)
+    for pid in ('--pid=host', '--pid host'):
+        # What was opened while it ran is written when nobody executes it any more.
+        machine.run(f'mkdir -p /srv/attacked; cp --remove-destination {STATIC} /srv/attacked/; /srv/attacked/libstart run {pid} '
+                    f'--rootfs {IMAGE}:O /bin/sleep 2 >/dev/null 2>&1 </dev/null & sleep 0.7; exec 3</proc/$!/exe; wait; '
+                    '(echo OURS >>/proc/self/fd/3) 2>/run/why; true')
+        why = machine.run('cat /run/why').out
+        assert 'Read-only file system' in why, why
+        assert machine.run(f'cmp {STATIC} /srv/attacked/libstart', check=False).status == 0
+
+
 def victim(machine, name, more=''):
     machine.container(name, f'''
         [Container]

@@ -312,6 +312,9 @@ def test_images(machine):
     found = {i['unit']: i for i in json.loads(ctl(machine, 'images --json', 1))}
     assert 'localhost/no/such:image' in found['missing.service']['problem'], found
     assert found['there.service']['problem'] is None
+    machine.container('broken', '[Container]\nImage=localhost/test/busybox\nNettwork=host\n')
+    found = {i['unit']: i for i in json.loads(ctl(machine, 'images --json', 1))}
+    assert 'refused: systemctl cat broken.service' in found['broken.service']['problem'], found
 
 
 # What a process may do and is, except its number.

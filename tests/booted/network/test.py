@@ -254,6 +254,15 @@ def test_rules_that_are_there_are_not_made_again(machine):
         machine.run('nft flush ruleset')
         assert asks_the_firewall('one', '--network=once')
         assert rules() == first or others
+        # Who has removed its own interface is no neighbour: with the others the rules have gone.
+        down(machine, 'one', 'three')
+        enter(machine, 'two', 'ip link del eth0')
+        up(machine, 'one', '--network=twice')  # and whoever is next in `once` finds netavark's table
+        up(machine, 'three', '--network=once', '--publish=8078:80')
+        down(machine, 'three')
+        assert address.rsplit('.', 1)[0] not in rules() or others
+        assert asks_the_firewall('three', '--network=once')
+        down(machine, 'one')
         # One that someone has described anew has rules that are not there.
         down(machine, 'one')
         machine.run('sed -i "s/10\\.89\\.[0-9]*\\./10.97.0./g" /etc/containers/networks/once.json')

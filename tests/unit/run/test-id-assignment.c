@@ -52,7 +52,7 @@ START_TEST(test_subids_are_found_by_name) {
         static const char text[] = "alice:100000:65536\n# containers:1:1\ncontainers:2147483647:2147483648\n"
                                    "containers:500:10\ncontainers:x:10\ncontainers:7:0\ncontainers:1:2:3\n";
         g_autoptr(GArray) found = subid_parse(text, "containers"), none = subid_parse(text, "bob");
-        const IdRange *range = (const IdRange *) found->data;
+        const IdRange *range = (const IdRange *) (void *) found->data;
 
         ck_assert_uint_eq(none->len, 0);
         ck_assert_uint_eq(found->len, 2);

@@ -106,7 +106,7 @@ def freeze(vm, disk):
     command = vm.command(root_disk=disk, cmdline=CONSOLE, more=['-qmp', f'unix:{qmp},server=on,wait=off'])
     with vm.running(command) as process:
         monitor = Monitor(qmp)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 120 * vm.patience
         while 'ready' not in read(vm, 'report'):
             assert process.poll() is None and time.monotonic() < deadline, 'no gate:\n' + vm.console()[-4000:]
             time.sleep(0.02)
@@ -140,7 +140,7 @@ def cut(vm, disk, seconds=None):
         monitor.command('cont')
         began = time.monotonic()
         first = None
-        while time.monotonic() - began < (seconds or 120):
+        while time.monotonic() - began < (seconds or 120 * vm.patience):
             time.sleep(0.02)
             begun, complete = progress(vm)
             if begun and first is None:
