@@ -42,7 +42,6 @@ def run(vm):
         assert realtime == '1' and normal == ('0' if cmdline else '1'), f'{name}: {report.out}'
         times = sorted(int(line) for line in lines[:STARTS])
         starts[name] = times[STARTS // 2]
-        vm.measured(f'{name}: first frame after the start of user space', lanes.first_frame(lanes.milestones(report)))
         vm.measured(f'{name}: systemctl start, median of {STARTS}', starts[name])
         phases = lanes.phases('\n'.join(line for line in lines[STARTS:] if not line.startswith('said: ')))
         if phases:
