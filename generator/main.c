@@ -477,7 +477,7 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
         if (!run->beside_podman)
                 system_image_mask_others(image, run->writer);
         if (run->has_unit && !arg_alone && !arg_dry_run && !arg_root)
-                prefetch_file(KEYTURN_LIBDIR "/libstart");
+                prefetch_libstart();
         finish_writing(run);
         if (!system_image_finish(image, !run->failed, &error) && error)
                 fail(run, "%s", error->message);
@@ -507,7 +507,7 @@ static bool run_generator(const Tree *tree) {
                 fail(&run, "%s", (char *) sources->problems->pdata[i]);
         system_image_open(&image, arg_root ?: "", arg_install, arg_alone || arg_dry_run ? NULL : tree);
         if (system_image_is_current(&image, tree, sources, conf, hooks) && !beside_podman)
-                prefetch_file(KEYTURN_LIBDIR "/libstart");
+                prefetch_libstart();
         else
                 write_all(&run, sources, &image);
         return !run.failed;

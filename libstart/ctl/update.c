@@ -334,15 +334,16 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
 
 static void update_group(Group *group, const Options *options, bool is_of_registry) {
         g_autoptr(GError) error = NULL;
+        bool is_known, resumes;
 
         say(group, "false", NULL);
         group->old = local_find(group->image);
-        if (!find_name(group, &error))
+        is_known = find_name(group, &error);
+        resumes = is_known && is_interrupted(group) && !options->dry_run;
+        if (!is_known || (!resumes && !forget_begun(group, options, &error)))
                 say(group, "failed", error->message);
-        else if (is_interrupted(group) && !options->dry_run)
+        else if (resumes)
                 resume(group, options);
-        else if (!forget_begun(group, options, &error))
-                say(group, "failed", error->message);
         else if (!options->resume) {
                 leave_out_stopped(group);
                 if (group->members->len > 0)
