@@ -43,7 +43,7 @@
 
 static bool arg_alone = false, arg_dry_run = false, arg_install = false;
 static const char *arg_root = NULL;
-static const char *arg_normal = NULL, *arg_early = NULL;
+static const char *arg_normal = NULL, *arg_early = NULL, *arg_late = NULL;
 
 /* What one run knows. */
 typedef struct Run {
@@ -59,6 +59,7 @@ typedef struct Run {
         bool has_unit;    /* at least one was made */
         bool has_updates; /* at least one has AutoUpdate= */
         Writer *writer;
+        Writer *late; /* for what is there only where nobody else has its name */
         bool failed;
 } Run;
 
@@ -209,7 +210,7 @@ static bool has_name(const Run *run, const Container *container) {
 }
 
 /* Beside Podman's generator the name may be that of a service of Podman's. */
-static void put_refused(const Run *run, Container *container) {
+static void put_refused(const Run *run, Container *container, Writer *writer) {
         const SourceFile *source = container->source;
         g_autoptr(GString) text = NULL;
 
@@ -218,7 +219,7 @@ static void put_refused(const Run *run, Container *container) {
         refused_service(container);
         network_unit_depend(container);
         text = service_print(container->service, source->path);
-        writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
+        writer_put_unit(writer, source->path, container->service, source->unit->readers, text);
 }
 
 static void make_unit(Run *run, const SourceFile *source) {
@@ -242,7 +243,7 @@ static void make_unit(Run *run, const SourceFile *source) {
         filters_needed_check(run->filters, container);
         report(run, container);
         if (container->is_refused) {
-                put_refused(run, container);
+                put_refused(run, container, run->writer);
                 return;
         }
         filters_needed_add(run->filters, container);
@@ -286,7 +287,7 @@ static void make_simple_unit(Run *run, const SourceFile *source) {
         network_unit_check(simple, run->tree, run->machine);
         report(run, simple);
         if (simple->is_refused) {
-                put_refused(run, simple);
+                put_refused(run, simple, run->writer);
                 return;
         }
         if (g_str_has_suffix(source->name, ".volume"))
@@ -310,6 +311,7 @@ static const struct {
         { ".kube", "write a .container file for each container" },
 };
 
+/* Such a file does not take the name from another generator's unit, and says nothing of how the machine's own starts. */
 static void refuse_podmans(Run *run, const SourceFile *source, const char *instead) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         SourceFile readable = *source;
@@ -325,7 +327,8 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         report(run, stub);
-        put_refused(run, stub);
+        if (!refused_is_elsewhere(run->tree, stub->service->name))
+                put_refused(run, stub, run->late);
 }
 
 /* Podman's generator reads the file where there is one. */
@@ -351,7 +354,7 @@ static void refuse_unreadable(Run *run, const SourceFile *source) {
                           g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
                                                                                                         message);
         network_unit_assume(container);
-        put_refused(run, container);
+        put_refused(run, container, run->writer);
 }
 
 /* A container that runs on while its file is gone: it is known, and stopped as others are. */
@@ -375,7 +378,7 @@ static void put_deleted(Run *run, const Deleted *deleted) {
         if (signal[0])
                 service_set(container->service, "KillSignal", signal);
         network_unit_assume(container);
-        put_refused(run, container);
+        put_refused(run, container, run->writer);
 }
 
 /* Nobody's mistake: nothing is said of them. */
@@ -460,8 +463,8 @@ static void make_all(Run *run, const Sources *sources) {
                 put_summaries(run, ((const SourceFile *) sources->files->pdata[0])->path);
 }
 
-static void finish_writing(Run *run) {
-        g_autoptr(GPtrArray) unwritten = writer_finish(run->writer);
+static void finish_writing(Run *run, Writer *writer) {
+        g_autoptr(GPtrArray) unwritten = writer_finish(writer);
 
         for (guint i = 0; i < unwritten->len; i++)
                 fail(run, "%s", (char *) unwritten->pdata[i]);
@@ -477,13 +480,15 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                      "take the place of these");
         run->writer = writer_new(arg_dry_run ? NULL : run->beside_podman ? arg_early : arg_normal);
         run->image_units = image->before ? image->before->names : NULL;
+        run->late = writer_new(arg_late);
         system_image_begin(image, run->writer);
         make_all(run, sources);
         if (!run->beside_podman)
                 system_image_mask_others(image, run->writer);
         if (run->has_unit && !arg_alone && !arg_dry_run && !arg_root)
                 prefetch_libstart();
-        finish_writing(run);
+        finish_writing(run, run->writer);
+        finish_writing(run, run->late);
         if (!system_image_finish(image, !run->failed, &error) && error)
                 fail(run, "%s", error->message);
 }
@@ -596,6 +601,7 @@ static int parse_argv(int argc, char *argv[]) {
         }
         arg_normal = arg_install ? g_strconcat(arg_root ?: "", KEYTURN_UNITDIR, NULL) : argv[optind];
         arg_early = n == 3 ? argv[optind + 1] : arg_normal;
+        arg_late = n == 3 ? argv[optind + 2] : arg_normal;
         return -1;
 }
 

@@ -41,6 +41,34 @@ bool update_restart(const ContainerUnit *container, GError **error) {
         return output || cut_error(error);
 }
 
+/* 0 where it is not there. */
+static guint64 find_number(char **lines, const char *name) {
+        size_t length = strlen(name);
+
+        for (; *lines; lines++)
+                if (g_str_has_prefix(*lines, name) && (*lines)[length] == '=')
+                        return g_ascii_strtoull(*lines + length + 1, NULL, 10);
+        return 0;
+}
+
+/* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets all
+ * this of a service that nothing refers to. */
+bool update_has_ended(const ContainerUnit *container, gint64 since) {
+        const char *const show[] = { "systemctl", "show",
+                                     "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"
+                                     "ExecMainExitTimestampMonotonic",
+                                     container->unit, NULL };
+        g_autofree char *output = ask_systemctl(show, NULL);
+        g_auto(GStrv) lines = g_strsplit(output ?: "", "\n", -1);
+        guint64 begin = find_number(lines, "InactiveExitTimestampMonotonic"),
+                left = find_number(lines, "ActiveExitTimestampMonotonic"),
+                exited = find_number(lines, "ExecMainExitTimestampMonotonic");
+        gint64 start = g_get_real_time() - g_get_monotonic_time() + (gint64) begin;
+
+        return begin > 0 && begin <= exited && exited <= left && start >= since &&
+               !g_strv_contains((const char *const *) lines, "Type=oneshot");
+}
+
 static bool is_up(const ContainerUnit *container, GError **error) {
         const char *const show[] = {
                 "systemctl",     "show", "--value", "--property=ActiveState", "--property=NRestarts",

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -29,7 +30,8 @@
  *
  * A container that does not run is left alone. But who updates writes down which image was there before. Where that is found
  * written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the new image works. At
- * boot that is keyturn-update-resume.service, for which there is a file as long as an update lasts.
+ * boot that is keyturn-update-resume.service, for which there is a file as long as something is written down. Where no
+ * container says anything of the new image, because none has run since, it stays written down.
  */
 
 #define LABEL "io.containers.autoupdate"
@@ -49,6 +51,8 @@ typedef struct Group {
         PullRequest request;
         GPtrArray *members; /* of Member, borrowed */
         bool is_asked_for;  /* by its name: then what was rolled back is tried again */
+        bool resumes;       /* an interrupted update */
+        gint64 since;       /* then: no start before it was one with the new image; microseconds since 1970 */
         int lock;
         ImageNotes notes;
         char *old, *new; /* ids */
@@ -266,41 +270,69 @@ static void prove(Group *group, const GPtrArray *outdated, const GPtrArray *cont
         say(group, "true", NULL);
 }
 
-/* Leaves those that run, and says it of the others. */
+/* One that was stopped, or has not been started yet, says nothing of an image; one that has ended by itself does. */
+static bool is_concerned(const Group *group, const Member *member) {
+        const ContainerUnit *container = member->container;
+
+        if (runs(container))
+                return true;
+        if (!group->resumes || g_str_equal(container->active, "active")) /* a oneshot's RemainAfterExit= */
+                return false;
+        return !g_str_equal(container->active, "inactive") || update_has_ended(container, group->since);
+}
+
+/* Leaves those that an update concerns, and says it of the others. */
 static void leave_out_stopped(Group *group) {
         for (guint i = group->members->len; i > 0; i--) {
                 Member *member = group->members->pdata[i - 1];
 
-                if (runs(member->container))
+                if (is_concerned(group, member))
                         continue;
-                member->problem = g_strdup("it does not run");
+                member->problem = g_strdup(
+                        group->resumes ? "it does not run, so it does not show whether its new image works" :
+                                         "it does not run");
                 g_ptr_array_remove_index(group->members, i - 1);
         }
 }
 
-/* By now a container may run the new image, or have failed with it. One that was started with it, at boot perhaps, is only
- * watched. */
+/* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot perhaps,
+ * is only watched. */
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
+        g_autofree char *reason = NULL;
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
         group->is_pulled = true;
         group->new = g_strdup(group->old);
         for (guint i = 0; i < group->members->len; i++) {
                 const Member *member = group->members->pdata[i];
+                const ContainerUnit *container = member->container;
 
-                if (!g_str_equal(member->container->active, "inactive"))
-                        g_ptr_array_add(containers, (void *) member->container);
-                if (!g_str_equal(member->container->active, "inactive") &&
-                    g_strcmp0(member->running, group->new) != 0)
-                        g_ptr_array_add(old, (void *) member->container);
+                g_ptr_array_add(containers, (void *) container);
+                if (g_str_equal(container->active, "inactive") && !reason)
+                        reason = g_strdup_printf("%s has ended; see journalctl -u %s", container->unit,
+                                                 container->unit);
+                if (g_strcmp0(member->running, group->new) != 0)
+                        g_ptr_array_add(old, (void *) container);
         }
         fd_close(&group->lock);
-        prove(group, old, containers, options);
+        if (reason)
+                roll_back(group, containers, reason);
+        else
+                prove(group, old, containers, options);
 }
 
 static bool is_interrupted(const Group *group) {
         return group->notes.previous && group->old && !g_str_equal(group->notes.previous, group->old);
+}
+
+/* At boot all starts count: the clock may have been wrong at one of them. With the lock of the name. */
+static gint64 find_since(const Group *group, const Options *options) {
+        struct stat st;
+
+        return options->resume || fstat(group->lock, &st) < 0 ?
+                       0 :
+                       st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
 }
 
 /* Interrupted before the new image had the name: nothing is known of that image. */
@@ -334,21 +366,24 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
 
 static void update_group(Group *group, const Options *options, bool is_of_registry) {
         g_autoptr(GError) error = NULL;
-        bool is_known, resumes;
+        bool is_known;
 
         say(group, "false", NULL);
         group->old = local_find(group->image);
         is_known = find_name(group, &error);
-        resumes = is_known && is_interrupted(group) && !options->dry_run;
-        if (!is_known || (!resumes && !forget_begun(group, options, &error)))
+        group->resumes = is_known && is_interrupted(group) && !options->dry_run;
+        if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
                 say(group, "failed", error->message);
-        else if (resumes)
-                resume(group, options);
-        else if (!options->resume) {
-                leave_out_stopped(group);
-                if (group->members->len > 0)
-                        update_running(group, options, is_of_registry);
+                return;
         }
+        if (!group->resumes && options->resume)
+                return;
+        group->since = group->resumes ? find_since(group, options) : 0;
+        leave_out_stopped(group);
+        if (group->members->len > 0 && group->resumes)
+                resume(group, options);
+        else if (group->members->len > 0)
+                update_running(group, options, is_of_registry);
 }
 
 static void update_image(const char *image, GPtrArray *members, const Options *options, bool is_asked_for) {
@@ -420,7 +455,7 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
                 if (!member->updated)
                         update_image(member->container->args->image, members, options, only);
         }
-        if (!options->dry_run)
+        if (!options->dry_run && !image_notes_lead_back())
                 (void) unlink(PATH_UPDATING);
         return print(members, options->json);
 }

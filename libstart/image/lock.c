@@ -58,3 +58,19 @@ bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
                 fdatasync(lock) == 0) ||
                error_set_errno(error, errno, "Cannot write down what is known of an image");
 }
+
+bool image_notes_lead_back(void) {
+        g_autoptr(GDir) dir = g_dir_open(PATH_IMAGES, 0, NULL);
+        const char *name;
+        bool found = false;
+
+        while (!found && dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(PATH_IMAGES, name, NULL);
+                _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+                g_auto(ImageNotes) notes = { 0 };
+
+                image_notes_read(fd, &notes);
+                found = notes.previous;
+        }
+        return found;
+}

@@ -24,3 +24,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImageNotes, image_notes_clear)
 void image_notes_read(int lock, ImageNotes *ret);
 
 bool image_notes_write(int lock, const ImageNotes *notes, GError **error);
+
+/* Is there a previous image of any name, the way back of an update that is not over? */
+bool image_notes_lead_back(void);

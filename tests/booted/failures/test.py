@@ -251,6 +251,16 @@ def test_files_that_are_podmans(machine):
         fails(machine, name, 125, "such files are Podman's, whose generator is not active")
     assert 'shop.service' in machine.run('systemctl --failed --plain').out
     assert '/libstart run' in machine.run('systemctl cat web').out
+    # Nor is that of the machine's own, or of another generator.
+    machine.write('/etc/containers/systemd/dbus.kube', '[Kube]\nYaml=/x.yaml\n')
+    machine.write('/etc/containers/systemd/theirs.kube', '[Kube]\nYaml=/x.yaml\n')
+    machine.write('/run/systemd/system-generators/theirs', '#!/bin/sh\nprintf "[Service]\\nExecStart=true\\n" >"$1/theirs.service"\n')
+    machine.run('chmod +x /run/systemd/system-generators/theirs')
+    machine.reload()
+    assert machine.show('dbus', 'FragmentPath').endswith('/lib/systemd/system/dbus.service')
+    assert machine.show('theirs', 'FragmentPath') == '/run/systemd/generator/theirs.service'
+    assert machine.show('shop', 'FragmentPath') == '/run/systemd/generator.late/shop.service'
+    machine.run('rm -r /run/systemd/system-generators')
     machine.run('rm /etc/containers/systemd/*.kube /etc/containers/systemd/*.artifact; systemctl reset-failed')
 
 

@@ -2,6 +2,7 @@
 """What is made, and what is found, before a machine is deployed."""
 
 import json
+import os
 
 GENERATOR = '/usr/lib/systemd/system-generators/keyturn-generator'
 MASK = '/etc/systemd/system-generators/keyturn-generator'
@@ -88,6 +89,30 @@ def test_with_generator(machine):
         assert [c['unit'] for c in json.loads(machine.run('keyturnctl list --json').out)] == ['baked.service']
         machine.run('systemctl stop baked')
     finally:
+        undo(machine)
+
+
+def test_removal_of_the_package(machine):
+    """It stops units that the image has, too, and tidies no payload's directory. tests/package removes a whole one."""
+    debian = os.path.join(os.path.dirname(__file__), '../../../debian')
+    with open(f'{debian}/keyturn.prerm') as prerm, open(f'{debian}/keyturn.postrm') as postrm:
+        machine.write('/run/prerm', prerm.read())
+        tidy, = [line for line in postrm if 'find /run/keyturn' in line]
+    machine.write('/run/said/systemctl', '#!/bin/sh\necho "$@"\n')
+    try:
+        install(machine)
+        said = machine.run('chmod +x /run/said/systemctl; PATH=/run/said:$PATH sh /run/prerm remove').out.split()
+        assert said[0] == 'stop' and {'baked.service', 'gone.service'} < set(said), said
+        assert 'dbus.service' not in said, said
+        machine.run('mkdir -p /run/keyturn/pod/removed/shm && mount -t tmpfs tmpfs /run/keyturn/pod/removed/shm && '
+                    'mkdir -p /run/keyturn/pod/removed/shm/empty /run/keyturn/pod/removed2 /run/keyturn/mount && '
+                    'mount -t tmpfs tmpfs /run/keyturn/mount && mkdir /run/keyturn/mount/empty')
+        machine.run(tidy)
+        machine.run('test -d /run/keyturn/pod/removed/shm/empty && test -d /run/keyturn/mount/empty && '
+                    '! test -e /run/keyturn/pod/removed2')
+    finally:
+        machine.run('umount /run/keyturn/mount /run/keyturn/pod/removed/shm; rm -rf /run/keyturn/pod/removed '
+                    '/run/keyturn/mount /run/said /run/prerm', check=False)
         undo(machine)
 
 

@@ -155,6 +155,95 @@ def test_a_power_cut_is_ended_at_the_next_boot(machine):
         assert machine.show('keyturn-update-resume', 'ConditionResult') == 'no'
 
 
+def interrupt(machine, cmd, name='one'):
+    """An update that is killed when the new image has its name."""
+    registry.push(machine, 'app:1', cmd, env=['IS=new'])
+    first = machine.show(name, 'MainPID')
+    machine.run(f'systemd-run -q --collect --unit=killed keyturnctl update {name} --watch=60')
+    machine.wait_for(lambda: machine.show(name, 'MainPID') != first)
+    machine.run('systemctl kill -s KILL killed', check=False)
+
+
+def resume(machine):
+    """What a boot does when all containers have started: what it says of `one`, its lines of the journal."""
+    since = machine.run('date +%s.%N').out.strip()
+    machine.run('systemctl reset-failed keyturn-update-resume; systemctl start keyturn-update-resume', check=False)
+    said = machine.run(f'journalctl -o cat --since=@{since} -u keyturn-update-resume').out
+    return next((line for line in said.splitlines() if line.startswith('one.service')), said)
+
+
+def is_marked(machine):
+    return machine.run('test -e /var/lib/keyturn/images/updating', check=False).status == 0
+
+
+def test_an_image_that_ends_does_not_work(machine):
+    """Not with status 0 either. systemd remembers how it ended, as a target wants it."""
+    prepare(machine, more='[Install]\nWantedBy=multi-user.target\n')
+    interrupt(machine, ['sleep', '1'])
+    machine.run('systemctl stop one; systemctl start one')
+    machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'inactive')
+    line = resume(machine)
+    assert 'rolled back  one.service has ended' in line, line
+    assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', 'first')
+    assert not is_marked(machine)
+
+
+def test_the_way_back_stays_until_a_container_shows_something(machine):
+    """It has not been started yet, systemd knows nothing any more of how it ended, or somebody has stopped it."""
+    registry.start(machine)
+    for more, stop in (('', 'systemctl stop one'), ('[Install]\nWantedBy=multi-user.target\n', 'systemctl stop one'),
+                       ('', 'keyturnctl list')):
+        prepare(machine, more=more + '[Service]\nSuccessExitStatus=SIGKILL\n')
+        machine.container('other', f'[Container]\nImage={registry.NAME}/other:1\nStopSignal=SIGKILL\n'
+                                   'AutoUpdate=registry\nPull=missing\n')
+        registry.push(machine, 'other:1', env=['IS=other'])
+        machine.run('systemctl start other')
+        interrupt(machine, ['sleep', '1'] if stop == 'keyturnctl list' else ['sleep', '1000'])
+        machine.run(stop)
+        machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'inactive')
+        for _ in range(2):
+            line = resume(machine)
+            assert 'false    it does not run, so it does not show' in line, line
+        assert machine.show('one', 'ActiveState') == 'inactive'
+        # Another's update does not take away the mark, and one of all does not take it for good.
+        update(machine, 'other')
+        assert 'it does not run' in update(machine)['one']['problem']
+        assert is_marked(machine)
+        # Now it shows it.
+        machine.run('systemctl start one')
+        if stop == 'keyturnctl list':
+            machine.container('one', machine.read('/etc/containers/systemd/one.container') +
+                              '\n[Install]\nWantedBy=multi-user.target\n')
+            machine.run('systemctl start one')
+            machine.wait_for(lambda: machine.show('one', 'ActiveState') == 'inactive')
+            assert update(machine, status=1)['one']['updated'] == 'rolled back'
+            assert runs(machine) == 'first'
+        else:
+            assert update(machine)['one']['updated'] == 'true'
+            assert runs(machine) == 'new'
+        assert not is_marked(machine)
+        machine.run('systemctl stop one other; rm /etc/containers/systemd/other.container')
+
+
+def test_what_ended_before_says_nothing(machine):
+    """A job that ended with the old image, and a oneshot, whenever it ended."""
+    wanted = '[Install]\nWantedBy=multi-user.target\n'
+    prepare(machine, 'one', 'job', more=wanted)
+    machine.container('once', machine.read('/etc/containers/systemd/one.container') + '[Service]\nType=oneshot\n')
+    file = machine.read('/etc/containers/systemd/once.container').replace('[Container]\n', '[Container]\nExec=true\n')
+    machine.container('once', file)
+    machine.container('job', file.replace('Type=oneshot\n', ''))
+    machine.run('systemctl restart job; systemctl start once')
+    machine.wait_for(lambda: machine.show('job', 'ActiveState') == 'inactive')
+    interrupt(machine, ['sleep', '1000'])
+    machine.run('systemctl start once')
+    lines = update(machine)
+    assert {name: line['updated'] for name, line in lines.items()} == {'one': 'true', 'job': 'false', 'once': 'false'}
+    assert (runs(machine), machine.show('job', 'ActiveState')) == ('new', 'inactive')
+    machine.run('systemctl stop one; rm /etc/containers/systemd/job.container /etc/containers/systemd/once.container')
+    machine.reload()
+
+
 def test_an_update_killed_in_its_pull_begins_anew(machine):
     prepare(machine)
     registry.push(machine, 'app:1', env=['IS=second'], size=200000000)
