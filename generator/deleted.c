@@ -56,10 +56,8 @@ static bool is_made(const UnitNames *names, const char *service) {
 /* The directories that count less than the generator's, or less for an instance of a template in them. */
 static bool has_file(const char *root, const char *service, const GPtrArray *image_units) {
         static const char *const directories[] = {
-                "/etc/systemd/system",
-                "/run/systemd/system",
-                "/usr/local/lib/systemd/system",
-                "/usr/lib/systemd/system",
+                "/etc/systemd/system",     "/run/systemd/system", "/usr/local/lib/systemd/system",
+                "/usr/lib/systemd/system", "/lib/systemd/system", /* where it is not the same */
         };
 
         if (image_units && g_ptr_array_find_with_equal_func((GPtrArray *) image_units, service, g_str_equal, NULL))
