@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "generator/deleted.h"
+#include "generator/elsewhere.h"
 #include "generator/names.h"
 #include "libstart/base/paths.h"
 
@@ -52,7 +53,15 @@ static bool is_made(const UnitNames *names, const char *service) {
         return unit_names_maker(names, service) || (template && unit_names_maker(names, template));
 }
 
-GPtrArray *deleted_find(const char *root, const UnitNames *names) {
+/* Then it was not made of a .container file, and systemd still knows all of it. */
+static bool is_others(const char *root, const char *service, const GPtrArray *image_units) {
+        g_autofree char *template = name_template_of(service);
+
+        return has_unit_elsewhere(root, service, image_units) ||
+               (template && has_unit_elsewhere(root, template, image_units));
+}
+
+GPtrArray *deleted_find(const char *root, const UnitNames *names, const GPtrArray *image_units) {
         g_autofree char *run = g_strconcat(root, PATH_RUN, NULL);
         g_autoptr(GDir) entries = g_dir_open(run, 0, NULL);
         GPtrArray *found = g_ptr_array_new_with_free_func(deleted_free);
@@ -63,7 +72,8 @@ GPtrArray *deleted_find(const char *root, const UnitNames *names) {
                 g_autofree char *directory = NULL, *name = NULL;
                 Deleted *deleted;
 
-                if (!name_is_unit(service) || is_made(names, service) || !runs(root, service))
+                if (!name_is_unit(service) || is_made(names, service) || !runs(root, service) ||
+                    is_others(root, service, image_units))
                         continue;
                 directory = g_build_filename(run, entry, NULL);
                 name = find_container(directory);

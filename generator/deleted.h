@@ -13,5 +13,6 @@ typedef struct Deleted {
 } Deleted;
 
 /* Without a unit it would be stopped by other signals than it was to be, its directory would stay, and nobody would find it by
- * its name. root: "" or a directory that stands for /. Of Deleted, transfer full. */
-GPtrArray *deleted_find(const char *root, const UnitNames *names);
+ * its name. A service that has a unit elsewhere is none of these, unless that is one of image_units: names of those that --install has
+ * made, may be NULL. root: "" or a directory that stands for /. Of Deleted, transfer full. */
+GPtrArray *deleted_find(const char *root, const UnitNames *names, const GPtrArray *image_units);

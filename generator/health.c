@@ -9,6 +9,10 @@ static bool has_check(const LaunchArgs *args) {
         return args->health_cmd && *args->health_cmd && !health_command_is_none(args->health_cmd);
 }
 
+static bool is_off(const LaunchArgs *args) {
+        return args->no_healthcheck == FLAG_TRUE || (args->health_cmd && health_command_is_none(args->health_cmd));
+}
+
 /* A timer is a unit of its own, in which the container's specifiers and variables mean something else. */
 static void check_interval(Container *container, const char *value, const char *key) {
         if (value && strpbrk(value, "%$"))
@@ -40,13 +44,28 @@ static void warn_of_image(Container *container) {
 }
 
 /* What systemd lays upon a process of the service, and not upon those beside it in the control group. A check is to have it as
- * the payload has. None of these needs mounts. */
+ * the payload has: all that systemd makes a filter of, and some more. */
 static bool is_of_process(const char *key) {
         static const char *const keys[] = {
-                "CPUAffinity",           "LockPersonality",         "MemoryDenyWriteExecute",
-                "NoNewPrivileges",       "RestrictAddressFamilies", "RestrictNamespaces",
-                "RestrictRealtime",      "RestrictSUIDSGID",        "SystemCallArchitectures",
-                "SystemCallErrorNumber", "SystemCallFilter",        NULL
+                "CPUAffinity",
+                "LockPersonality",
+                "MemoryDenyWriteExecute",
+                "NoNewPrivileges",
+                "PrivateDevices",
+                "ProtectClock",
+                "ProtectHostname",
+                "ProtectKernelLogs",
+                "ProtectKernelModules",
+                "ProtectKernelTunables",
+                "RestrictAddressFamilies",
+                "RestrictNamespaces",
+                "RestrictRealtime",
+                "RestrictSUIDSGID",
+                "SystemCallArchitectures",
+                "SystemCallErrorNumber",
+                "SystemCallFilter",
+                "SystemCallLog",
+                NULL,
         };
 
         return g_str_has_prefix(key, "Limit") || g_strv_contains(keys, key);
@@ -63,34 +82,42 @@ static const UnitLine *find_restriction(const UnitSection *section, guint *i) {
         return NULL;
 }
 
-/* A drop-in can be for one service, and not for the instances of a template. */
+/* A drop-in can be for one service, and not for the instances of a template. What the image brings nobody knows here. */
 static void check_template(Container *container) {
+        LaunchArgs *args = container->args;
         guint first = 0;
         const UnitLine *line = find_restriction(unit_file_section(container->source->unit, "Service"), &first);
 
-        if (line && has_check(container->args) && g_str_has_suffix(container->service->name, "@.service"))
+        if (!line || !g_str_has_suffix(container->service->name, "@.service"))
+                return;
+        if (has_check(args))
                 container_problem(
                         container, line,
                         "a health check would not have it, as the file is a template: write HealthCmd=none, or a "
                         "file for each container");
+        else if (!is_off(args)) {
+                args->no_healthcheck = FLAG_TRUE;
+                container_warning(
+                        container, line,
+                        "a check that the image brings would not have it, as the file is a template, and is "
+                        "not run: write HealthCmd=none, or a file for each container");
+        }
 }
 
 void health_finish(Container *container) {
         const LaunchArgs *args = container->args;
-        bool is_off = args->no_healthcheck == FLAG_TRUE ||
-                      (args->health_cmd && health_command_is_none(args->health_cmd));
 
+        check_template(container);
         check_interval(container, args->health_interval, "HealthInterval");
         check_interval(container, args->health_startup_interval, "HealthStartupInterval");
         warn_of_image(container);
-        check_template(container);
-        if (is_off && args->health_startup_cmd)
+        if (is_off(args) && args->health_startup_cmd)
                 container_problem(container, container_line(container, "Container", "HealthStartupCmd"),
                                   "there is no regular check that it would be followed by: set HealthCmd=");
         if (args->no_healthcheck == FLAG_TRUE && has_check(args))
                 container_problem(container, container_line(container, "Container", "HealthCmd"),
                                   "PodmanArgs= has --no-healthcheck; remove one of the two");
-        if (is_off && g_strcmp0(args->sdnotify, "healthy") == 0)
+        if (is_off(args) && g_strcmp0(args->sdnotify, "healthy") == 0)
                 container_problem(container, container_line(container, "Container", "Notify"),
                                   "there is no health check that would succeed: set HealthCmd=");
 }

@@ -14,7 +14,8 @@ void host_view_finish(Container *container) {
             !launch_args_check(args, &error))
                 container_problem(container, line, "%s", error->message);
         else if (is_hosts(args->pid))
-                container_warning(container, line,
-                                  "--pid=host: the payload sees all processes of the machine, and can signal and "
-                                  "trace those that have no more rights than it has, other containers' too");
+                container_warning(
+                        container, line,
+                        "--pid=host: the payload sees all processes of the machine, and if it is root it can "
+                        "become as much as the machine's root; give it User=, or trust it with the machine");
 }

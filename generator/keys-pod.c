@@ -221,11 +221,13 @@ static void set_service(Container *pod) {
         set_restart(pod);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
-        /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. */
+        /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. A
+         * user namespace in which root is the host's takes CAP_SETFCAP (user_namespaces(7)). */
         if (!has_commands(service)) {
                 service_set(service, "CapabilityBoundingSet",
-                            user_namespace_is_own(pod->args) ? "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID" :
-                                                               "CAP_SYS_ADMIN CAP_NET_ADMIN");
+                            user_namespace_is_own(pod->args) ?
+                                    "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
+                                    "CAP_SYS_ADMIN CAP_NET_ADMIN");
                 service_set(service, "DevicePolicy", "closed");
         }
         if (args->userns && g_str_has_prefix(args->userns, "auto"))

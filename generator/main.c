@@ -10,6 +10,7 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/deleted.h"
+#include "generator/elsewhere.h"
 #include "generator/filters-needed.h"
 #include "generator/health.h"
 #include "generator/images.h"
@@ -54,6 +55,7 @@ typedef struct Run {
         UntrustedPaths *untrusted;
         MachineConf *machine;
         const UnitNames *names;
+        const GPtrArray *image_units; /* names of units that --install has made; NULL where it has not */
         bool beside_podman;
         bool has_unit;    /* at least one was made */
         bool has_updates; /* at least one has AutoUpdate= */
@@ -326,7 +328,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         report(run, stub);
-        if (!refused_is_elsewhere(run->tree, stub->service->name))
+        if (!has_unit_elsewhere(arg_root ?: "", stub->service->name, run->image_units))
                 put_refused(run, stub, run->late);
 }
 
@@ -366,7 +368,10 @@ static void put_deleted(Run *run, const Deleted *deleted) {
         g_autoptr(Container)
                 container = convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
 
+        nothing->readers = READERS_ALL; /* there is nothing of the file's in it */
+        /* What was found in an empty file, and chosen for it. */
         g_ptr_array_set_size(container->findings, 0);
+        g_string_truncate(container->service->comments, 0);
         container_problem(container, NULL, "the file is gone, and what runs is stopped for good: systemctl stop %s",
                           deleted->service);
         g_free(container->args->name);
@@ -379,7 +384,7 @@ static void put_deleted(Run *run, const Deleted *deleted) {
 
 /* Nobody's mistake: nothing is said of them. */
 static void put_all_deleted(Run *run) {
-        g_autoptr(GPtrArray) all = deleted_find(arg_root ?: "", run->names);
+        g_autoptr(GPtrArray) all = deleted_find(arg_root ?: "", run->names, run->image_units);
 
         for (guint i = 0; i < all->len; i++)
                 put_deleted(run, all->pdata[i]);
@@ -476,6 +481,7 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                      "take the place of these");
         run->writer = writer_new(arg_dry_run ? NULL : run->beside_podman ? arg_early : arg_normal);
         run->late = writer_new(arg_late);
+        run->image_units = image->before ? image->before->names : NULL;
         system_image_begin(image, run->writer);
         make_all(run, sources);
         if (!run->beside_podman)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/capability.h>
 #include <string.h>
 
+#include "generator/network-renewal.h"
 #include "generator/network.h"
 #include "generator/networks.h"
+#include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/network-request.h"
 #include "libstart/option/port-mapping.h"
@@ -230,6 +233,20 @@ static void finish_namespace(Container *container) {
         }
 }
 
+/* The network belongs to the user namespace of the container whose it is, or to the host's: there the kernel asks for them. */
+static void check_capabilities(Container *container) {
+        const guint64 mask = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
+        const LaunchArgs *args = container->args;
+
+        if (g_str_has_prefix(args->network, "container:") && user_namespace_may_be_own(args) &&
+            !g_str_has_prefix(args->userns ?: "", "ns:") &&
+            (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & mask))
+                container_warning(
+                        container, container_line(container, container->section, "AddCapability"),
+                        "NET_ADMIN and NET_RAW have no effect on another container's network from within a user "
+                        "namespace of its own: give them to that container, or put both in a pod with UserNS=");
+}
+
 /* With the host's network these are the whole machine's. The lines of Sysctl= that say it, PodmanArgs= may. */
 static void check_sysctls(Container *container) {
         const GPtrArray *sysctls = container->args->sysctls;
@@ -312,6 +329,8 @@ void network_finish(Container *container, KeyturnConf *conf) {
                 finish_networks(container);
         else if (container->args->network)
                 finish_namespace(container);
+        if (container->args->network)
+                check_capabilities(container);
         if (g_strcmp0(container->args->network, "host") == 0)
                 check_sysctls(container);
         check_dns(container);

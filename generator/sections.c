@@ -132,10 +132,12 @@ static void add_mounts(Container *container) {
         }
 }
 
+/* Of a file that is gone only the name is known. */
 static void add_source_path(Container *container) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
 
-        service_unit(container->service, "SourcePath", path);
+        if (g_path_is_absolute(path))
+                service_unit(container->service, "SourcePath", path);
 }
 
 void sections_unit(Container *container) {

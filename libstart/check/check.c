@@ -14,6 +14,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process-filters.h"
 #include "libstart/check/check-result.h"
 #include "libstart/check/check.h"
 #include "libstart/config/small-file.h"
@@ -174,9 +175,52 @@ static bool find_payload(Check *check, GError **error) {
                                     check->unit));
 }
 
+static bool write_record(const Check *check, GError **error) {
+        static const char temporary[] = HEALTH_RECORD_FILE ".new";
+        const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+        g_autofree char *text = health_record_print(check->record);
+        _cleanup_close_ int fd = openat(check->directory, temporary, flags, 0644);
+
+        if (fd >= 0 && fd_write_all(fd, text, strlen(text)) &&
+            renameat(check->directory, temporary, check->directory, HEALTH_RECORD_FILE) == 0)
+                return true;
+        /* systemd has just removed the directory: the container has ended. */
+        return errno != ENOENT &&
+               error_set_errno(error, errno, "Cannot write '%s/" HEALTH_RECORD_FILE "'", check->path);
+}
+
+/*
+ * As what
+ */
+
+/* In the place of a result, and none of the container's: its health is what it was. */
+static bool write_untried(Check *check, const char *why, GError **error) {
+        g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+        const ProbeResult result = { .exit_status = EXIT_KEYTURN, .output = why };
+
+        health_record_add(check->record, check_result_make(&result, now), check->plan->max_log_count);
+        return write_record(check, error);
+}
+
+/* The generator sees to what [Service] of the file lays upon a process, and nobody to drop-ins for the service. */
+static bool check_filters(Check *check, GError **error) {
+        g_autofree char *why = NULL;
+        guint filters;
+
+        if (!process_filters_count(&filters, error))
+                return false;
+        if (filters >= check->plan->filters)
+                return true;
+        why = g_strdup_printf("The check was not run: %u of systemd's filters are upon the payload, and %u upon the "
+                              "check. Those of drop-ins for %s.service are not for its checks: write them into "
+                              "[Service] of the .container file, and restart the container",
+                              check->plan->filters, filters, check->unit);
+        return write_untried(check, why, error) && error_set(error, KT_ERROR_FAILED, "%s", why);
+}
+
 bool check_open(Check *check, bool wait, GError **error) {
         return open_container(check, wait, error) && find_payload(check, error) &&
-               (check->plan->unconfined || enter_check_filter(&check->entry, error));
+               (check->plan->unconfined || enter_check_filter(&check->entry, error)) && check_filters(check, error);
 }
 
 /*
@@ -240,20 +284,6 @@ static bool is_being_stopped(const Check *check) {
         g_autofree char *state = systemd_unit_state(unit, NULL);
 
         return g_strcmp0(state, "deactivating") == 0;
-}
-
-static bool write_record(const Check *check, GError **error) {
-        static const char temporary[] = HEALTH_RECORD_FILE ".new";
-        const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-        g_autofree char *text = health_record_print(check->record);
-        _cleanup_close_ int fd = openat(check->directory, temporary, flags, 0644);
-
-        if (fd >= 0 && fd_write_all(fd, text, strlen(text)) &&
-            renameat(check->directory, temporary, check->directory, HEALTH_RECORD_FILE) == 0)
-                return true;
-        /* systemd has just removed the directory: the container has ended. */
-        return errno != ENOENT &&
-               error_set_errno(error, errno, "Cannot write '%s/" HEALTH_RECORD_FILE "'", check->path);
 }
 
 static bool has_failed(const Check *check) {

@@ -30,7 +30,8 @@ void check_free(Check *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Check, check_free)
 
 /* `wait`: for another check of it to end. False without an error where there is no container, or none with a check, or
- * somebody else's check is under way. */
+ * somebody else's check is under way. Where fewer filters are upon the caller than upon the payload the error is in the
+ * container's record, too. */
 bool check_open(Check *check, bool wait, GError **error);
 
 void check_begin(Check *check);

@@ -94,7 +94,7 @@ static bool read_errno(sd_bus_message *reply, GString *value) {
         return true;
 }
 
-/* `filter`: says something by itself. */
+/* All of which systemd 257 makes filters for seccomp(2). `filter`: says something by itself. */
 static const struct {
         const char *name, *type;
         Read *read;
@@ -110,6 +110,12 @@ static const struct {
         { "RestrictSUIDSGID", "b", read_flag, true },
         { "LockPersonality", "b", read_flag, true },
         { "MemoryDenyWriteExecute", "b", read_flag, true },
+        { "PrivateDevices", "b", read_flag, true },
+        { "ProtectClock", "b", read_flag, true },
+        { "ProtectHostname", "b", read_flag, true },
+        { "ProtectKernelLogs", "b", read_flag, true },
+        { "ProtectKernelModules", "b", read_flag, true },
+        { "ProtectKernelTunables", "b", read_flag, true },
 };
 
 static bool find_all(sd_bus *bus, const char *path, GPtrArray *words, GError **error) {

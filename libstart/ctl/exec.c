@@ -11,11 +11,13 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/process-filters.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/exec-restrictions.h"
 #include "libstart/ctl/payload.h"
 #include "libstart/ctl/streams.h"
 #include "libstart/enter/enter.h"
+#include "libstart/health/health-record.h"
 #include "libstart/oci/user.h"
 
 /* A command of somebody's, as of enter.h; its streams: streams.c. */
@@ -170,6 +172,25 @@ static bool be_restricted(const ContainerUnit *container, const Options *options
         return false;
 }
 
+/* Is what was upon the payload at its start upon this process? It stands in the plan of health checks; of a container that has
+ * none nobody knows, as a payload may have laid filters upon itself since. */
+static bool check_filters(const ContainerUnit *container, const char *root, GError **error) {
+        g_autofree char *path = g_build_filename(root, HEALTH_PLAN_FILE, NULL), *text = NULL;
+        g_autoptr(HealthPlan) plan = NULL;
+        guint filters;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return true;
+        plan = health_plan_parse(text, error);
+        if (!plan || !process_filters_count(&filters, error))
+                return false;
+        return filters >= plan->filters ||
+               error_set(error, KT_ERROR_FAILED,
+                         "%u of systemd's filters are upon the payload, and %u upon the command: restart %s if its "
+                         "unit has been changed since it was started",
+                         plan->filters, filters, container->unit);
+}
+
 /* The payload has no filter of keyturn's; others are those of be_restricted(), or its own. */
 static bool is_unconfined(const ContainerUnit *container) {
         g_auto(ContainerRequest) request = { 0 };
@@ -194,6 +215,9 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         if (options->inside > 0)
                 exec_restrictions_watch(options->inside);
         else if (!be_restricted(container, options, words, error))
+                return EXIT_KEYTURN;
+
+        if (!check_filters(container, root, error))
                 return EXIT_KEYTURN;
 
         const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };

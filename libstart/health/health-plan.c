@@ -200,6 +200,7 @@ static const Number numbers[] = {
         NUMBER("log", log),
         NUMBER("max-log-count", max_log_count),
         NUMBER("max-log-size", max_log_size),
+        NUMBER("filters", filters),
         NUMBER("unconfined", unconfined),
         NUMBER("notify", notify),
 };

@@ -20,13 +20,20 @@
 /* What a child that enters a namespace does there. Returns an errno value. */
 typedef int (*Inside)(const void *data);
 
+/* It ends with its parent. In a user namespace below, root of this one may do everything to it, with whatever capabilities:
+ * a container that sees it (--pid=host) would get at the host's files by its root directory. */
+static void begin_inside(void) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_DUMPABLE, 0);
+}
+
 /* Runs it in a process of its own, which ends with ours, and waits. */
 static bool run_apart(Inside inside, const void *data, const char *what, GError **error) {
         pid_t pid = fork();
         int status = 0;
 
         if (pid == 0) {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                begin_inside();
                 _exit(inside(data));
         }
         if (pid < 0 || waitpid(pid, &status, 0) < 0)
@@ -81,7 +88,7 @@ G_NORETURN static void make_inside(const Maker *maker) {
         int problem;
         char byte;
 
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        begin_inside();
         problem = enter_userns(maker->userns);
         if (problem == 0 && unshare(CLONE_NEWNET) < 0)
                 problem = errno;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/log.h"
+#include "libstart/base/process-filters.h"
 #include "libstart/run/health-log-file.h"
 #include "libstart/run/health-start.h"
 #include "libstart/run/systemd-call.h"
@@ -15,7 +16,8 @@ static bool write_file(const char *directory, const char *name, const char *text
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
 }
 
-/* A command may have values of variables in it that are not for everybody's eyes. */
+/* A command may have values of variables in it that are not for everybody's eyes. What is upon this process is systemd's:
+ * the payload's own filter comes later. */
 bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autofree char *shown = health_record_print(record), *text = NULL;
@@ -25,6 +27,8 @@ bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         (void) unlink(turn); /* of a start that nobody cleared up */
         clock_gettime(CLOCK_BOOTTIME, &now);
         plan->started = (guint64) now.tv_sec * G_USEC_PER_SEC + (guint64) now.tv_nsec / 1000;
+        if (!process_filters_count(&plan->filters, error))
+                return false;
         text = health_plan_print(plan);
         return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/config/small-file.h"
+#include "libstart/option/capability.h"
 #include "libstart/run/network.h"
 #include "libstart/run/runtime-peer.h"
 #include "libstart/run/runtime.h"
@@ -96,6 +98,46 @@ static bool enter_of_process(const RunningContainer *other, const char *unit, Ne
         return true;
 }
 
+/* The namespace that the network's belongs to. */
+static int open_owner(const char *path, GError **error) {
+        _cleanup_close_ int network = open_namespace(path, error);
+        int fd = network < 0 ? -1 : ioctl(network, NS_GET_USERNS);
+
+        if (network >= 0 && fd < 0)
+                error_set_errno(error, errno, "Cannot find out whose the network namespace '%s' is", path);
+        return fd;
+}
+
+static bool is_owner(const char *network, const char *userns, bool *ret, GError **error) {
+        _cleanup_close_ int owner = open_owner(network, error);
+        struct stat a, b;
+
+        if (owner < 0)
+                return false;
+        if (fstat(owner, &a) < 0 || stat(userns, &b) < 0)
+                return error_set_errno(error, errno, "Cannot look at the user namespace '%s'", userns);
+        *ret = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+        return true;
+}
+
+/* In a network that belongs to a user namespace of ours, root of ours may do everything, whatever capabilities it has
+ * (user_namespaces(7): the owner's in the parent). So nobody gets there who may not do it anyway. */
+static bool check_rights(const ContainerRequest *request, const char *path, GError **error) {
+        const guint64 all = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
+        guint64 caps = bounding_set_find(request->cap_added, request->cap_dropped, CAPABILITY_ALL);
+        bool is_ours = false;
+
+        if (request->userns.mode != USERNS_HOST || request->privileged || (caps & all) == all)
+                return true;
+        return is_owner(path, "/proc/self/ns/user", &is_ours, error) &&
+               (is_ours ||
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "--network: this network belongs to a user namespace, and root in a container without one "
+                          "would have all rights in it, to change addresses and to send as others; give this "
+                          "container a user namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if "
+                          "that is what it is for"));
+}
+
 /* What that container has: the host's network, one that was made ahead, or one that lives as long as its processes. */
 static bool find_of_container(NetworkChoice *choice, Network *ret, GError **error) {
         g_auto(RunningContainer) other = { 0 };
@@ -130,33 +172,12 @@ bool network_find(ContainerRequest *request, Network *ret, GError **error) {
         case NETWORK_PATH:
                 ret->path = g_strdup(choice->of);
                 network_names_parse("", &ret->names);
-                return check_namespace(ret->path, error);
+                return check_namespace(ret->path, error) && check_rights(request, ret->path, error);
         case NETWORK_CONTAINER:
-                return find_of_container(choice, ret, error);
+                return find_of_container(choice, ret, error) &&
+                       (!ret->path || check_rights(request, ret->path, error));
         }
         g_return_val_if_reached(false);
-}
-
-/* The namespace that the network's belongs to. */
-static int open_owner(const char *path, GError **error) {
-        _cleanup_close_ int network = open_namespace(path, error);
-        int fd = network < 0 ? -1 : ioctl(network, NS_GET_USERNS);
-
-        if (network >= 0 && fd < 0)
-                error_set_errno(error, errno, "Cannot find out whose the network namespace '%s' is", path);
-        return fd;
-}
-
-static bool is_owner(const char *network, const char *userns, bool *ret, GError **error) {
-        _cleanup_close_ int owner = open_owner(network, error);
-        struct stat a, b;
-
-        if (owner < 0)
-                return false;
-        if (fstat(owner, &a) < 0 || stat(userns, &b) < 0)
-                return error_set_errno(error, errno, "Cannot look at the user namespace '%s'", userns);
-        *ret = a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-        return true;
 }
 
 bool network_settle_owner(const NetworkChoice *choice, const char *userns, Network *network, GError **error) {

@@ -115,6 +115,7 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
                 return false;
         if (!ret->uids)
                 return true;
+        userns_hide_process();
         is_identity = id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids);
         found = ret->fd >= 0 || /* a path's */
                 (wanted->is_pinned ? find_pinned(wanted, ret, error) : is_identity || find_any(wanted, ret, error));

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,13 +15,18 @@
 #include "libstart/run/userns-descriptor.h"
 
 /* A namespace begins with a process, whose pages a fork(2) would have to copy the tables of: 25 ms for 512 MiB. This child
- * shares our memory and ends at once. Until it is reaped its maps can be written and read, and its namespace opened. It
- * tells nobody of its end (no SIGCHLD), and nobody but us reaps it, so that its number cannot be another's meanwhile. */
+ * shares our memory and descriptors, opens its namespace (which is closed to others, also to us) and ends at once. Until it
+ * is reaped its maps can be written and read. It tells nobody of its end (no SIGCHLD), and nobody but us reaps it, so that
+ * its number cannot be another's meanwhile. */
 
 #define STACK_SIZE 16384
 
+void userns_hide_process(void) {
+        (void) prctl(PR_SET_DUMPABLE, 0);
+}
+
 typedef struct Child {
-        int namespace; /* to enter; -1: a new one */
+        int namespace; /* to enter; -1: a new one, which it leaves open here */
         int errnum;
 } Child;
 
@@ -28,7 +34,11 @@ typedef struct Child {
 static int end(void *data) {
         Child *child = data;
 
-        if (child->namespace >= 0 && syscall(SYS_setns, child->namespace, CLONE_NEWUSER) < 0)
+        if (child->namespace < 0)
+                child->namespace = (int) syscall(SYS_openat, AT_FDCWD, "/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+        else if (syscall(SYS_setns, child->namespace, CLONE_NEWUSER) < 0)
+                child->errnum = errno;
+        if (child->namespace < 0)
                 child->errnum = errno;
         syscall(SYS_exit, 0);
         return 0;
@@ -37,8 +47,9 @@ static int end(void *data) {
 static pid_t make_ended_child(Child *child) {
         _Alignas(16) char stack[STACK_SIZE];
 
-        return clone(end, stack + sizeof stack, CLONE_VM | CLONE_VFORK | (child->namespace < 0 ? CLONE_NEWUSER : 0),
-                     child);
+        userns_hide_process();
+        return clone(end, stack + sizeof stack,
+                     CLONE_VM | CLONE_VFORK | (child->namespace < 0 ? CLONE_FILES | CLONE_NEWUSER : 0), child);
 }
 
 static void reap(pid_t pid) {
@@ -62,30 +73,21 @@ static bool write_map(pid_t pid, const char *name, const GArray *map, GError **e
                error_set_errno(error, errno, "Cannot set the ids of a user namespace");
 }
 
-static int open_mapped(pid_t pid, const GArray *uids, const GArray *gids, GError **error) {
-        int fd;
-
-        if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))
-                return -1;
-        fd = open_of(pid, "ns/user", O_RDONLY);
-        if (fd < 0)
-                error_set_errno(error, errno, "Cannot open a user namespace");
-        return fd;
-}
-
 int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error) {
         Child child = { .namespace = -1 };
         pid_t pid = make_ended_child(&child);
-        int fd;
 
         if (pid < 0) {
                 error_set_errno(error, errno, "Cannot make a user namespace%s",
                                 errno == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
                 return -1;
         }
-        fd = open_mapped(pid, uids, gids, error);
+        if (child.namespace < 0)
+                error_set_errno(error, child.errnum, "Cannot open a user namespace");
+        else if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))
+                fd_close(&child.namespace);
         reap(pid);
-        return fd;
+        return child.namespace;
 }
 
 static bool read_map(pid_t pid, const char *name, GArray **ret, GError **error) {

@@ -261,6 +261,23 @@ def test_a_master_of_its_own_network_only(machine):
         assert links(machine) == before
 
 
+def test_nobody_joins_with_more_rights_than_its_own(machine):
+    """Root of the machine's user namespace may do everything in a network that belongs to one below."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    start(machine, 'owner', 'Network=bridge\nUserNS=auto')
+    start(machine, 'alone', 'Network=none\nUIDMap=0:100000:65536')
+    for name, of in (('guest', 'owner'), ('lonely', 'alone')):
+        machine.container(name, f'[Container]\nImage=localhost/test/busybox\nNetwork={of}.container\nExec=sleep 1000\n')
+        assert machine.run(f'systemctl start {name}', check=False).status != 0
+        assert 'this network belongs to a user namespace' in machine.journal(name), machine.journal(name)
+    start(machine, 'second', 'Network=owner.container\nUserNS=auto')
+    assert machine.run('keyturnctl exec second ip link set eth0 mtu 1300', check=False).status != 0
+    start(machine, 'master', 'Network=owner.container\nAddCapability=NET_ADMIN NET_RAW')
+    machine.run('keyturnctl exec master ip link set eth0 mtu 1300')
+    machine.run('systemctl stop owner alone')
+
+
 def test_a_network_follows_its_user_namespace(machine):
     """Whatever becomes of the one that was made ahead: a container never runs in a network of another owner."""
     for file in ('/etc/subuid', '/etc/subgid'):

@@ -191,7 +191,10 @@ def test_running_container_whose_file_is_deleted(machine):
         assert line.startswith('own-name') and 'active (running), file deleted' in line, line
         assert machine.run(f'keyturnctl exec {name} echo inside').out == 'inside\n'
     assert machine.show('gone', *state) == state
-    assert 'the file is gone' in machine.run('systemctl cat gone').out
+    unit = machine.run('systemctl cat gone').out
+    assert 'the file is gone' in unit and 'SourcePath=' not in unit and 'itself does not say' not in unit, unit
+    journal = machine.journal()
+    assert 'is not absolute' not in journal and 'world-inaccessible' not in journal, journal
     machine.reload()  # once more, and it is still there
     assert machine.show('gone', *state) == state
     machine.run('systemctl stop gone many@1')
@@ -206,6 +209,35 @@ def test_running_container_whose_file_is_deleted(machine):
     machine.reload()
     assert machine.show('free', 'LoadState') == 'not-found'
     machine.run('systemctl kill -s KILL by-hand; pkill -KILL -xf "sleep 1000"; rm -rf /run/keyturn/free', check=False)
+
+
+VENDOR = '''[Service]
+ExecStart=/usr/lib/keyturn/libstart run --name payload --state-dir /run/keyturn/%N --network none localhost/test/busybox sleep 1000
+RuntimeDirectory=keyturn/%N
+Delegate=yes
+KillSignal=SIGKILL
+'''
+
+
+def test_unit_of_a_package_that_calls_libstart(machine):
+    """It has no .container file, and is none whose file was deleted: a reload leaves it as it is. So with an instance."""
+    units = {'/usr/lib/systemd/system/vendor.service': 'vendor', '/usr/local/lib/systemd/system/local.service': 'local',
+             '/usr/lib/systemd/system/vendor@.service': 'vendor@1', '/etc/systemd/system/own@.service': 'own@1',
+             '/run/systemd/system/volatile@.service': 'volatile@1'}
+    for path in units:
+        machine.write(path, VENDOR)
+    machine.reload()
+    machine.run(['systemctl', 'start', *units.values()])
+    for name in units.values():
+        machine.wait_for(lambda name=name: machine.run(f'test -e /run/keyturn/{name}/payload/status', check=False).status == 0)
+    machine.reload()
+    for path, name in units.items():
+        assert machine.show(name, 'FragmentPath', 'ActiveState') == {'FragmentPath': path, 'ActiveState': 'active'}, name
+    machine.run(['systemctl', 'restart', *units.values()])
+    machine.run(['systemctl', 'stop', *units.values()])
+    machine.run(['systemctl', 'reset-failed'])
+    machine.run(['rm', *units])
+    machine.reload()
 
 
 def test_files_that_are_podmans(machine):

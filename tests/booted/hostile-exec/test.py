@@ -539,6 +539,10 @@ FILTERS = """RestrictAddressFamilies=AF_UNIX AF_NETLINK
 SystemCallFilter=~adjtimex clock_adjtime swapon
 SystemCallErrorNumber=EUCLEAN
 LockPersonality=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
 RestrictNamespaces=cgroup ipc net mnt pid uts user
 """
 # What a command may still do, as far as a shell can try it.

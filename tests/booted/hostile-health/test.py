@@ -63,7 +63,9 @@ def test_a_check_is_what_the_payload_is(machine):
                   f'Volume=/run/test-{name}:/out\n{more}',
                   '/bin/busybox sh /test/report >/out/payload; trap "exit 0" TERM; sleep 1000 & wait',
                   'OOMScoreAdjust=100\nNoNewPrivileges=yes\nLimitFSIZE=1000000\nLockPersonality=yes\nCPUAffinity=0\n'
-                  'RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET')
+                  'RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET\nProtectClock=yes\nProtectKernelLogs=yes\n'
+                  'ProtectKernelModules=yes\nSystemCallLog=swapon\n' +
+                  ('' if 'Network=' in more else 'ProtectHostname=yes'))  # a network has a host name of its own
         machine.wait_for(lambda name=name: 'PATH=' in machine.run(f'cat /run/test-{name}/payload', check=False).out)
         _, found = check(machine, name)
         assert found['Status'] == 'healthy', found
@@ -146,6 +148,55 @@ def test_no_filter_no_check(machine):
     assert machine.run('systemctl start keyturn-health@unfiltered', check=False).status != 0
     assert 'has a seccomp filter' in machine.journal('keyturn-health@unfiltered')
     assert health(machine, 'unfiltered')['Log'] == []
+
+
+def test_filters_of_drop_ins(machine):
+    """Those for the service are not upon its checks: none is run, which says nothing of the container."""
+    for name, line in (('dropped0', 'SystemCallFilter=~swapon'), ('dropped1', 'MemoryDenyWriteExecute=yes')):
+        machine.write(f'/etc/systemd/system/{name}.service.d/50-test.conf', f'[Service]\n{line}\n')
+        container(machine, name, '#!/bin/busybox sh\ntouch /tmp/ran\n', 'HealthOnFailure=kill\nTmpfs=/tmp')
+        main = machine.show(name, 'MainPID')
+        assert machine.run(f'systemctl start keyturn-health@{name}', check=False).status != 0
+        assert machine.run(f'keyturnctl exec {name} ls /tmp').out == ''
+        found = health(machine, name)
+        assert (found['Status'], found['FailingStreak']) == ('starting', 0), found
+        assert all('not run' in result['Output'] and result['ExitCode'] == 125 for result in found['Log']), found
+        assert found['Log'] and f'drop-ins for {name}.service' in machine.journal(f'keyturn-health@{name}')
+        assert machine.show(name, 'MainPID') == main
+        # As the message says; a drop-in for the checks does, too.
+        machine.write(f'/etc/systemd/system/keyturn-health@{name}.service.d/50-test.conf', f'[Service]\n{line}\n')
+        machine.reload()
+        assert check(machine, name)[1]['Status'] == 'healthy'
+        assert machine.run(f'keyturnctl exec {name} ls /tmp').out == 'ran\n'
+
+
+def test_filters_gone_from_the_unit(machine):
+    """The payload keeps them, and nobody comes in without them."""
+    container(machine, 'eased', '#!/bin/busybox sh\ntouch /tmp/ran\n', 'Tmpfs=/tmp', service='SystemCallFilter=~swapon')
+    check(machine, 'eased')
+    assert machine.run('keyturnctl exec eased rm /tmp/ran').status == 0
+    machine.run('sed -i /SystemCallFilter/d /etc/containers/systemd/eased.container')
+    machine.reload()
+    assert machine.run('systemctl start keyturn-health@eased', check=False).status != 0
+    result = machine.run('keyturnctl exec eased touch /tmp/ran', check=False)
+    assert result.status == 125 and "of systemd's filters are upon the payload" in result.err, result
+    pid = machine.show('eased', 'MainPID')
+    assert machine.run(f'ls /proc/{pid}/root/tmp').out == ''
+
+
+def test_a_check_of_the_image_in_a_template(machine):
+    """Which the image's author has written, and the file's has filters that nothing could lay upon it."""
+    machine.write('/root/checked/Containerfile', f'FROM {BUSYBOX}\nHEALTHCHECK --interval=1s CMD touch /tmp/ran\n')
+    machine.run('cd /root/checked && buildah bud --format docker --isolation chroot -t localhost/test/checked .', timeout=100)
+    text = '[Container]\nImage=localhost/test/checked\nExec=sleep 1000\nTmpfs=/tmp\n\n[Service]\nKillSignal=SIGKILL\n'
+    for name, more in (('each@', 'SystemCallFilter=~chroot\n'), ('free@', '')):
+        machine.container(name, text + more, reload=False)
+    machine.reload()
+    machine.run('systemctl start each@1 free@1')
+    machine.wait_for(lambda: health(machine, 'free@1')['Status'] == 'healthy')
+    machine.run('systemctl start keyturn-health@each@1')
+    assert machine.run('keyturnctl exec each@1 ls /tmp').out == ''
+    assert machine.run('ls /run/keyturn/each@1/.health.json', check=False).status != 0
 
 
 def test_the_program_cannot_be_written(machine):

@@ -84,7 +84,19 @@ def test_keyturns_own_processes_are_closed_to_it(machine):
                       '[Unit]\nStartLimitIntervalSec=0\n')
     for _ in range(25):
         machine.run('systemctl restart victim plain; keyturnctl exec victim true; keyturnctl exec -u 4321 plain true')
+    # In a user namespace below, the thief has every right, to whoever is not closed to it.
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    machine.write('/etc/containers/systemd/mates.pod', '[Pod]\nUserNS=keep-id\n[Unit]\nStartLimitIntervalSec=0\n')
+    often = f'Image={BUSYBOX}\nExec=sleep 1000\n[Service]\nKillSignal=SIGKILL\n[Unit]\nStartLimitIntervalSec=0\n'
+    for name, keys in (('bridged', 'Network=bridge\nUserNS=auto'), ('kept', 'Network=none\nUserNS=keep-id'),
+                       ('mapped', 'Network=none\nUIDMap=0:100000:65536'), ('mate', 'Pod=mates.pod')):
+        machine.container(name, f'[Container]\n{keys}\n{often}')
+    for _ in range(8):
+        machine.run('systemctl stop bridged; systemctl restart bridged kept mapped mates-pod mate')
+    machine.run('systemctl stop bridged kept mapped mates-pod')
     said = machine.journal('thief')
+    assert 'seen keyturn-network' in said, said
     assert 'seen libstart' in said and 'seen keyturn-relay' in said and 'seen keyturnctl' in said, said
     assert 'control: the variables of another payload' in said, said
     assert 'GOT ' not in said, said

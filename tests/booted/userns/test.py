@@ -88,9 +88,9 @@ def test_ids_are_found_and_pinned_ahead(machine):
                  f'--userns auto --detach --state-dir /run/keyturn/one {BUSYBOX} true; cat /run/trace')
     machine.run('systemctl stop one; mkdir -p /run/keyturn/one')
     with_pin = machine.run(start_one, check=False).out
-    assert path in with_pin and 'CLONE_VM|CLONE_VFORK' not in with_pin and 'mount_setattr' in with_pin, with_pin
+    assert path in with_pin and 'CLONE_FILES|CLONE_VFORK' not in with_pin and 'mount_setattr' in with_pin, with_pin
     machine.run(f'umount {path}; rm -rf /run/keyturn/one; mkdir -p /run/keyturn/one')
-    assert 'CLONE_VM|CLONE_VFORK' in machine.run(start_one, check=False).out
+    assert 'CLONE_FILES|CLONE_VFORK' in machine.run(start_one, check=False).out
     machine.run('rm -rf /run/keyturn/one /run/trace; systemctl restart keyturn-userns@one; systemctl start one; systemctl stop one')
     assert machine.show('keyturn-userns@one', 'ActiveState') == 'active' and pins(machine, 'one') == [pin]
     # Other ids than those that are pinned are not missed.

@@ -177,6 +177,7 @@ START_TEST(test_written) {
         request.notify = NOTIFY_HEALTHY;
         g_autoptr(HealthPlan) plan = make(&request, NULL);
         plan->started = 77;
+        plan->filters = 5;
         g_autofree char *text = health_plan_print(plan);
         g_autoptr(HealthPlan) read = health_plan_parse(text, &error);
         ck_assert_msg(read, "%s: %s", text, error ? error->message : "");
@@ -188,6 +189,7 @@ START_TEST(test_written) {
         ck_assert_int_eq(read->on_failure, HEALTH_STOP);
         ck_assert(read->notify);
         ck_assert_uint_eq(read->started, 77);
+        ck_assert_uint_eq(read->filters, 5);
 }
 END_TEST
 
