@@ -5,10 +5,8 @@
 
 bool has_unit_elsewhere(const char *root, const char *service, const GPtrArray *image_units) {
         static const char *const directories[] = {
-                "/etc/systemd/system",
-                "/run/systemd/system",
-                "/usr/local/lib/systemd/system",
-                "/usr/lib/systemd/system",
+                "/etc/systemd/system",     "/run/systemd/system", "/usr/local/lib/systemd/system",
+                "/usr/lib/systemd/system", "/lib/systemd/system", /* where it is not the same */
         };
 
         if (image_units && g_ptr_array_find_with_equal_func((GPtrArray *) image_units, service, g_str_equal, NULL))

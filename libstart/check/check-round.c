@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,9 @@
 
 /* The threat: containers are strangers to each other, and one whose checks take long, or fail at each step, must not be in
  * the way of others. So nothing here waits for one container alone, and what can wait is done by a process of its own. */
+
+/* Descriptors that are open for moments, or all the time, whatever is under way. */
+#define SPARE_DESCRIPTORS 32
 
 /* Checks that are as young as this keep a processor busy; the next ones wait for them, so that fifty containers are no
  * thunderbolt. An older one waits for something, and is not waited for. */
@@ -34,6 +39,8 @@ typedef struct Round {
         gint64 next;        /* when somebody's turn can have come again */
         GQueue waiting;     /* names of containers */
         GPtrArray *running; /* of Runner */
+        guint max_running;
+        struct rlimit files; /* as it was for us; so it is for the checks */
 } Round;
 
 static void runner_free(void *data) {
@@ -122,6 +129,7 @@ static void begin(Round *round, const char *unit) {
                 round->next = MIN(round->next, g_get_monotonic_time() + delay);
                 return;
         }
+        check->files = &round->files;
         check_begin(check);
         runner = g_new0(Runner, 1);
         runner->process = -1;
@@ -147,6 +155,21 @@ static guint count_young(const Round *round, gint64 *ret_until) {
         return n;
 }
 
+/* One that finds no descriptor would be taken for a sick container. What is above the limit for now waits until one ends. */
+static bool raise_limit(Round *round, GError **error) {
+        struct rlimit most;
+
+        if (getrlimit(RLIMIT_NOFILE, &round->files) < 0)
+                return error_set_errno(error, errno, "Cannot ask for the limit of open files");
+        most = (struct rlimit) { .rlim_cur = round->files.rlim_max, .rlim_max = round->files.rlim_max };
+        if (setrlimit(RLIMIT_NOFILE, &most) < 0)
+                return error_set_errno(error, errno, "Cannot raise the limit of open files");
+        round->max_running = 1;
+        if (most.rlim_cur > SPARE_DESCRIPTORS + CHECK_DESCRIPTORS)
+                round->max_running = (guint) MIN((most.rlim_cur - SPARE_DESCRIPTORS) / CHECK_DESCRIPTORS, G_MAXINT);
+        return true;
+}
+
 /* Returns when the next one can be begun, if none ends before. */
 static gint64 begin_some(Round *round) {
         gint64 until;
@@ -154,6 +177,8 @@ static gint64 begin_some(Round *round) {
         while (!g_queue_is_empty(&round->waiting)) {
                 g_autofree char *unit = NULL;
 
+                if (round->running->len >= round->max_running)
+                        return G_MAXINT64;
                 if (count_young(round, &until) >= g_get_num_processors())
                         return until;
                 unit = g_queue_pop_head(&round->waiting);
@@ -192,14 +217,23 @@ static bool write_down(Check *check, guint *ret_consequences) {
         return done;
 }
 
+/* Those of others are locked as long as anybody has the descriptor that flock(2) was called for, and this process can live
+ * as long as its own container wants. */
+static void forget_others(const Round *round, const Runner *mine) {
+        for (guint i = 0; i < round->running->len; i++)
+                if (round->running->pdata[i] != mine)
+                        runner_free(round->running->pdata[i]);
+}
+
 /* In a process of its own; from check_end() on where there are no consequences yet. */
-static void finish_apart(Runner *runner, const guint *known) {
+static void finish_apart(const Round *round, Runner *runner, const guint *known) {
         pid_t caller = getpid();
         guint consequences;
 
         runner->follower = fork();
         if (runner->follower == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                forget_others(round, runner);
                 if (getppid() == caller && (known || write_down(runner->check, &consequences)))
                         follow(runner->check, known ? *known : consequences);
                 _exit(0);
@@ -211,7 +245,7 @@ static void finish_apart(Runner *runner, const guint *known) {
 }
 
 /* Returns whether nothing is left to be done. */
-static bool end(Runner *runner) {
+static bool end(const Round *round, Runner *runner) {
         Check *check = runner->check;
         guint consequences;
 
@@ -221,9 +255,9 @@ static bool end(Runner *runner) {
         }
         check_reap(check);
         if (check_end_can_wait(check))
-                finish_apart(runner, NULL);
+                finish_apart(round, runner, NULL);
         else if (write_down(check, &consequences) && check_follow_is_needed(check, CHECK_SHARED, consequences))
-                finish_apart(runner, &consequences);
+                finish_apart(round, runner, &consequences);
         return runner->process < 0;
 }
 
@@ -252,7 +286,7 @@ static void await(Round *round, gint64 until) {
         for (guint i = n; i-- > 0;) {
                 Runner *runner = round->running->pdata[i];
 
-                if (advance(runner, polls + (gsize) i * CHECK_POLLS) && end(runner))
+                if (advance(runner, polls + (gsize) i * CHECK_POLLS) && end(round, runner))
                         g_ptr_array_remove_index_fast(round->running, i);
         }
 }
@@ -268,7 +302,7 @@ bool check_round_command(const char *span, GError **error) {
         round.interval = (gint64) usec;
         round.next = g_get_monotonic_time() + round.interval;
         round.running = g_ptr_array_new_with_free_func(runner_free);
-        if (!enter_protect(error))
+        if (!enter_protect(error) || !raise_limit(&round, error))
                 return false;
         (void) visit_shared(span, add, &round);
         if (g_queue_is_empty(&round.waiting))

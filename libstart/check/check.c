@@ -87,6 +87,8 @@ static bool lock(const Check *check, bool wait) {
 
         while ((r = flock(check->plan_file, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) < 0 && errno == EINTR)
                 ;
+        if (r < 0 && errno == EWOULDBLOCK)
+                log_notice("%s is not checked this time: its check before this one has not ended", check->unit);
         return r == 0;
 }
 
@@ -247,6 +249,7 @@ void check_begin(Check *check) {
                 .config = check->config,
                 .command = what->command,
                 .timeout = what->timeout,
+                .files = check->files,
                 .max_output = plan->max_log_size ? MIN(plan->max_log_size, OUTPUT_MAX) : OUTPUT_MAX,
         };
         (void) probe_start(&check->probe, &check->untried);

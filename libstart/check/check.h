@@ -17,13 +17,17 @@ typedef struct Check {
         HealthRecord *record;
         Entry entry;
         char *cgroup, *config;
-        int payload; /* a pidfd */
+        int payload;                /* a pidfd */
+        const struct rlimit *files; /* as in Probe */
         Probe probe;
         GDateTime *begin;
         GError *untried; /* why it could not be begun */
         ProbeResult result;
         bool in_start_period;
 } Check;
+
+/* That one holds at most while it is under way: the Check's and the Probe's. */
+#define CHECK_DESCRIPTORS 6
 
 Check *check_new(const char *unit);
 void check_free(Check *check);

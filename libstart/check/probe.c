@@ -93,7 +93,8 @@ static void run_inside(const Probe *probe, int output) {
         EnterProcess *process;
 
         if (setsid() < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0 ||
+            (probe->files && setrlimit(RLIMIT_NOFILE, probe->files) < 0))
                 _exit(status);
         container = libcrun_container_load_from_file(probe->config, &err);
         if (container) {
@@ -207,6 +208,9 @@ ProbeResult probe_end(Probe *probe) {
         kill_group(probe);
         while (waitpid(probe->pid, &status, 0) < 0 && errno == EINTR)
                 ;
+        fd_close(&probe->process);
+        fd_close(&probe->group);
+        fd_close(&probe->output);
         return (ProbeResult) {
                 .exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
                 .timed_out = probe->timed_out,

@@ -232,7 +232,9 @@ def test_unit_of_a_package_that_calls_libstart(machine):
         machine.wait_for(lambda name=name: machine.run(f'test -e /run/keyturn/{name}/payload/status', check=False).status == 0)
     machine.reload()
     for path, name in units.items():
-        assert machine.show(name, 'FragmentPath', 'ActiveState') == {'FragmentPath': path, 'ActiveState': 'active'}, name
+        fragment = machine.show(name, 'FragmentPath')
+        assert fragment in (path, path.removeprefix('/usr')), fragment  # bookworm's systemd looks below /lib
+        assert machine.show(name, 'ActiveState') == 'active', name
     machine.run(['systemctl', 'restart', *units.values()])
     machine.run(['systemctl', 'stop', *units.values()])
     machine.run(['systemctl', 'reset-failed'])
