@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "generator/deleted.h"
+#include "generator/elsewhere.h"
 #include "generator/names.h"
 #include "libstart/base/paths.h"
 
@@ -53,30 +53,12 @@ static bool is_made(const UnitNames *names, const char *service) {
         return unit_names_maker(names, service) || (template && unit_names_maker(names, template));
 }
 
-/* The directories that count less than the generator's, or less for an instance of a template in them. */
-static bool has_file(const char *root, const char *service, const GPtrArray *image_units) {
-        static const char *const directories[] = {
-                "/etc/systemd/system",     "/run/systemd/system", "/usr/local/lib/systemd/system",
-                "/usr/lib/systemd/system", "/lib/systemd/system", /* where it is not the same */
-        };
-
-        if (image_units && g_ptr_array_find_with_equal_func((GPtrArray *) image_units, service, g_str_equal, NULL))
-                return false;
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
-                g_autofree char *path = g_strconcat(root, directories[i], "/", service, NULL);
-                struct stat status;
-
-                if (lstat(path, &status) == 0)
-                        return true;
-        }
-        return false;
-}
-
 /* Then it was not made of a .container file, and systemd still knows all of it. */
 static bool is_others(const char *root, const char *service, const GPtrArray *image_units) {
         g_autofree char *template = name_template_of(service);
 
-        return has_file(root, service, image_units) || (template && has_file(root, template, image_units));
+        return has_unit_elsewhere(root, service, image_units) ||
+               (template && has_unit_elsewhere(root, template, image_units));
 }
 
 GPtrArray *deleted_find(const char *root, const UnitNames *names, const GPtrArray *image_units) {

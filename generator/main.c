@@ -10,6 +10,7 @@
 #include "generator/beside-podman.h"
 #include "generator/conversion.h"
 #include "generator/deleted.h"
+#include "generator/elsewhere.h"
 #include "generator/filters-needed.h"
 #include "generator/health.h"
 #include "generator/images.h"
@@ -327,7 +328,7 @@ static void refuse_podmans(Run *run, const SourceFile *source, const char *inste
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         report(run, stub);
-        if (!refused_is_elsewhere(run->tree, stub->service->name))
+        if (!has_unit_elsewhere(arg_root ?: "", stub->service->name, run->image_units))
                 put_refused(run, stub, run->late);
 }
 
@@ -479,8 +480,8 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                      "Podman's generator is installed: mask it in the image, as units that it makes at boot would "
                      "take the place of these");
         run->writer = writer_new(arg_dry_run ? NULL : run->beside_podman ? arg_early : arg_normal);
-        run->image_units = image->before ? image->before->names : NULL;
         run->late = writer_new(arg_late);
+        run->image_units = image->before ? image->before->names : NULL;
         system_image_begin(image, run->writer);
         make_all(run, sources);
         if (!run->beside_podman)

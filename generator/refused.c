@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "generator/refused.h"
 #include "generator/source-path.h"
 #include "keyturn-config.h"
-#include "libstart/base/fd.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/refusal.h"
 
@@ -69,18 +65,4 @@ void refused_service(Container *container) {
         service_set(service, "ExecStart", command->str);
         service_set(service, "ExecStartPost", "");
         service_set(service, "RestartPreventExitStatus", "125");
-}
-
-bool refused_is_elsewhere(const Tree *tree, const char *service) {
-        static const char *const directories[] = { "/etc/systemd/system", "/run/systemd/system",
-                                                   "/usr/local/lib/systemd/system", "/usr/lib/systemd/system" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
-                g_autofree char *path = g_build_filename(directories[i], service, NULL);
-                _cleanup_close_ int fd = tree_open_path(tree, path, O_PATH | O_NOFOLLOW);
-
-                if (fd >= 0)
-                        return true;
-        }
-        return false;
 }

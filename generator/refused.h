@@ -2,12 +2,8 @@
 #pragma once
 
 #include "generator/container.h"
-#include "generator/tree.h"
 
 /* Make the service of a refused file one whose start fails and says what is wrong with the file, so that `systemctl start`,
  * `status` and `--failed` show it. Everything else of the service stays: a container that still runs is stopped as it
  * would have been, and keyturnctl finds it. */
 void refused_service(Container *container);
-
-/* Is a service of that name the machine's own: in a directory where no generator writes? */
-bool refused_is_elsewhere(const Tree *tree, const char *service);
