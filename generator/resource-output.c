@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/resource-output.h"
+#include "generator/conversion.h"
+#include "generator/images.h"
+#include "generator/keys-image.h"
+#include "generator/network-unit.h"
+#include "generator/refused.h"
+#include "generator/user-namespace.h"
+
+/* ExecStart= of a .image file, with a file of its own for its password. */
+static void put_credentials(Run *run, const Container *image) {
+        g_autoptr(GString) auth = image_auth_file(image);
+        g_autofree char *name = NULL, *path = NULL;
+
+        if (auth) {
+                name = g_strconcat(image->service->name, ".auth.json", NULL);
+                path = g_build_filename(run->directory, name, NULL);
+                if (run->is_dry)
+                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+        }
+        image_exec_start(image, path);
+}
+
+void resource_put(Run *run, const SourceFile *source) {
+        g_autoptr(Container) resource = convert_file(run, source);
+        g_autoptr(GString) text = NULL;
+
+        network_unit_check(resource, run->tree, run->machine);
+        run_report(run, resource);
+        if (resource->is_refused) {
+                refused_put(run, resource, run->writer);
+                return;
+        }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, resource->service);
+        user_namespace_write(resource, run->writer);
+        network_unit_write(resource, run->writer);
+        if (g_str_has_suffix(source->name, ".image"))
+                put_credentials(run, resource);
+        image_skip_present(resource, run->root);
+        text = service_print(resource->service, source->path);
+        run->has_unit = true;
+        writer_put_unit(run->writer, source->path, resource->service, source->unit->readers, text);
+}
