@@ -55,19 +55,12 @@ bool handle_auto_update(Container *container, const Key *key, const Value *value
         return key_set_option(container, "label", label, error);
 }
 
-char *image_file_value(const SourceFile *source, const char *section, const char *key) {
-        const UnitLine *line = unit_section_last(unit_file_section(source->unit, section), key);
-        g_autofree char *value = line ? words_unquote(line->value) : NULL;
-
-        return value && value[0] ? g_steal_pointer(&value) : NULL;
-}
-
 /* The first of several names that a build gives. */
 static char *find_name(const SourceFile *source) {
         bool is_build = g_str_has_suffix(source->name, ".build");
         const char *section = is_build ? "Build" : "Image";
         const UnitSection *lines = unit_file_section(source->unit, section);
-        g_autofree char *tag = image_file_value(source, section, "ImageTag"), *image = NULL;
+        g_autofree char *tag = unit_file_value(source->unit, section, "ImageTag"), *image = NULL;
 
         for (guint i = 0; is_build && lines && i < lines->lines->len; i++) {
                 const UnitLine *line = &g_array_index(lines->lines, UnitLine, i);
@@ -77,22 +70,18 @@ static char *find_name(const SourceFile *source) {
         }
         if (tag || is_build)
                 return g_steal_pointer(&tag);
-        image = image_file_value(source, section, "Image");
+        image = unit_file_value(source->unit, section, "Image");
         return image && g_str_has_prefix(image, "docker://") ? g_strdup(image + strlen("docker://")) :
                                                                g_steal_pointer(&image);
 }
 
 char *image_refer(Container *container, const char *file, GError **error) {
-        g_autofree char *service = unit_names_translate(container->names, file, error);
-        const SourceFile *source = service ? unit_names_maker(container->names, service) : NULL;
+        g_autofree char *service = NULL;
+        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
         char *name;
 
-        if (!service)
+        if (!source)
                 return NULL;
-        if (!source || !source->unit) {
-                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
-                return NULL;
-        }
         name = find_name(source);
         if (!name)
                 error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", source->path);

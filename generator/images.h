@@ -24,6 +24,3 @@ void image_skip_present(const Container *container, const char *root);
 
 /* What services that bring images have in common, .image and .build files' and those of Pull=. */
 void image_service_common(Service *service, const char *path);
-
-/* The last value of a key in that section of a file, or NULL where it is not set. Transfer full. */
-char *image_file_value(const SourceFile *source, const char *section, const char *key);

@@ -6,7 +6,7 @@
 #include "generator/keys-build.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
-#include "generator/names.h"
+#include "generator/resource.h"
 #include "generator/source-path.h"
 #include "generator/volumes.h"
 #include "keyturn-config.h"
@@ -137,8 +137,8 @@ static char *find_working_directory(Container *container, const char *wanted, co
 
 /* Where the files are that the build may copy; NULL where podman finds them. Transfer full. */
 static char *find_context(Container *container) {
-        g_autofree char *wanted = image_file_value(container->source, "Build", "SetWorkingDirectory"),
-                        *file = image_file_value(container->source, "Build", "File"),
+        g_autofree char *wanted = unit_file_value(container->source->unit, "Build", "SetWorkingDirectory"),
+                        *file = unit_file_value(container->source->unit, "Build", "File"),
                         *directory = find_working_directory(container, wanted, file);
 
         if (directory)
@@ -175,13 +175,8 @@ static void set_command(Container *container) {
 }
 
 Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
+        Container *container = resource_new(source, service_name, names, &keys_build, "an image");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "an image has no instances: write a file for each");
-        keys_apply(container, &keys_build);
-        keys_apply(container, &keys_quadlet);
         image_service_common(container->service, source->path);
         if (!container->image)
                 container_problem(container, NULL, "ImageTag= must be given: the name of the image");

@@ -6,7 +6,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys-image.h"
 #include "generator/keys.h"
-#include "generator/names.h"
+#include "generator/resource.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
@@ -127,7 +127,7 @@ void image_exec_start(const Container *container, const char *auth_file) {
 
 /* `podman image pull` would ask the registry at each boot, which keyturn's Pull= does only where it is written. */
 static void set_policy(Container *container) {
-        g_autofree char *tag = image_file_value(container->source, "Image", "ImageTag");
+        g_autofree char *tag = unit_file_value(container->source->unit, "Image", "ImageTag");
 
         if (!container->pull) {
                 container->pull = g_strdup("missing");
@@ -138,13 +138,8 @@ static void set_policy(Container *container) {
 }
 
 Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
+        Container *container = resource_new(source, service_name, names, &keys_image, "an image");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "an image has no instances: write a file for each");
-        keys_apply(container, &keys_image);
-        keys_apply(container, &keys_quadlet);
         image_service_common(container->service, source->path);
         service_set(container->service, "RemainAfterExit", "yes");
         check_creds(container);

@@ -48,10 +48,8 @@ static void add_identity(const Container *container, GString *command) {
 
         if (!args->state_dir)
                 return;
-        launch_args_append_word(command, "--name");
-        launch_args_append_word(command, args->name);
-        launch_args_append_word(command, "--state-dir");
-        launch_args_append_word(command, args->state_dir);
+        launch_args_append_option(command, "--name", args->name);
+        launch_args_append_option(command, "--state-dir", args->state_dir);
         launch_args_append_word(command, image);
 }
 
