@@ -5,7 +5,7 @@
 #include "generator/container-output.h"
 #include "generator/conversion.h"
 #include "generator/health.h"
-#include "generator/images.h"
+#include "generator/image-service.h"
 #include "generator/network-unit.h"
 #include "generator/refused.h"
 #include "generator/secrets.h"

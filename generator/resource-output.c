@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/resource-output.h"
 #include "generator/conversion.h"
-#include "generator/images.h"
+#include "generator/image-service.h"
 #include "generator/keys-image.h"
 #include "generator/network-unit.h"
 #include "generator/refused.h"
 #include "generator/user-namespace.h"
 
-/* ExecStart= of a .image file, with a file of its own for its password. */
+/* The password of a .image file gets a file of its own. */
 static void put_credentials(Run *run, const Container *image) {
         g_autoptr(GString) auth = image_auth_file(image);
-        g_autofree char *name = NULL, *path = NULL;
+        g_autofree char *name = NULL;
 
-        if (auth) {
-                name = g_strconcat(image->service->name, ".auth.json", NULL);
-                path = g_build_filename(run->directory, name, NULL);
-                if (run->is_dry)
-                        g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
-                writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
-        }
-        image_exec_start(image, path);
+        if (!auth)
+                return;
+        name = g_strconcat(image->service->name, ".auth.json", NULL);
+        g_ptr_array_insert(image->tool_words, 0, g_strconcat("--authfile=", run->directory, "/", name, NULL));
+        if (run->is_dry)
+                g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+        writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
 }
 
 void resource_put(Run *run, const SourceFile *source) {
@@ -36,8 +35,10 @@ void resource_put(Run *run, const SourceFile *source) {
                 machine_conf_mounts(run->machine, resource->service);
         user_namespace_write(resource, run->writer);
         network_unit_write(resource, run->writer);
-        if (g_str_has_suffix(source->name, ".image"))
+        if (g_str_has_suffix(source->name, ".image")) {
                 put_credentials(run, resource);
+                image_service_pull(resource, resource->service);
+        }
         image_skip_present(resource, run->root);
         text = service_print(resource->service, source->path);
         run->has_unit = true;
