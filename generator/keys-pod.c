@@ -6,6 +6,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys-pod.h"
 #include "generator/keys.h"
+#include "generator/mounts.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/network.h"
