@@ -38,18 +38,6 @@ bool key_set_option(Container *container, const char *option, const char *value,
         return false;
 }
 
-const char *key_last_option(const GPtrArray *options, const char *name) {
-        size_t length = strlen(name);
-
-        for (guint i = options->len; i > 0; i--) {
-                const char *option = options->pdata[i - 1];
-
-                if (g_str_has_prefix(option, name) && option[length] == '=')
-                        return option + length + 1;
-        }
-        return NULL;
-}
-
 bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
         return key_set_option(container, key->text, value->text, error);
 }

@@ -44,8 +44,5 @@ char *key_resolve_path(const char *directory, const char *path);
 /* Set an option of libstart. Errors do not name the option, for the user knows the key. */
 bool key_set_option(Container *container, const char *option, const char *value, GError **error);
 
-/* The value of the last NAME=VALUE in a list of options, or NULL. */
-const char *key_last_option(const GPtrArray *options, const char *name);
-
 /* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
 bool key_parse_boolean(const char *text, bool *ret, GError **error);

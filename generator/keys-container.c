@@ -14,6 +14,7 @@
 #include "generator/reload.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
+#include "libstart/option/auto-update.h"
 
 static void set_string(char **field, const char *value) {
         g_free(*field);
@@ -193,7 +194,7 @@ void keys_container_finish(Container *container) {
 
 /* As AutoUpdate=, which with Podman is this label and nothing else. */
 static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
-        static const char name[] = "io.containers.autoupdate=";
+        static const char name[] = AUTO_UPDATE_LABEL "=";
 
         if (g_str_has_prefix(value->text, name))
                 return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
