@@ -29,7 +29,7 @@ typedef struct Noted {
         const UnitLine *line;
 } Noted;
 
-/* A .container file on its way to a service. Whoever converts it (conversion.h) fills it in. */
+/* A .container file on its way to a service. Whoever converts it (container-service.h) fills it in. */
 typedef struct Container {
         const SourceFile *source;
         const UnitNames *names; /* what other files make */

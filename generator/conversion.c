@@ -1,73 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
-#include "generator/health.h"
-#include "generator/host-view.h"
-#include "generator/images.h"
-#include "generator/install.h"
-#include "generator/keys-container.h"
-#include "generator/keys.h"
-#include "generator/layer-limits.h"
+#include "generator/container-service.h"
+#include "generator/keys-build.h"
+#include "generator/keys-image.h"
+#include "generator/keys-network.h"
+#include "generator/keys-pod.h"
+#include "generator/keys-volume.h"
 #include "generator/names.h"
-#include "generator/network-unit.h"
-#include "generator/network.h"
-#include "generator/pod-join.h"
-#include "generator/podman-args.h"
-#include "generator/sections.h"
-#include "generator/source-path.h"
-#include "generator/user-namespace.h"
 
-/* Perhaps its name is misspelled, or its line has a problem that is known already. */
-static void miss_section(Container *container) {
-        const GPtrArray *sections = container->source->unit->sections;
-
-        for (guint i = 0; i < sections->len; i++) {
-                const UnitSection *section = sections->pdata[i];
-
-                if (section->name && keys_is_slip(section->name, "Container")) {
-                        container_problem(container, &section->header, "unknown section [%s]; is [Container] meant?",
-                                          section->name);
-                        return;
-                }
-        }
-        if (!container->is_refused)
-                container_problem(container, NULL, "the section [Container] is missing");
+static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".volume"))
+                return volume_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".image"))
+                return image_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".build"))
+                return build_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".network"))
+                return network_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".pod"))
+                return pod_convert(source, name, run->names, run->conf);
+        return container_convert(source, name, run->names, run->conf, run->hooks);
 }
 
-static void set_names(Container *container) {
-        LaunchArgs *args = container->args;
+Container *convert_file(const Run *run, const SourceFile *source) {
+        g_autoptr(GError) error = NULL;
+        const char *service = unit_names_service(run->names, source, &error);
+        char *name = g_strdup(service ?: NAME_NONE);
+        Container *container = convert_any(run, source, name);
 
-        if (!args->name)
-                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
-        args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
-}
-
-Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
-                   Hooks *hooks) {
-        Container *container = container_new(source, service_name, names);
-
-        container->keys = &keys_container;
-        container_add_syntax_problems(container);
-        keys_apply(container, &keys_container);
-        keys_apply(container, &keys_quadlet);
-        keys_apply(container, &keys_keyturn);
-        if (unit_file_section(source->unit, "Container"))
-                keys_container_finish(container);
-        else
-                miss_section(container);
-        podman_args_apply(container, NULL);
-        health_finish(container);
-        user_namespace_finish(container);
-        pod_join(container, conf);
-        host_view_finish(container);
-        source_paths_find(container);
-        network_finish(container, conf);
-        image_finish(container, conf);
-        layer_limits_finish(container, conf);
-        set_names(container);
-        network_unit_finish(container);
-        hooks_finish(container, hooks);
-        sections_unit(container);
-        sections_service(container);
-        install_apply(container);
+        if (error)
+                container_problem(container, unit_names_line(source), "%s", error->message);
         return container;
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/container.h"
-#include "generator/hooks.h"
-#include "generator/keyturn-conf.h"
+#include "generator/run.h"
 
-/* Make a service of a file. ExecStart= is not written yet: main() first asks filters-needed.h and untrusted-paths.h,
- * which look at all containers together. Takes ownership of service_name. Never fails: look at the findings. Transfer
- * full. */
-Container *convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
-                   Hooks *hooks);
+/* Make a service of a file, whichever its kind, also of one whose service cannot have its name: what else is wrong with it is
+ * to be said at once. Never fails: look at the findings. Transfer full. */
+Container *convert_file(const Run *run, const SourceFile *source);

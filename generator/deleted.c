@@ -2,10 +2,20 @@
 #include <signal.h>
 #include <string.h>
 
+#include "generator/container-service.h"
 #include "generator/deleted.h"
 #include "generator/elsewhere.h"
 #include "generator/names.h"
+#include "generator/network-unit.h"
+#include "generator/refused.h"
 #include "libstart/base/paths.h"
+
+/* A container that has a directory on /run, so that it runs, and no file any more. */
+typedef struct Deleted {
+        char *service; /* "camera.service" */
+        char *name;    /* of the container */
+        guint signal;  /* that stops it, its image's perhaps; 0: not known */
+} Deleted;
 
 static void deleted_free(void *data) {
         Deleted *deleted = data;
@@ -61,7 +71,8 @@ static bool is_others(const char *root, const char *service, const GPtrArray *im
                (template && has_unit_elsewhere(root, template, image_units));
 }
 
-GPtrArray *deleted_find(const char *root, const UnitNames *names, const GPtrArray *image_units) {
+/* A service that has a unit elsewhere is none of these, unless --install has made that. Of Deleted, transfer full. */
+static GPtrArray *find_all(const char *root, const UnitNames *names, const GPtrArray *image_units) {
         g_autofree char *run = g_strconcat(root, PATH_RUN, NULL);
         g_autoptr(GDir) entries = g_dir_open(run, 0, NULL);
         GPtrArray *found = g_ptr_array_new_with_free_func(deleted_free);
@@ -86,4 +97,35 @@ GPtrArray *deleted_find(const char *root, const UnitNames *names, const GPtrArra
                 g_ptr_array_add(found, deleted);
         }
         return found;
+}
+
+/* A container that runs on while its file is gone: it is known, and stopped as others are. */
+static void put(Run *run, const Deleted *deleted) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        g_autofree char *file = g_strndup(deleted->service, strlen(deleted->service) - strlen(".service"));
+        g_autofree char *name = g_strconcat(file, ".container", NULL);
+        g_autofree char *signal = deleted->signal ? g_strdup_printf("%u", deleted->signal) : g_strdup("");
+        const SourceFile source = { .name = name, .path = name, .unit = nothing };
+        g_autoptr(Container)
+                container = container_convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
+
+        nothing->readers = READERS_ALL; /* there is nothing of the file's in it */
+        /* What was found in an empty file, and chosen for it. */
+        g_ptr_array_set_size(container->findings, 0);
+        g_string_truncate(container->service->comments, 0);
+        container_problem(container, NULL, "the file is gone, and what runs is stopped for good: systemctl stop %s",
+                          deleted->service);
+        g_free(container->args->name);
+        container->args->name = g_strdup(deleted->name);
+        if (signal[0])
+                service_set(container->service, "KillSignal", signal);
+        network_unit_assume(container);
+        refused_put(run, container, run->writer);
+}
+
+void deleted_put(Run *run) {
+        g_autoptr(GPtrArray) all = find_all(run->root, run->names, run->image_units);
+
+        for (guint i = 0; i < all->len; i++)
+                put(run, all->pdata[i]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/early.h"
+#include "generator/image-service.h"
 #include "libstart/base/error.h"
-#include "libstart/option/storage-option.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
 #define IMAGE_STORE "/var/lib/containers/storage"
@@ -42,12 +42,8 @@ static bool binds_files(const Container *container) {
 
 /* The image is in one of them. */
 static void add_stores(Container *container) {
-        const GPtrArray *options = container->args->storage_opt;
-        g_autoptr(GPtrArray) stores = NULL;
-        bool is_stores;
+        g_autoptr(GPtrArray) stores = image_find_stores(container);
 
-        for (guint i = 0; i < options->len; i++)
-                (void) storage_option_parse_stores(options->pdata[i], &stores, &is_stores, NULL);
         service_unit(container->service, "RequiresMountsFor", IMAGE_STORE);
         for (guint i = 0; stores && i < stores->len; i++) {
                 g_autoptr(GString) value = g_string_new(NULL);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/image-service.h"
 #include "generator/images.h"
 #include "generator/names.h"
-#include "generator/source-path.h"
-#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/option/go-duration.h"
 #include "libstart/option/pull-policy.h"
-#include "libstart/option/storage-option.h"
-#include "libstart/store/image.h"
 #include "libstart/store/reference.h"
 
 #define LABEL "io.containers.autoupdate="
@@ -24,23 +21,22 @@ bool handle_pull(Container *container, const Key *key, const Value *value, GErro
         return pull_policy_check(value->text, error);
 }
 
-static void add_option(Container *container, const char *option, const char *value) {
-        g_ptr_array_add(container->tool_words, g_strconcat("--", option, "=", value, NULL));
+bool handle_tool_option(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->tool_words, g_strconcat("--", key->text, "=", value->text, NULL));
+        return true;
 }
 
 bool handle_retry(Container *container, const Key *key, const Value *value, GError **error) {
         if (!g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXINT32, NULL, NULL))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no number: how often a pull is tried again",
                                  value->text);
-        add_option(container, "retry", value->text);
-        return true;
+        return handle_tool_option(container, key, value, error);
 }
 
 bool handle_retry_delay(Container *container, const Key *key, const Value *value, GError **error) {
         guint64 usec;
 
-        add_option(container, "retry-delay", value->text);
-        return go_duration_parse(value->text, &usec, error);
+        return go_duration_parse(value->text, &usec, error) && handle_tool_option(container, key, value, error);
 }
 
 static const char *const no_update[] = { "", "disabled", "none", NULL };
@@ -55,19 +51,12 @@ bool handle_auto_update(Container *container, const Key *key, const Value *value
         return key_set_option(container, "label", label, error);
 }
 
-char *image_file_value(const SourceFile *source, const char *section, const char *key) {
-        const UnitLine *line = unit_section_last(unit_file_section(source->unit, section), key);
-        g_autofree char *value = line ? words_unquote(line->value) : NULL;
-
-        return value && value[0] ? g_steal_pointer(&value) : NULL;
-}
-
 /* The first of several names that a build gives. */
 static char *find_name(const SourceFile *source) {
         bool is_build = g_str_has_suffix(source->name, ".build");
         const char *section = is_build ? "Build" : "Image";
         const UnitSection *lines = unit_file_section(source->unit, section);
-        g_autofree char *tag = image_file_value(source, section, "ImageTag"), *image = NULL;
+        g_autofree char *tag = unit_file_value(source->unit, section, "ImageTag"), *image = NULL;
 
         for (guint i = 0; is_build && lines && i < lines->lines->len; i++) {
                 const UnitLine *line = &g_array_index(lines->lines, UnitLine, i);
@@ -77,38 +66,22 @@ static char *find_name(const SourceFile *source) {
         }
         if (tag || is_build)
                 return g_steal_pointer(&tag);
-        image = image_file_value(source, section, "Image");
-        return image && g_str_has_prefix(image, "docker://") ? g_strdup(image + strlen("docker://")) :
-                                                               g_steal_pointer(&image);
+        image = unit_file_value(source->unit, section, "Image");
+        return image ? g_strdup(reference_skip_docker(image)) : NULL;
 }
 
 char *image_refer(Container *container, const char *file, GError **error) {
-        g_autofree char *service = unit_names_translate(container->names, file, error);
-        const SourceFile *source = service ? unit_names_maker(container->names, service) : NULL;
+        g_autofree char *service = NULL;
+        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
         char *name;
 
-        if (!service)
+        if (!source)
                 return NULL;
-        if (!source || !source->unit) {
-                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
-                return NULL;
-        }
         name = find_name(source);
         if (!name)
                 error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", source->path);
         service_order_after(container->service, "Requires", service);
         return name;
-}
-
-void image_service_common(Service *service, const char *path) {
-        g_autofree char *escaped = source_path_escape(path, "%");
-
-        service_unit(service, "SourcePath", escaped);
-        service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
-        service_set(service, "Type", "oneshot");
-        service_set(service, "NotifyAccess", "main"); /* for STATUS= */
-        if (!service_user_line(service, "SyslogIdentifier"))
-                service_set(service, "SyslogIdentifier", "%N");
 }
 
 /* In the service that pulls, what names the container's service is another. */
@@ -130,20 +103,6 @@ static bool is_same_there(const char *image, GError **error) {
         return true;
 }
 
-static void set_puller_command(Container *container) {
-        g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/keyturn-image pull");
-        g_autofree char *policy = g_strconcat("--policy=", container->pull, NULL);
-
-        launch_args_append_word(command, policy);
-        if (container->is_offline)
-                launch_args_append_word(command, "--offline");
-        for (guint i = 0; i < container->tool_words->len; i++)
-                launch_args_append_word(command, container->tool_words->pdata[i]);
-        launch_args_append_word(command, "--");
-        launch_args_append_word(command, container->image);
-        service_set(container->puller, "ExecStart", command->str);
-}
-
 static void make_puller(Container *container) {
         const UnitLine *line = container_line(container, "Container", "Pull");
         g_autofree char *unit = g_strconcat("keyturn-pull-", container->service->name, NULL);
@@ -161,7 +120,7 @@ static void make_puller(Container *container) {
         container->puller_unit = unit_file_new();
         container->puller = service_new(g_steal_pointer(&unit), container->puller_unit);
         image_service_common(container->puller, container->source->path);
-        set_puller_command(container);
+        image_service_pull(container, container->puller);
         if (g_str_equal(container->pull, "missing"))
                 set_string(&container->wanted_image, container->image);
 }
@@ -219,31 +178,4 @@ void image_finish(Container *container, KeyturnConf *conf) {
         find_default(container, conf);
         if (container->pull && !g_str_equal(container->pull, "never"))
                 make_puller(container);
-}
-
-/* Those of the container's own options, or NULL. Transfer full. */
-static GPtrArray *find_stores(const Container *container) {
-        const GPtrArray *options = container->args->storage_opt;
-        GPtrArray *stores = NULL;
-        bool is_stores;
-
-        for (guint i = 0; i < options->len; i++)
-                (void) storage_option_parse_stores(options->pdata[i], &stores, &is_stores, NULL);
-        return stores;
-}
-
-void image_skip_present(const Container *container, const char *root) {
-        const char *name = container->wanted_image;
-        g_autoptr(GPtrArray) stores = name ? find_stores(container) : NULL;
-        g_autoptr(StoreImage) image = NULL;
-        g_autofree char *path = NULL, *condition = NULL;
-
-        if (!name || strpbrk(name, "%$"))
-                return;
-        image = store_image_find(root, name, stores, NULL);
-        if (!image)
-                return;
-        path = source_path_escape(image->store + strlen(root), "%");
-        condition = g_strconcat("!", path, "/overlay-images/", image->id, NULL);
-        service_unit(container->puller ?: container->service, "ConditionPathIsDirectory", condition);
 }

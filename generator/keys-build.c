@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/image-service.h"
 #include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-build.h"
 #include "generator/keys-container.h"
 #include "generator/keys.h"
-#include "generator/names.h"
+#include "generator/resource.h"
 #include "generator/source-path.h"
 #include "generator/volumes.h"
-#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
 
 /* podman and buildah have the same options, which key->text names. */
 static bool handle_build_option(Container *container, const Key *key, const Value *value, GError **error) {
         g_ptr_array_add(container->podman_args, g_strconcat("--", key->text, "=", value->text, NULL));
-        return true;
-}
-
-static bool handle_global_option(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->tool_words, g_strconcat("--global-arg=", key->text, value->text, NULL));
-        return true;
-}
-
-static bool handle_build_args(Container *container, const Key *key, const Value *value, GError **error) {
-        g_ptr_array_add(container->podman_args, g_strdup(value->text));
         return true;
 }
 
@@ -72,20 +62,20 @@ static const Key build_keys[] = {
         { "Arch", READ_LAST, handle_build_option, "arch" },
         { "AuthFile", READ_LAST, handle_build_option, "authfile" },
         { "BuildArg", READ_PAIRS, handle_build_option, "build-arg" },
-        { "ContainersConfModule", READ_LINES, handle_global_option, "--module=" },
+        { "ContainersConfModule", READ_LINES, handle_tool_option, "global-arg=--module" },
         { "DNS", READ_LINES, handle_build_option, "dns" },
         { "DNSOption", READ_LINES, handle_build_option, "dns-option" },
         { "DNSSearch", READ_LINES, handle_build_option, "dns-search" },
         { "Environment", READ_PAIRS, handle_build_option, "env" },
         { "File", READ_LAST, handle_build_option, "file" },
         { "ForceRM", READ_BOOLEAN, handle_build_option, "force-rm" },
-        { "GlobalArgs", READ_ARGS, handle_global_option, "" },
+        { "GlobalArgs", READ_ARGS, handle_tool_option, "global-arg" },
         { "GroupAdd", READ_LINES, handle_build_option, "group-add" },
         { "IgnoreFile", READ_LAST, handle_build_option, "ignorefile" },
         { "ImageTag", READ_LINES, handle_image_tag, NULL },
         { "Label", READ_PAIRS, handle_build_option, "label" },
         { "Network", READ_LINES, handle_build_network, "network" },
-        { "PodmanArgs", READ_ARGS, handle_build_args, NULL },
+        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "Pull", READ_LAST, handle_build_option, "pull" },
         { "Retry", READ_LAST, handle_build_option, "retry" },
         { "RetryDelay", READ_LAST, handle_build_option, "retry-delay" },
@@ -137,8 +127,8 @@ static char *find_working_directory(Container *container, const char *wanted, co
 
 /* Where the files are that the build may copy; NULL where podman finds them. Transfer full. */
 static char *find_context(Container *container) {
-        g_autofree char *wanted = image_file_value(container->source, "Build", "SetWorkingDirectory"),
-                        *file = image_file_value(container->source, "Build", "File"),
+        g_autofree char *wanted = unit_file_value(container->source->unit, "Build", "SetWorkingDirectory"),
+                        *file = unit_file_value(container->source->unit, "Build", "File"),
                         *directory = find_working_directory(container, wanted, file);
 
         if (directory)
@@ -155,38 +145,16 @@ static char *find_context(Container *container) {
         return NULL;
 }
 
-static void set_command(Container *container) {
-        g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/keyturn-image build");
-        g_autofree char *tag = g_strconcat("--tag=", container->image, NULL), *context = find_context(container);
-
-        launch_args_append_word(command, tag);
-        if (container->is_offline)
-                launch_args_append_word(command, "--offline");
-        for (guint i = 0; i < container->tool_words->len; i++)
-                launch_args_append_word(command, container->tool_words->pdata[i]);
-        launch_args_append_word(command, "--");
-        for (guint i = 0; i < container->podman_args->len; i++)
-                launch_args_append_word(command, container->podman_args->pdata[i]);
-        if (context) {
-                launch_args_append_word(command, "--");
-                launch_args_append_word(command, context);
-        }
-        service_set(container->service, "ExecStart", command->str);
-}
-
 Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
+        Container *container = resource_new(source, service_name, names, &keys_build, "an image");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "an image has no instances: write a file for each");
-        keys_apply(container, &keys_build);
-        keys_apply(container, &keys_quadlet);
         image_service_common(container->service, source->path);
         if (!container->image)
                 container_problem(container, NULL, "ImageTag= must be given: the name of the image");
         else {
-                set_command(container);
+                g_autofree char *context = find_context(container);
+
+                image_service_build(container, context);
                 container->wanted_image = g_strdup(container->image);
         }
         install_apply(container);

@@ -1,46 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/image-service.h"
 #include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
 #include "generator/keys-image.h"
 #include "generator/keys.h"
-#include "generator/names.h"
-#include "keyturn-config.h"
+#include "generator/resource.h"
 #include "libstart/base/error.h"
 #include "libstart/store/reference.h"
 
-/* The option of keyturn-image in key->text. */
-static bool handle_tool_option(Container *container, const Key *key, const Value *value, GError **error) {
-        if (key->read != READ_BOOLEAN || !g_str_equal(key->text, "all-tags"))
-                g_ptr_array_add(container->tool_words, g_strconcat("--", key->text, "=", value->text, NULL));
-        else if (g_str_equal(value->text, "true"))
-                g_ptr_array_add(container->tool_words, g_strconcat("--", key->text, NULL));
+static bool handle_all_tags(Container *container, const Key *key, const Value *value, GError **error) {
+        if (g_str_equal(value->text, "true"))
+                g_ptr_array_add(container->tool_words, g_strdup("--all-tags"));
         return true;
-}
-
-/* An archive, which has no registry. */
-static bool has_transport(const char *image) {
-        static const char *const transports[] = { "docker-archive:", "oci-archive:", "oci:", "dir:" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(transports); i++)
-                if (g_str_has_prefix(image, transports[i]))
-                        return true;
-        return false;
-}
-
-static const char *without_transport(const char *image) {
-        return g_str_has_prefix(image, "docker://") ? image + strlen("docker://") : image;
 }
 
 static bool handle_image_name(Container *container, const Key *key, const Value *value, GError **error) {
         g_autoptr(Reference) reference = NULL;
 
         container->image = g_strdup(value->text);
-        if (strpbrk(value->text, "%$") || has_transport(value->text))
+        if (strpbrk(value->text, "%$") || reference_is_archive(value->text))
                 return true;
-        reference = reference_parse(without_transport(value->text), error);
+        reference = reference_parse(reference_skip_docker(value->text), error);
         return reference;
 }
 
@@ -57,7 +40,7 @@ static bool handle_creds(Container *container, const Key *key, const Value *valu
 }
 
 static const Key image_keys[] = {
-        { "AllTags", READ_BOOLEAN, handle_tool_option, "all-tags" },
+        { "AllTags", READ_BOOLEAN, handle_all_tags, NULL },
         { "Arch", READ_LAST, handle_tool_option, "arch" },
         { "AuthFile", READ_LAST, handle_tool_option, "authfile" },
         { "CertDir", READ_LAST, handle_tool_option, "cert-dir" },
@@ -70,8 +53,8 @@ static const Key image_keys[] = {
         { "OS", READ_LAST, handle_tool_option, "os" },
         { "PodmanArgs", READ_ARGS, handle_tool_option, "podman-arg" },
         { "Policy", READ_LAST, handle_pull, NULL },
-        { "Retry", READ_LAST, handle_retry, NULL },
-        { "RetryDelay", READ_LAST, handle_retry_delay, NULL },
+        { "Retry", READ_LAST, handle_retry, "retry" },
+        { "RetryDelay", READ_LAST, handle_retry_delay, "retry-delay" },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
         { "TLSVerify", READ_BOOLEAN, handle_tool_option, "tls-verify" },
         { "Variant", READ_LAST, handle_tool_option, "variant" },
@@ -81,7 +64,7 @@ static const KeyTable keys_image = { "Image", image_keys, G_N_ELEMENTS(image_key
 
 /* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in it. */
 GString *image_auth_file(const Container *container) {
-        const char *image = container->image ? without_transport(container->image) : "";
+        const char *image = container->image ? reference_skip_docker(container->image) : "";
         GString *text = container->user ? g_string_new(NULL) : NULL;
         g_autofree char *auth = NULL;
 
@@ -96,7 +79,7 @@ GString *image_auth_file(const Container *container) {
 static void check_creds(Container *container) {
         const UnitLine *line = container_line(container, "Image", "Creds");
         g_autoptr(Reference)
-                reference = container->image ? reference_parse(without_transport(container->image), NULL) : NULL;
+                reference = container->image ? reference_parse(reference_skip_docker(container->image), NULL) : NULL;
 
         if (!container->user)
                 return;
@@ -108,43 +91,21 @@ static void check_creds(Container *container) {
                 container_warning(container, line, "others may read this file, and so the password: chmod 600");
 }
 
-void image_exec_start(const Container *container, const char *auth_file) {
-        g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/keyturn-image pull");
-        g_autofree char *policy = g_strconcat("--policy=", container->pull, NULL),
-                        *auth = auth_file ? g_strconcat("--authfile=", auth_file, NULL) : NULL;
-
-        launch_args_append_word(command, policy);
-        if (container->is_offline)
-                launch_args_append_word(command, "--offline");
-        if (auth)
-                launch_args_append_word(command, auth);
-        for (guint i = 0; i < container->tool_words->len; i++)
-                launch_args_append_word(command, container->tool_words->pdata[i]);
-        launch_args_append_word(command, "--");
-        launch_args_append_word(command, container->image);
-        service_set(container->service, "ExecStart", command->str);
-}
-
 /* `podman image pull` would ask the registry at each boot, which keyturn's Pull= does only where it is written. */
 static void set_policy(Container *container) {
-        g_autofree char *tag = image_file_value(container->source, "Image", "ImageTag");
+        g_autofree char *tag = unit_file_value(container->source->unit, "Image", "ImageTag");
 
         if (!container->pull) {
                 container->pull = g_strdup("missing");
                 service_comment(container->service, "Policy=missing: the file itself does not say.");
         }
         if (g_str_equal(container->pull, "missing") && !container_line(container, "Image", "AllTags"))
-                container->wanted_image = g_strdup(tag ?: without_transport(container->image));
+                container->wanted_image = g_strdup(tag ?: reference_skip_docker(container->image));
 }
 
 Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
+        Container *container = resource_new(source, service_name, names, &keys_image, "an image");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "an image has no instances: write a file for each");
-        keys_apply(container, &keys_image);
-        keys_apply(container, &keys_quadlet);
         image_service_common(container->service, source->path);
         service_set(container->service, "RemainAfterExit", "yes");
         check_creds(container);

@@ -9,6 +9,3 @@ Container *image_convert(const SourceFile *source, char *service_name, const Uni
 
 /* The text of an authentication file (containers-auth.json(5)) with Creds=, or NULL where there are none. Transfer full. */
 GString *image_auth_file(const Container *container);
-
-/* Its ExecStart=. auth_file: the path of that file, or NULL. */
-void image_exec_start(const Container *container, const char *auth_file);

@@ -5,9 +5,8 @@
 #include "generator/keys-container.h"
 #include "generator/keys-network.h"
 #include "generator/keys.h"
-#include "generator/names.h"
 #include "generator/networks.h"
-#include "generator/source-path.h"
+#include "generator/resource.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/option/ip-address.h"
@@ -70,10 +69,6 @@ static bool handle_name(Container *container, const Key *key, const Value *value
         return is_open(value->text) || name_check_network(value->text, error);
 }
 
-static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
-        return key_set_option(container, "label", value->text, error);
-}
-
 static bool handle_option_pair(Container *container, const Key *key, const Value *value, GError **error) {
         return strchr(value->text, '=') ||
                error_set(error, KT_ERROR_USAGE, "'%s': the form is NAME=VALUE, mtu=1400 for example", value->text);
@@ -106,7 +101,7 @@ static const Key network_keys[] = {
         { "IPv6", READ_BOOLEAN, handle_nothing, NULL },
         { "InterfaceName", READ_LAST, handle_interface, NULL },
         { "Internal", READ_BOOLEAN, handle_nothing, NULL },
-        { "Label", READ_PAIRS, handle_label, NULL },
+        { "Label", READ_PAIRS, handle_option, "label" },
         { "NetworkDeleteOnStop", READ_BOOLEAN, handle_nothing, NULL },
         { "NetworkName", READ_LAST, handle_name, NULL },
         { "Options", READ_PAIRS, handle_option_pair, NULL },
@@ -116,16 +111,6 @@ static const Key network_keys[] = {
 };
 
 static const KeyTable keys_network = { "Network", network_keys, G_N_ELEMENTS(network_keys) };
-
-static void add_option(GString *command, const char *option, const char *value) {
-        launch_args_append_word(command, option);
-        launch_args_append_word(command, value);
-}
-
-static void add_values(GString *command, const char *option, const GPtrArray *values) {
-        for (guint i = 0; i < values->len; i++)
-                add_option(command, option, values->pdata[i]);
-}
 
 static void add_flag(Container *container, GString *command, const char *option, const char *key) {
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
@@ -137,7 +122,7 @@ static void add_flag(Container *container, GString *command, const char *option,
 static void add_key(Container *container, GString *command, const char *option, const char *key) {
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
 
-        add_values(command, option, values);
+        launch_args_append_options(command, option, values);
 }
 
 static GPtrArray *find_of_subnets(Container *container, const char *key, guint n_subnets) {
@@ -156,11 +141,11 @@ static void add_subnets(Container *container, GString *command) {
         g_autoptr(GPtrArray) ranges = find_of_subnets(container, "IPRange", subnets->len);
 
         for (guint i = 0; i < subnets->len; i++) {
-                add_option(command, "--subnet", subnets->pdata[i]);
+                launch_args_append_option(command, "--subnet", subnets->pdata[i]);
                 if (i < gateways->len)
-                        add_option(command, "--gateway", gateways->pdata[i]);
+                        launch_args_append_option(command, "--gateway", gateways->pdata[i]);
                 if (i < ranges->len)
-                        add_option(command, "--ip-range", ranges->pdata[i]);
+                        launch_args_append_option(command, "--ip-range", ranges->pdata[i]);
         }
 }
 
@@ -172,7 +157,7 @@ static void set_commands(Container *container) {
 
         if (!container_line(container, "Network", "NetworkName") && !name_check_network(name, NULL))
                 container_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
-        add_option(start, "--name", name);
+        launch_args_append_option(start, "--name", name);
         add_key(container, start, "--driver", "Driver");
         add_subnets(container, start);
         add_flag(container, start, "--internal", "Internal");
@@ -182,26 +167,19 @@ static void set_commands(Container *container) {
         add_key(container, start, "--ipam-driver", "IPAMDriver");
         add_key(container, start, "--interface-name", "InterfaceName");
         add_key(container, start, "--option", "Options");
-        add_values(start, "--label", container->args->labels);
-        for (guint i = 0; i < podman_args->len; i++)
-                launch_args_append_word(start, podman_args->pdata[i]);
+        launch_args_append_options(start, "--label", container->args->labels);
+        launch_args_append_words(start, podman_args);
         service_set(container->service, "ExecStart", start->str);
         if (delete->len == 0 || !g_str_equal(delete->pdata[0], "true"))
                 return;
-        add_option(stop, "--name", name);
+        launch_args_append_option(stop, "--name", name);
         service_set(container->service, "ExecStopPost", stop->str);
 }
 
 Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
-        g_autofree char *path = source_path_escape(source->path, "%");
+        Container *container = resource_new(source, service_name, names, &keys_network, "a network");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "a network has no instances: write a file for each");
-        keys_apply(container, &keys_network);
-        keys_apply(container, &keys_quadlet);
-        service_be_resource(container->service, path, "/etc/containers/networks");
+        resource_service(container, "/etc/containers/networks");
         set_commands(container);
         install_apply(container);
         return container;

@@ -125,18 +125,6 @@ static char *find_made(const Container *pod) {
         return g_string_free(g_steal_pointer(&made), FALSE);
 }
 
-static void add_option(GString *command, const char *option, const char *value) {
-        if (!value)
-                return;
-        launch_args_append_word(command, option);
-        launch_args_append_word(command, value);
-}
-
-static void add_list(GString *command, const char *option, const GPtrArray *values) {
-        for (guint i = 0; i < values->len; i++)
-                add_option(command, option, values->pdata[i]);
-}
-
 /* The pod's name is its host name, too, unless there is another one. */
 static void set_names(Container *pod) {
         LaunchArgs *args = pod->args;
@@ -170,18 +158,18 @@ static void set_commands(Container *pod) {
         escaped = source_path_escape(stem, "%$");
         stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
         if (made[0])
-                add_option(start, "--share", made);
+                launch_args_append_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
-                add_option(start, "--hostname", args->hostname);
+                launch_args_append_option(start, "--hostname", args->hostname);
         if (pod->network_file)
-                add_option(start, "--network", args->network);
-        add_option(start, "--shm-size", args->shm_size);
-        add_option(start, "--userns", args->userns);
-        add_list(start, "--uidmap", args->uidmaps);
-        add_list(start, "--gidmap", args->gidmaps);
-        add_option(start, "--subuidname", args->subuidname);
-        add_option(start, "--subgidname", args->subgidname);
-        add_list(start, "--sysctl", args->sysctls);
+                launch_args_append_option(start, "--network", args->network);
+        launch_args_append_option(start, "--shm-size", args->shm_size);
+        launch_args_append_option(start, "--userns", args->userns);
+        launch_args_append_options(start, "--uidmap", args->uidmaps);
+        launch_args_append_options(start, "--gidmap", args->gidmaps);
+        launch_args_append_option(start, "--subuidname", args->subuidname);
+        launch_args_append_option(start, "--subgidname", args->subgidname);
+        launch_args_append_options(start, "--sysctl", args->sysctls);
         launch_args_append_word(start, escaped);
         service_set(pod->service, "ExecStart", start->str);
         service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */

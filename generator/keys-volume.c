@@ -5,8 +5,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys-volume.h"
 #include "generator/keys.h"
-#include "generator/names.h"
-#include "generator/source-path.h"
+#include "generator/resource.h"
 #include "generator/volumes.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -30,10 +29,6 @@ static bool handle_name(Container *container, const Key *key, const Value *value
         return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
 }
 
-static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
-        return key_set_option(container, "label", value->text, error);
-}
-
 #define NO_PODMAN "there is no podman command; write what it says as keys of [Volume]"
 
 static const Key volume_keys[] = {
@@ -44,7 +39,7 @@ static const Key volume_keys[] = {
         { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
         { "Group", READ_LAST, handle_id, NULL },
         { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
-        { "Label", READ_PAIRS, handle_label, NULL },
+        { "Label", READ_PAIRS, handle_option, "label" },
         { "Options", READ_LAST, handle_nothing, NULL },
         { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
@@ -55,17 +50,17 @@ static const Key volume_keys[] = {
 
 static const KeyTable keys_volume = { "Volume", volume_keys, G_N_ELEMENTS(volume_keys) };
 
-static void add_option(GString *command, const char *option, const char *name, const char *value) {
+static void add_opt(GString *command, const char *name, const char *value) {
         g_autofree char *word = g_strconcat(name, value, NULL);
 
-        launch_args_append_word(command, option);
-        launch_args_append_word(command, word);
+        launch_args_append_option(command, "--opt", word);
 }
 
 /* Options=, with the owner before, as Podman has them. Transfer full. */
 static char *join_options(const SourceFile *source) {
-        g_autofree char *options = volume_file_value(source, "Options"), *uid = volume_file_value(source, "User"),
-                        *gid = volume_file_value(source, "Group");
+        g_autofree char *options = unit_file_value(source->unit, "Volume", "Options"),
+                        *uid = unit_file_value(source->unit, "Volume", "User"),
+                        *gid = unit_file_value(source->unit, "Volume", "Group");
         g_autoptr(GString) all = g_string_new(NULL);
 
         if (uid)
@@ -86,28 +81,27 @@ static void need_device(Container *container, const char *key) {
 
 static void set_commands(Container *container) {
         const SourceFile *source = container->source;
-        g_autofree char *name = volume_file_name(source), *device = volume_file_value(source, "Device"),
-                        *type = volume_file_value(source, "Type"), *options = join_options(source),
-                        *copy = volume_file_value(source, "Copy"),
+        g_autofree char *name = volume_file_name(source), *device = unit_file_value(source->unit, "Volume", "Device"),
+                        *type = unit_file_value(source->unit, "Volume", "Type"), *options = join_options(source),
+                        *copy = unit_file_value(source->unit, "Volume", "Copy"),
                         *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --unmount %s", name);
         g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart volume");
 
         if (!strpbrk(name, "%$") && !mount_request_check_volume_source(name, NULL))
                 container_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
         if (copy)
-                add_option(start, "--opt", volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
+                add_opt(start, volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
         if (device)
-                add_option(start, "--opt", "device=", device);
+                add_opt(start, "device=", device);
         else {
                 need_device(container, "Type");
                 need_device(container, "Options");
         }
         if (type)
-                add_option(start, "--opt", "type=", type);
+                add_opt(start, "type=", type);
         if (options)
-                add_option(start, "--opt", "o=", options);
-        for (guint i = 0; i < container->args->labels->len; i++)
-                add_option(start, "--label", "", container->args->labels->pdata[i]);
+                add_opt(start, "o=", options);
+        launch_args_append_options(start, "--label", container->args->labels);
         launch_args_append_word(start, name);
         service_set(container->service, "ExecStart", start->str);
         if (device)
@@ -115,15 +109,9 @@ static void set_commands(Container *container) {
 }
 
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = container_new(source, service_name, names);
-        g_autofree char *path = source_path_escape(source->path, "%");
+        Container *container = resource_new(source, service_name, names, &keys_volume, "a volume");
 
-        container_add_syntax_problems(container);
-        if (name_has_at(source->name))
-                container_problem(container, NULL, "a volume has no instances: write a file for each");
-        keys_apply(container, &keys_volume);
-        keys_apply(container, &keys_quadlet);
-        service_be_resource(container->service, path, "/var/lib/containers/storage");
+        resource_service(container, "/var/lib/containers/storage");
         set_commands(container);
         install_apply(container);
         return container;

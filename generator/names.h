@@ -6,6 +6,9 @@
 
 /* Names of Quadlet files and of units; text only. */
 
+/* Of a service that cannot have the name that it asks for. */
+#define NAME_NONE "unnamed.service"
+
 /* A name's last suffix if it is one of Quadlet's, ".container" for example, else NULL. Inside `name`. */
 const char *name_suffix(const char *name);
 

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/conversion.h"
+#include "generator/names.h"
+#include "generator/network-unit.h"
 #include "generator/refused.h"
 #include "generator/source-path.h"
 #include "keyturn-config.h"
@@ -43,17 +48,15 @@ static void add_identity(const Container *container, GString *command) {
 
         if (!args->state_dir)
                 return;
-        launch_args_append_word(command, "--name");
-        launch_args_append_word(command, args->name);
-        launch_args_append_word(command, "--state-dir");
-        launch_args_append_word(command, args->state_dir);
+        launch_args_append_option(command, "--name", args->name);
+        launch_args_append_option(command, "--state-dir", args->state_dir);
         launch_args_append_word(command, image);
 }
 
 /* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed for
  * a start that fails. Else it would be tried again and again with Restart=; a container that still runs and ends is
  * tried once, which says why it does not come back. */
-void refused_service(Container *container) {
+static void fail_start(Container *container) {
         Service *service = container->service;
         g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/libstart refuse %y");
 
@@ -65,4 +68,43 @@ void refused_service(Container *container) {
         service_set(service, "ExecStart", command->str);
         service_set(service, "ExecStartPost", "");
         service_set(service, "RestartPreventExitStatus", "125");
+}
+
+/* Is the name its own? That of a file which is Podman's may be another file's, too. */
+static bool has_name(const Run *run, const Container *container) {
+        const SourceFile *maker = unit_names_maker(run->names, container->service->name);
+
+        return maker ? g_str_equal(maker->path, container->source->path) :
+                       !g_str_equal(container->service->name, NAME_NONE);
+}
+
+void refused_put(const Run *run, Container *container, Writer *writer) {
+        const SourceFile *source = container->source;
+        g_autoptr(GString) text = NULL;
+
+        /* Beside Podman's generator the name may be that of a service of Podman's. */
+        if (run->is_dry || run->is_install || run->beside_podman || !has_name(run, container))
+                return;
+        fail_start(container);
+        network_unit_depend(container);
+        text = service_print(container->service, source->path);
+        writer_put_unit(writer, source->path, container->service, source->unit->readers, text);
+}
+
+void refused_put_unreadable(Run *run, const SourceFile *source) {
+        g_autoptr(UnitFile) nothing = unit_file_new();
+        SourceFile empty = *source;
+        const char *message = source->error->message, *path_end = message + strlen(source->path);
+        g_autoptr(Container) container = NULL;
+
+        run_fail(run, "%s", message);
+        empty.unit = nothing;
+        container = convert_file(run, &empty);
+        g_ptr_array_set_size(container->findings, 0);
+        /* What is said of the file itself begins with its path already. */
+        container_problem(container, NULL, "%s",
+                          g_str_has_prefix(message, source->path) && g_str_has_prefix(path_end, ": ") ? path_end + 2 :
+                                                                                                        message);
+        network_unit_assume(container);
+        refused_put(run, container, run->writer);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/container.h"
+#include "generator/run.h"
 
-/* Make the service of a refused file one whose start fails and says what is wrong with the file, so that `systemctl start`,
+/* Write the service of a refused file: its start fails and says what is wrong with the file, so that `systemctl start`,
  * `status` and `--failed` show it. Everything else of the service stays: a container that still runs is stopped as it
  * would have been, and keyturnctl finds it. */
-void refused_service(Container *container);
+void refused_put(const Run *run, Container *container, Writer *writer);
+
+/* The same of a file that cannot be read, which is said: what still runs must be stopped as it would have been. */
+void refused_put_unreadable(Run *run, const SourceFile *source);

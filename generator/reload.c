@@ -35,8 +35,7 @@ static void set_signal(Container *container) {
 static void set_command(Container *container) {
         g_autoptr(GString) command = g_string_new(RUN_COMMAND);
 
-        for (guint i = 0; i < container->reload_cmd->len; i++)
-                launch_args_append_word(command, container->reload_cmd->pdata[i]);
+        launch_args_append_words(command, container->reload_cmd);
         set_reload(container, "ReloadCmd=", command->str);
 }
 

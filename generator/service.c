@@ -174,16 +174,3 @@ GString *service_print(const Service *service, const char *path) {
         g_string_truncate(output, output->len - 1);
         return output;
 }
-
-void service_be_resource(Service *service, const char *source_path, const char *mounts) {
-        service_unit_first(service, "DefaultDependencies", "no");
-        service_unit_first(service, "Conflicts", "shutdown.target");
-        service_unit_first(service, "Before", "shutdown.target");
-        service_unit_first(service, "After", "systemd-remount-fs.service");
-        service_unit(service, "SourcePath", source_path);
-        service_unit(service, "RequiresMountsFor", mounts);
-        service_set(service, "Type", "oneshot");
-        service_set(service, "RemainAfterExit", "yes");
-        if (!service_user_line(service, "SyslogIdentifier"))
-                service_set(service, "SyslogIdentifier", "%N");
-}

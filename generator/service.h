@@ -50,7 +50,3 @@ const UnitLine *service_user_line(const Service *service, const char *key);
 
 /* The text of the unit file. `path` is that of the file it is made from. Transfer full. */
 GString *service_print(const Service *service, const char *path);
-
-/* What containers use and a oneshot makes, a volume or a network: a container that starts early needs it as early. source_path:
- * escaped; mounts: one word of RequiresMountsFor=. */
-void service_be_resource(Service *service, const char *source_path, const char *mounts);

@@ -53,6 +53,13 @@ const UnitLine *unit_section_last(const UnitSection *section, const char *key) {
         return NULL;
 }
 
+char *unit_file_value(const UnitFile *file, const char *section, const char *key) {
+        const UnitLine *line = unit_section_last(unit_file_section(file, section), key);
+        g_autofree char *value = line ? words_unquote(line->value) : NULL;
+
+        return value && value[0] ? g_steal_pointer(&value) : NULL;
+}
+
 /* A piece of the text, never terminated. */
 typedef struct Slice {
         const char *start;

@@ -57,6 +57,9 @@ UnitSection *unit_file_section(const UnitFile *file, const char *name);
 /* The last line that assigns `key`, or NULL. Section may be NULL. */
 const UnitLine *unit_section_last(const UnitSection *section, const char *key);
 
+/* The last value of `key` in that section, unquoted; NULL where it is not set, or empty. Transfer full. */
+char *unit_file_value(const UnitFile *file, const char *section, const char *key);
+
 /* Copy into the file's strings: lives as long as the file. */
 const char *unit_file_keep(UnitFile *file, const char *string);
 

@@ -126,6 +126,20 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
         return instance;
 }
 
+const SourceFile *unit_names_refer(const UnitNames *names, const char *file, char **ret_service, GError **error) {
+        g_autofree char *service = unit_names_translate(names, file, error);
+        const SourceFile *source = service ? unit_names_maker(names, service) : NULL;
+
+        if (!service)
+                return NULL;
+        if (!source || !source->unit) {
+                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
+                return NULL;
+        }
+        *ret_service = g_steal_pointer(&service);
+        return source;
+}
+
 /* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full. */
 static char *find_container_name(const SourceFile *file, const char *service) {
         const UnitLine *line = unit_section_last(unit_file_section(file->unit, "Container"), "ContainerName");

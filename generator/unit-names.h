@@ -29,6 +29,9 @@ char *unit_names_wanted(const SourceFile *file, GError **error);
  * stays. Fails where there is no such file. Transfer full. */
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
 
+/* The same of the name of a file that must be there and readable: the file. Transfer none. */
+const SourceFile *unit_names_refer(const UnitNames *names, const char *file, char **ret_service, GError **error);
+
 /* All files, of SourceFile, by name. Transfer none. */
 const GPtrArray *unit_names_files(const UnitNames *names);
 

@@ -209,7 +209,8 @@ char *user_namespace_service(const Container *container) {
         return args ? g_strdup_printf("keyturn-userns@%s.service", stem) : NULL;
 }
 
-GString *user_namespace_print(const Container *container, char **ret_name) {
+/* *ret_name: its path in the generator's directory. NULL where there is nothing to tell. */
+static GString *print_dropin(const Container *container, char **ret_name) {
         g_autofree char *stem = find_stem(container), *path = source_path_escape(container->source->path, "%");
         g_autoptr(LaunchArgs) args = find_args(container, stem);
         bool is_kept = !container->network_file || !network_is_renewed(container);
@@ -228,6 +229,14 @@ GString *user_namespace_print(const Container *container, char **ret_name) {
         launch_args_append(args, text);
         g_string_append_c(text, '\n');
         return text;
+}
+
+void user_namespace_write(const Container *container, Writer *writer) {
+        g_autofree char *name = NULL;
+        g_autoptr(GString) dropin = print_dropin(container, &name);
+
+        if (dropin)
+                writer_put_file(writer, container->source->path, name, container->source->unit->readers, dropin);
 }
 
 void user_namespace_finish(Container *container) {

@@ -6,15 +6,8 @@
 #include "libstart/base/error.h"
 #include "libstart/option/mount-request.h"
 
-char *volume_file_value(const SourceFile *source, const char *key) {
-        const UnitLine *line = unit_section_last(unit_file_section(source->unit, "Volume"), key);
-        g_autofree char *value = line ? words_unquote(line->value) : NULL;
-
-        return value && value[0] ? g_steal_pointer(&value) : NULL;
-}
-
 char *volume_file_name(const SourceFile *source) {
-        char *name = volume_file_value(source, "VolumeName");
+        char *name = unit_file_value(source->unit, "Volume", "VolumeName");
 
         return name  ?:
                        g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".volume")),
@@ -22,25 +15,20 @@ char *volume_file_name(const SourceFile *source) {
 }
 
 bool volume_file_is_no_copy(const SourceFile *source) {
-        g_autofree char *value = volume_file_value(source, "Copy");
+        g_autofree char *value = unit_file_value(source->unit, "Volume", "Copy");
         bool copy = true;
 
         return value && key_parse_boolean(value, &copy, NULL) && !copy;
 }
 
 static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
-        g_autofree char *service = unit_names_translate(container->names, file, error);
-        g_autofree char *device = NULL;
-        const SourceFile *source = service ? unit_names_maker(container->names, service) : NULL;
+        g_autofree char *service = NULL, *device = NULL;
+        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
 
-        if (!service)
+        if (!source)
                 return NULL;
-        if (!source || !source->unit) {
-                error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
-                return NULL;
-        }
         service_order_after(container->service, "Requires", service);
-        device = volume_file_value(source, "Device");
+        device = unit_file_value(source->unit, "Volume", "Device");
         if (device)
                 container->mounted_volume = source;
         *ret_no_copy = volume_file_is_no_copy(source);

@@ -10,9 +10,6 @@
  * the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
 char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error);
 
-/* The last value of a key in the [Volume] of such a file, or NULL where it is not set. Transfer full. */
-char *volume_file_value(const SourceFile *source, const char *key);
-
 /* VolumeName=, or systemd-STEM as Podman has it. Transfer full. */
 char *volume_file_name(const SourceFile *source);
 

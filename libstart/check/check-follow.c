@@ -10,7 +10,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/check/check-follow.h"
-#include "libstart/check/program.h"
+#include "libstart/run/host-program.h"
 #include "libstart/run/systemd-call.h"
 #include "libstart/run/systemd-notify.h"
 
@@ -41,7 +41,7 @@ static bool act(const Check *check, GError **error) {
         case HEALTH_RESTART:
                 return restart(check, error);
         case HEALTH_STOP:
-                return program_run(stop, error);
+                return host_program_run(stop, NULL, error);
         }
         g_return_val_if_reached(false);
 }

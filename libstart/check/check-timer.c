@@ -6,7 +6,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/check/check-timer.h"
-#include "libstart/check/program.h"
+#include "libstart/run/host-program.h"
 #include "libstart/run/systemd-call.h"
 
 #define SHARED_TIMER "keyturn-health-every@%s.timer"
@@ -55,7 +55,7 @@ static bool make_timer(const Check *check, GError **error) {
                                       NULL };
 
         remove_timer(check);
-        return program_run(words, error);
+        return host_program_run(words, NULL, error);
 }
 
 /*

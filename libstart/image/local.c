@@ -4,6 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
 #include "libstart/image/local.h"
+#include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/image.h"
@@ -28,21 +29,16 @@ bool local_has_digest(const char *name, const char *digest, const char *id) {
 }
 
 static bool copy(const char *id, const char *name, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *from = g_strconcat(LOCAL_STORE "@", id, NULL), *to = g_strconcat(LOCAL_STORE, name, NULL);
+        g_autoptr(GPtrArray) words = tool_words("skopeo", "copy", from, to, NULL);
 
-        g_ptr_array_add(words, g_strdup("skopeo"));
-        g_ptr_array_add(words, g_strdup("copy"));
-        g_ptr_array_add(words, g_strconcat("containers-storage:@", id, NULL));
-        g_ptr_array_add(words, g_strconcat("containers-storage:", name, NULL));
         return tool_run(words, name, error);
 }
 
 static bool delete(const char *id, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *image = g_strconcat(LOCAL_STORE "@", id, NULL);
+        g_autoptr(GPtrArray) words = tool_words("skopeo", "delete", image, NULL);
 
-        g_ptr_array_add(words, g_strdup("skopeo"));
-        g_ptr_array_add(words, g_strdup("delete"));
-        g_ptr_array_add(words, g_strconcat("containers-storage:@", id, NULL));
         return tool_run(words, "Removing an image", error);
 }
 

@@ -7,6 +7,7 @@
 #include "libstart/image/lock.h"
 #include "libstart/image/tool.h"
 #include "libstart/option/go-duration.h"
+#include "libstart/store/reference.h"
 
 static bool needs_network(const char *name) {
         return !g_str_has_prefix(name, "localhost:") && !g_str_has_prefix(name, "localhost/") &&
@@ -16,12 +17,9 @@ static bool needs_network(const char *name) {
 /* Asked for only now, when there is something to be done: no boot whose images are there waits for it. Bounded, as a container
  * that the network waits for would else never start. */
 static void wait_for_network(void) {
-        static const char *const command[] = { "timeout", "90", "systemctl", "start", "network-online.target" };
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autoptr(GPtrArray) words = tool_words("timeout", "90", "systemctl", "start", "network-online.target", NULL);
         g_autoptr(GError) error = NULL;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(command); i++)
-                g_ptr_array_add(words, (void *) command[i]);
         if (!tool_run(words, "Waiting for the network", &error))
                 log_warning("network-online.target is not reached, trying without: %s", error->message);
 }
@@ -30,7 +28,6 @@ static bool try_once(const PullRequest *request, const char *name, GError **erro
         bool podman = pull_needs_podman(request) || !tool_is_there("skopeo");
         g_autoptr(GPtrArray) words = podman ? pull_words_podman(request, name) : pull_words_skopeo(request, name);
         g_autofree char *what = g_strconcat("Pulling ", name, NULL);
-        g_autoptr(GPtrArray) tag = NULL;
 
         if (podman && !tool_is_there("podman"))
                 return error_set(error, KT_ERROR_FAILED,
@@ -46,7 +43,7 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
 
         if (request->retry_delay && !go_duration_parse(request->retry_delay, &delay, error))
                 return false;
-        if (!pull_is_archive(request) && !request->offline && needs_network(name))
+        if (!reference_is_archive(request->reference) && !request->offline && needs_network(name))
                 wait_for_network();
         for (int i = 0;; i++) {
                 g_autoptr(GError) problem = NULL;
@@ -87,7 +84,7 @@ static bool is_rejected(const PullRequest *request, const char *name, int lock) 
         g_autofree char *digest = NULL;
 
         image_notes_read(lock, &notes);
-        if (!notes.rejected || pull_is_archive(request))
+        if (!notes.rejected || reference_is_archive(request->reference))
                 return false;
         digest = image_remote_digest(request, name, NULL);
         return g_strcmp0(digest, notes.rejected) == 0;
@@ -141,33 +138,27 @@ bool image_pull(const PullRequest *request, GError **error) {
         names = short_names_load("", error);
         if (!names)
                 return false;
-        name = pull_is_archive(request) ? g_strdup(request->reference) :
-                                          pull_find_name(request->reference, names, error);
+        name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
+                                                          pull_find_name(request->reference, names, error);
         lock = name ? image_lock(name, error) : -1;
         return lock >= 0 && pull_missing(request, name, lock, error);
 }
 
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
-        bool podman = global_args || tool_is_there("podman");
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        const char *program = global_args || tool_is_there("podman") ? "podman" : "buildah";
+        g_autoptr(GPtrArray) words = build_words(program, global_args, args);
         g_autofree char *there = local_find(tag), *what = g_strconcat("Building ", tag, NULL);
 
         if (there) {
                 log_info("Image '%s' is there", tag);
                 return true;
         }
-        if (!tool_is_there(podman ? "podman" : "buildah"))
+        if (!tool_is_there(program))
                 return error_set(error, KT_ERROR_FAILED,
                                  global_args ? "options of podman need podman, which is not installed" :
                                                "neither podman nor buildah is installed: install one of them");
         if (!offline)
                 wait_for_network();
-        g_ptr_array_add(words, podman ? (void *) "podman" : (void *) "buildah");
-        for (; global_args && *global_args; global_args++)
-                g_ptr_array_add(words, *global_args);
-        g_ptr_array_add(words, (void *) "build");
-        for (; *args; args++)
-                g_ptr_array_add(words, *args);
         if (tool_run(words, what, error))
                 return true;
         g_prefix_error(error, "Image '%s' cannot be built: ", tag);

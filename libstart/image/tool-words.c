@@ -5,18 +5,6 @@
 #include "libstart/image/tool-words.h"
 #include "libstart/store/reference.h"
 
-#define REGISTRY "docker://"
-
-/* Those that need no daemon. */
-static const char *const archives[] = { "docker-archive:", "oci-archive:", "oci:", "dir:" };
-
-bool pull_is_archive(const PullRequest *request) {
-        for (size_t i = 0; i < G_N_ELEMENTS(archives); i++)
-                if (g_str_has_prefix(request->reference, archives[i]))
-                        return true;
-        return false;
-}
-
 /* The first is localhost's and the last one docker.io's, which are for images that are there. */
 static char *find_only(const Reference *reference, char **repositories, bool has_alias, GError **error) {
         guint n = g_strv_length(repositories);
@@ -36,8 +24,7 @@ static char *find_only(const Reference *reference, char **repositories, bool has
 }
 
 char *pull_find_name(const char *reference, const ShortNames *names, GError **error) {
-        const char *text = g_str_has_prefix(reference, REGISTRY) ? reference + strlen(REGISTRY) : reference;
-        g_autoptr(Reference) parsed = reference_parse(text, error);
+        g_autoptr(Reference) parsed = reference_parse(reference_skip_docker(reference), error);
         g_auto(GStrv) repositories = NULL;
         const char *alias;
 
@@ -55,12 +42,13 @@ char *pull_find_name(const char *reference, const ShortNames *names, GError **er
 
 bool pull_needs_podman(const PullRequest *request) {
         return request->all_tags || request->podman_args || request->global_args ||
-               (pull_is_archive(request) && !request->tag);
+               (reference_is_archive(request->reference) && !request->tag);
 }
 
-static void add(GPtrArray *words, const char *option, const char *value) {
+/* `prefix` is "--" and what the program has between that and the option's name. */
+static void add(GPtrArray *words, const char *prefix, const char *option, const char *value) {
         if (value)
-                g_ptr_array_add(words, g_strconcat(option, value, NULL));
+                g_ptr_array_add(words, g_strconcat(prefix, option, value, NULL));
 }
 
 static void add_all(GPtrArray *words, char *const *values) {
@@ -68,57 +56,77 @@ static void add_all(GPtrArray *words, char *const *values) {
                 g_ptr_array_add(words, g_strdup(*values));
 }
 
-static GPtrArray *skopeo_words(const PullRequest *request, const char *command) {
-        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+static void add_platform(GPtrArray *words, const char *prefix, const PullRequest *request) {
+        add(words, prefix, "arch=", request->arch);
+        add(words, prefix, "os=", request->os);
+        add(words, prefix, "variant=", request->variant);
+}
 
-        add(words, "skopeo", "");
-        add(words, "--override-arch=", request->arch);
-        add(words, "--override-os=", request->os);
-        add(words, "--override-variant=", request->variant);
-        add(words, command, "");
+static void add_registry(GPtrArray *words, const char *prefix, const PullRequest *request) {
+        add(words, prefix, "authfile=", request->authfile);
+        add(words, prefix, "cert-dir=", request->cert_dir);
+        add(words, prefix, "tls-verify=", request->tls_verify);
+}
+
+GPtrArray *tool_words(const char *first, ...) {
+        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+        va_list ap;
+
+        va_start(ap, first);
+        for (const char *word = first; word; word = va_arg(ap, const char *))
+                g_ptr_array_add(words, g_strdup(word));
+        va_end(ap);
+        return words;
+}
+
+static GPtrArray *skopeo_words(const PullRequest *request, const char *command) {
+        GPtrArray *words = tool_words("skopeo", NULL);
+
+        add_platform(words, "--override-", request);
+        add(words, "", command, "");
         return words;
 }
 
 GPtrArray *pull_words_skopeo(const PullRequest *request, const char *name) {
         GPtrArray *words = skopeo_words(request, "copy");
 
-        add(words, "--src-authfile=", request->authfile);
-        add(words, "--src-cert-dir=", request->cert_dir);
-        add(words, "--src-tls-verify=", request->tls_verify);
-        add(words, "--decryption-key=", request->decryption_key);
-        add(words, pull_is_archive(request) ? "" : REGISTRY, name);
-        add(words, "containers-storage:", request->tag ?: name);
+        add_registry(words, "--src-", request);
+        add(words, "--", "decryption-key=", request->decryption_key);
+        add(words, "", reference_is_archive(request->reference) ? "" : REFERENCE_DOCKER, name);
+        add(words, "", LOCAL_STORE, request->tag ?: name);
         return words;
 }
 
 GPtrArray *pull_words_podman(const PullRequest *request, const char *name) {
-        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+        GPtrArray *words = tool_words("podman", NULL);
 
-        add(words, "podman", "");
         add_all(words, request->global_args);
-        add(words, "pull", "");
-        add(words, "--arch=", request->arch);
-        add(words, "--os=", request->os);
-        add(words, "--variant=", request->variant);
-        add(words, "--authfile=", request->authfile);
-        add(words, "--cert-dir=", request->cert_dir);
-        add(words, "--tls-verify=", request->tls_verify);
-        add(words, "--decryption-key=", request->decryption_key);
+        add(words, "", "pull", "");
+        add_platform(words, "--", request);
+        add_registry(words, "--", request);
+        add(words, "--", "decryption-key=", request->decryption_key);
         if (request->all_tags)
-                add(words, "--all-tags", "");
+                add(words, "--", "all-tags", "");
         add_all(words, request->podman_args);
-        add(words, "--", "");
-        add(words, name, "");
+        add(words, "--", "", "");
+        add(words, "", name, "");
         return words;
 }
 
 GPtrArray *inspect_words(const PullRequest *request, const char *name) {
         GPtrArray *words = skopeo_words(request, "inspect");
 
-        add(words, "--raw", "");
-        add(words, "--authfile=", request->authfile);
-        add(words, "--cert-dir=", request->cert_dir);
-        add(words, "--tls-verify=", request->tls_verify);
-        add(words, REGISTRY, name);
+        add(words, "--", "raw", "");
+        add_registry(words, "--", request);
+        add(words, "", REFERENCE_DOCKER, name);
+        return words;
+}
+
+GPtrArray *build_words(const char *program, char *const *global_args, char *const *args) {
+        GPtrArray *words = tool_words(program, NULL);
+
+        add_all(words, global_args);
+        add(words, "", "build", "");
+        add_all(words, args);
         return words;
 }

@@ -9,6 +9,12 @@
 /* The command lines of the programs that bring images. What a file says is always the value of an option (--name=VALUE), or
  * stands behind "docker://" or "--": it can be no option itself. Pure. */
 
+/* Where skopeo puts images. */
+#define LOCAL_STORE "containers-storage:"
+
+/* The words up to NULL, copied. */
+GPtrArray *tool_words(const char *first, ...) G_GNUC_NULL_TERMINATED;
+
 /* What is to be pulled; as podman pull has it. Strings may be NULL. */
 typedef struct PullRequest {
         char *reference; /* a name, or an archive with its transport */
@@ -24,9 +30,6 @@ typedef struct PullRequest {
 
 #define PULL_RETRY_DEFAULT 3 /* podman's */
 
-/* Has the reference a transport ("docker-archive:")? */
-bool pull_is_archive(const PullRequest *request);
-
 /* The name that is pulled: of one without a registry, what registries.conf says. Podman asks at a terminal where it could be
  * several; this fails, as Podman does without a terminal. Transfer full. */
 char *pull_find_name(const char *reference, const ShortNames *names, GError **error);
@@ -40,3 +43,6 @@ GPtrArray *pull_words_podman(const PullRequest *request, const char *name);
 
 /* What the registry has under that name: its manifest on standard output. */
 GPtrArray *inspect_words(const PullRequest *request, const char *name);
+
+/* program: podman or buildah; args: options of `podman build`, which buildah has, too, and the directory. */
+GPtrArray *build_words(const char *program, char *const *global_args, char *const *args);

@@ -896,11 +896,27 @@ void launch_args_append_word(GString *line, const char *word) {
         g_string_append_c(line, '"');
 }
 
+void launch_args_append_words(GString *line, const GPtrArray *words) {
+        for (guint i = 0; i < words->len; i++)
+                launch_args_append_word(line, words->pdata[i]);
+}
+
+void launch_args_append_option(GString *line, const char *option, const char *value) {
+        if (!value)
+                return;
+        launch_args_append_word(line, option);
+        launch_args_append_word(line, value);
+}
+
+void launch_args_append_options(GString *line, const char *option, const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                launch_args_append_option(line, option, values->pdata[i]);
+}
+
 void launch_args_append(const LaunchArgs *args, GString *line) {
         g_autoptr(GPtrArray) words = launch_args_build(args);
 
-        for (guint i = 0; i < words->len; i++)
-                launch_args_append_word(line, words->pdata[i]);
+        launch_args_append_words(line, words);
 }
 
 char *launch_args_help(void) {

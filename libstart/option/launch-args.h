@@ -141,6 +141,11 @@ GPtrArray *launch_args_build(const LaunchArgs *args);
 /* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it unless
  * line is empty. */
 void launch_args_append_word(GString *line, const char *word);
+void launch_args_append_words(GString *line, const GPtrArray *words);
+
+/* Append an option and its value so; nothing where the value is NULL, and once for each of several. */
+void launch_args_append_option(GString *line, const char *option, const char *value);
+void launch_args_append_options(GString *line, const char *option, const GPtrArray *values);
 
 /* Append all of launch_args_build() so: the rest of an ExecStart=. */
 void launch_args_append(const LaunchArgs *args, GString *line);

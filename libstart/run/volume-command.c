@@ -10,6 +10,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/option/names.h"
+#include "libstart/run/host-program.h"
 #include "libstart/run/volume-command.h"
 #include "libstart/run/volume.h"
 
@@ -55,18 +56,6 @@ static bool read_command(Command *command, const char *const *words, GError **er
         return name_check_volume(words[0], error);
 }
 
-/* Waits. What it says goes to the journal, like ours. */
-static bool run_program(const GPtrArray *words, GError **error) {
-        g_autoptr(GError) problem = NULL;
-        int status;
-
-        if (g_spawn_sync(NULL, (char **) words->pdata, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, NULL,
-                         &status, &problem) &&
-            g_spawn_check_wait_status(status, &problem))
-                return true;
-        return error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], problem->message);
-}
-
 static GPtrArray *make_words(const char *const *words) {
         GPtrArray *list = g_ptr_array_new();
 
@@ -83,7 +72,7 @@ static bool ask_podman(const Command *command, GError **error) {
                 g_ptr_array_add(words, command->options->pdata[i]);
         g_ptr_array_add(words, (void *) command->name);
         g_ptr_array_add(words, NULL);
-        return run_program(words, error);
+        return host_program_run((const char *const *) words->pdata, NULL, error);
 }
 
 /* The number behind NAME= in a list of options; G_MAXUINT32 where there is none. */
@@ -148,7 +137,7 @@ static bool mount_device(const Command *command, const char *path, GError **erro
         g_ptr_array_add(words, (void *) command->device);
         g_ptr_array_add(words, (void *) path);
         g_ptr_array_add(words, NULL);
-        return run_program(words, error);
+        return host_program_run((const char *const *) words->pdata, NULL, error);
 }
 
 bool volume_command(const char *const *words, GError **error) {

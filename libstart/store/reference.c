@@ -16,6 +16,19 @@ static const char *const transports[] = {
         "oci-archive:",        "oci:", "ostree:",         "sif:",           "tarball:",
 };
 
+bool reference_is_archive(const char *text) {
+        static const char *const archives[] = { "docker-archive:", "oci-archive:", "oci:", "dir:" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(archives); i++)
+                if (g_str_has_prefix(text, archives[i]))
+                        return true;
+        return false;
+}
+
+const char *reference_skip_docker(const char *text) {
+        return g_str_has_prefix(text, REFERENCE_DOCKER) ? text + strlen(REFERENCE_DOCKER) : text;
+}
+
 void reference_free(Reference *reference) {
         if (!reference)
                 return;

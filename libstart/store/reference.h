@@ -13,12 +13,21 @@ typedef struct Reference {
         bool is_short;    /* the repository names no registry */
 } Reference;
 
+/* The transport of registries. */
+#define REFERENCE_DOCKER "docker://"
+
 /* Digits that the beginning of an id must have; `podman images` prints as many. */
 #define REFERENCE_ID_MIN 12
 
 /* Fails with KT_ERROR_USAGE for what cannot be a reference, KT_ERROR_UNSUPPORTED for one with a transport
  * ("docker-archive:..."). */
 Reference *reference_parse(const char *text, GError **error);
+
+/* Is it an archive ("docker-archive:..."), which no registry knows? Those that a daemon has are none. */
+bool reference_is_archive(const char *text);
+
+/* `text` without "docker://", which a registry's name may have in front. */
+const char *reference_skip_docker(const char *text);
 
 /* Where a reference's repository is looked for: the one repository it names; or for a short name, in this
  * order, alias (NULL if it has none), localhost/NAME, each of registries (NULL for none) and docker.io. */

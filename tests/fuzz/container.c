@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/conversion.h"
+#include "generator/container-service.h"
 #include "generator/unit-file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -79,7 +79,7 @@ static void check_file(const SourceFile *file, const UnitNames *names, const Tre
         require_error(service, error, "");
         if (!service)
                 return;
-        g_autoptr(Container) container = convert(file, g_strdup(service), names, conf, hooks);
+        g_autoptr(Container) container = container_convert(file, g_strdup(service), names, conf, hooks);
         check_findings(container_findings(container));
         check_links(container->service->links);
         if (!container->is_refused)

@@ -48,6 +48,11 @@ START_TEST(words) {
                   "podman --one pull --arch=--arch --os=a b --variant=v8 --authfile=-f --cert-dir=/c --tls-verify=false "
                   "--decryption-key=k --all-tags --one -- r.example/x:1" },
                 { inspect_words(&plain, "r.example/x:1"), "skopeo inspect --raw docker://r.example/x:1" },
+                { inspect_words(&all, "r.example/x:1"),
+                  "skopeo --override-arch=--arch --override-os=a b --override-variant=v8 inspect --raw --authfile=-f "
+                  "--cert-dir=/c --tls-verify=false docker://r.example/x:1" },
+                { build_words("buildah", NULL, list), "buildah build --one" },
+                { build_words("podman", list, list), "podman --one build --one" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

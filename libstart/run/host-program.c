@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/check/program.h"
+#include "libstart/run/host-program.h"
 #include "libstart/base/error.h"
 
-bool program_run(const char *const *words, GError **error) {
+bool host_program_run(const char *const *words, const char *what, GError **error) {
         g_autoptr(GError) problem = NULL;
         int status;
 
@@ -10,5 +10,5 @@ bool program_run(const char *const *words, GError **error) {
                          &problem) &&
             g_spawn_check_wait_status(status, &problem))
                 return true;
-        return error_set(error, KT_ERROR_FAILED, "%s: %s", words[0], problem->message);
+        return error_set(error, KT_ERROR_FAILED, "%s: %s", what ?: words[0], problem->message);
 }

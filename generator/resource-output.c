@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/resource-output.h"
+#include "generator/conversion.h"
+#include "generator/image-service.h"
+#include "generator/keys-image.h"
+#include "generator/network-unit.h"
+#include "generator/refused.h"
+#include "generator/user-namespace.h"
+
+/* The password of a .image file gets a file of its own. */
+static void put_credentials(Run *run, const Container *image) {
+        g_autoptr(GString) auth = image_auth_file(image);
+        g_autofree char *name = NULL;
+
+        if (!auth)
+                return;
+        name = g_strconcat(image->service->name, ".auth.json", NULL);
+        g_ptr_array_insert(image->tool_words, 0, g_strconcat("--authfile=", run->directory, "/", name, NULL));
+        if (run->is_dry)
+                g_string_printf(auth, "%" G_GSIZE_FORMAT " bytes with a password\n", auth->len);
+        writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
+}
+
+void resource_put(Run *run, const SourceFile *source) {
+        g_autoptr(Container) resource = convert_file(run, source);
+        g_autoptr(GString) text = NULL;
+
+        network_unit_check(resource, run->tree, run->machine);
+        run_report(run, resource);
+        if (resource->is_refused) {
+                refused_put(run, resource, run->writer);
+                return;
+        }
+        if (g_str_has_suffix(source->name, ".volume"))
+                machine_conf_mounts(run->machine, resource->service);
+        user_namespace_write(resource, run->writer);
+        network_unit_write(resource, run->writer);
+        if (g_str_has_suffix(source->name, ".image")) {
+                put_credentials(run, resource);
+                image_service_pull(resource, resource->service);
+        }
+        image_skip_present(resource, run->root);
+        text = service_print(resource->service, source->path);
+        run->has_unit = true;
+        writer_put_unit(run->writer, source->path, resource->service, source->unit->readers, text);
+}

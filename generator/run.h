@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/filters-needed.h"
+#include "generator/hooks.h"
+#include "generator/keyturn-conf.h"
+#include "generator/machine-conf.h"
+#include "generator/untrusted-paths.h"
+#include "generator/writer.h"
+
+/* What one run of the generator knows, and what has come of it so far. */
+typedef struct Run {
+        const char *root;      /* "" or a directory that stands for / */
+        const char *directory; /* where the units will be found; absolute */
+        bool is_dry;           /* --dry-run: nothing is written */
+        bool is_install;       /* --install: what is written is for every boot */
+        bool beside_podman;    /* Podman's generator takes some of the files */
+        const Tree *tree;
+        KeyturnConf *conf;
+        Hooks *hooks;
+        FiltersNeeded *filters;
+        UntrustedPaths *untrusted;
+        MachineConf *machine;
+        const UnitNames *names;
+        const GPtrArray *image_units; /* names of units that --install has made; NULL where it has not */
+        Writer *writer;
+        Writer *late; /* for what is there only where nobody else has its name */
+
+        bool has_unit;    /* at least one was made */
+        bool has_updates; /* at least one has AutoUpdate= */
+        bool failed;
+} Run;
+
+/* Say what is wrong, and go on: a file that is broken takes nothing from the others. */
+void run_fail(Run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* Say what was found in a file. */
+void run_report(Run *run, const Container *container);
