@@ -13,7 +13,8 @@
 /* usage: executed ADDRESSES PROGRAM [ARGUMENT...]
  *
  * Which of these addresses, functions of a program that is not relocated, does it come to? They are appended to
- * ADDRESSES.hit in that order. What it forks counts, what it executes does not. For x86-64. */
+ * ADDRESSES.hit in that order. What it forks counts, what it executes does not. For x86-64. The program is in this
+ * process, as systemd expects the main process of a service to be. */
 
 #define BREAKPOINT 0xcc
 
@@ -70,60 +71,75 @@ static int pass_breakpoint(pid_t pid, FILE *out) {
         return SIGTRAP;
 }
 
-/* Until all have ended or executed another program. Returns the status of the first one. */
-static int watch(pid_t first, FILE *out) {
-        int status, result = 0;
+/* Until all have ended or executed another program. */
+static void watch(FILE *out) {
+        int status;
         pid_t pid;
 
         while ((pid = waitpid(-1, &status, __WALL)) > 0) {
                 int signal = WSTOPSIG(status), event = status >> 16;
 
-                if (!WIFSTOPPED(status)) {
-                        if (pid == first)
-                                result = status;
+                if (!WIFSTOPPED(status))
                         continue;
-                }
                 if (event == PTRACE_EVENT_EXEC) {
                         ptrace(PTRACE_DETACH, pid, NULL, NULL);
                         continue;
                 }
-                if (event || signal == SIGSTOP)
+                if (event)
                         signal = 0;
                 else if (signal == SIGTRAP)
                         signal = pass_breakpoint(pid, out);
                 ptrace(PTRACE_CONT, pid, NULL, (void *) (long) signal);
         }
-        return result;
+}
+
+/* In a process of its own. Tells 'ready' when the program can be executed. */
+static void trace(pid_t program, int ready, FILE *out) {
+        int status;
+
+        if (ptrace(PTRACE_SEIZE, program, NULL,
+                   PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC) < 0)
+                error(1, errno, "cannot trace");
+        if (write(ready, "", 1) != 1)
+                error(1, errno, "cannot tell the program");
+        if (waitpid(program, &status, __WALL) < 0 || status >> 16 != PTRACE_EVENT_EXEC)
+                error(1, 0, "cannot execute the program");
+        set_breakpoints(program);
+        ptrace(PTRACE_CONT, program, NULL, NULL);
+        watch(out);
 }
 
 int main(int argc, char *argv[]) {
         char name[4096];
         FILE *in, *out;
-        pid_t pid;
-        int status;
+        pid_t program, child;
+        int ready[2];
 
         if (argc < 3)
                 error(2, 0, "usage: executed ADDRESSES PROGRAM [ARGUMENT...]");
         snprintf(name, sizeof name, "%s.hit", argv[1]);
         in = fopen(argv[1], "re");
         out = fopen(name, "ae");
-        if (!in || !out)
+        if (!in || !out || pipe2(ready, O_CLOEXEC) < 0)
                 error(1, errno, "%s", argv[1]);
+        setlinebuf(out);
         while (n_functions < sizeof functions / sizeof *functions &&
                fscanf(in, "%lx", &functions[n_functions].address) == 1)
                 n_functions++;
-        pid = fork();
-        if (pid == 0) {
-                ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-                execv(argv[2], argv + 2);
-                _exit(127);
+        program = getpid();
+        /* The program may wait for its children, and this is none. */
+        child = fork();
+        if (child == 0) {
+                if (fork() == 0) {
+                        close(ready[0]);
+                        trace(program, ready[1], out);
+                }
+                return 0;
         }
-        if (waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
-                error(1, 0, "cannot execute '%s'", argv[2]);
-        ptrace(PTRACE_SETOPTIONS, pid, NULL,
-               PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC);
-        set_breakpoints(pid);
-        ptrace(PTRACE_CONT, pid, NULL, NULL);
-        status = watch(pid, out);
-        return fclose(out) == 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        waitpid(child, NULL, 0);
+        close(ready[1]);
+        if (read(ready[0], name, 1) != 1)
+                return 1;
+        execv(argv[2], argv + 2);
+        error(1, errno, "%s", argv[2]);
 }

@@ -156,8 +156,10 @@ def test_the_generator_has_libstart_read(machine):
     assert not wanted(), 'and there is no service'
     machine.container('traced', '[Container]\nImage=localhost/test/busybox\n')
     libstart = '/usr/lib/keyturn/libstart'
-    # What a start executes is in its first MiB (libstart/programs/order.ld).
-    assert wanted() == {(libstart, page) for page in range(256)}
+    # What it comes to, and no more (libstart/programs/order.ld); ceilings/cold_boot looks whether that is what is read.
+    pages = wanted()
+    assert {path for path, _ in pages} == {libstart} and 256 < len(pages) < 512, sorted(pages)
+    assert {(libstart, page) for page in range(192)} <= pages, sorted(pages)
 
 
 def test_a_start_on_a_bridge(machine):
