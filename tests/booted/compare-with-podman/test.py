@@ -81,6 +81,12 @@ def container_file(name):
     return text + textwrap.dedent(this.get('more', ''))
 
 
+def clear(machine):
+    """What the others have left."""
+    machine.run('podman volume rm -fa >/dev/null; rm -rf /var/lib/containers/storage/volumes/compare-*; '
+                'systemctl stop "*-volume.service" "keyturn-volume@*"; podman secret rm --all >/dev/null')
+
+
 def prepare(machine):
     # Podman cannot make a user namespace with mounts below /sys/kernel, and the kernel shows /sys in one only where a whole
     # /sys is to be seen outside, too. systemd-nspawn has neither.
@@ -93,17 +99,17 @@ def prepare(machine):
     for file in ('/etc/subuid', '/etc/subgid'):
         machine.write(file, 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n')
     machine.run('mkdir -m 1777 -p /run/compare && mkdir -p /srv/compare/inner && echo x >/srv/compare/file')
-    machine.run('podman volume rm -fa >/dev/null; rm -rf /var/lib/containers/storage/volumes/compare-*; '
-                'systemctl stop "*-volume.service" "keyturn-volume@*"')
     machine.write('/etc/compare.env', ENVIRONMENT_FILE)
     machine.write('/etc/compare.seccomp.json', PROFILE)
     machine.write('/etc/resolv.conf', RESOLV_CONF)
     machine.run('''
-        podman secret rm --all >/dev/null
         printf secret | podman secret create compare -
         printf 'two lines\nof text' | podman secret create compare-two -
     ''')
-    machine.write('/etc/compare.reference', machine.run('ls -l /proc/1/ns').out)
+    machine.run('ls -l /proc/1/ns >/etc/compare.reference')
+
+
+def prepare_rootfs(machine):
     # A root directory, and the payload for images that have none: what the image of the payload holds.
     machine.run('''
         mounted=$(podman image mount localhost/test/dump)
@@ -186,7 +192,9 @@ def collect(machine):
                                          (keyturn, others + userns, collect_keyturn), (podman, bridge, collect_podman),
                                          (podman, userns_bridge, collect_podman),
                                          (keyturn, bridge + userns_bridge, collect_keyturn)):
+            clear(machine)
             prepare(machine)
+            prepare_rootfs(machine)
             some |= collect_some(machine, what)
         for name in CASES:
             outputs[name] = podman[name], keyturn[name]
