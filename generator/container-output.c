@@ -6,6 +6,7 @@
 #include "generator/conversion.h"
 #include "generator/health.h"
 #include "generator/image-service.h"
+#include "generator/network-join.h"
 #include "generator/network-unit.h"
 #include "generator/refused.h"
 #include "generator/secrets.h"
@@ -85,10 +86,20 @@ static void refuse_podmans(Container *container) {
                                   "Podman makes its pods itself, for its own containers only");
 }
 
+/* The other's file is read once more. */
+static void check_joined(const Run *run, Container *container) {
+        const SourceFile *source = network_join_find(container);
+        g_autoptr(Container) other = source ? convert_file(run, source) : NULL;
+
+        if (other)
+                network_join_check(container, other);
+}
+
 /* Whether there is to be a service that starts it. What is wrong with it is said. */
 static bool is_good(Run *run, Container *container) {
         untrusted_paths_add(run->untrusted, container);
         network_unit_check(container, run->tree, run->machine);
+        check_joined(run, container);
         if (run->beside_podman)
                 refuse_podmans(container);
         if (is_left(run, container))

@@ -4,9 +4,9 @@
 #include "generator/keys-build.h"
 #include "generator/keys-image.h"
 #include "generator/keys-network.h"
-#include "generator/keys-pod.h"
 #include "generator/keys-volume.h"
 #include "generator/names.h"
+#include "generator/pod-service.h"
 
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
         if (g_str_has_suffix(source->name, ".volume"))

@@ -5,11 +5,10 @@
 #include "generator/images.h"
 #include "generator/names.h"
 #include "libstart/base/error.h"
+#include "libstart/option/auto-update.h"
 #include "libstart/option/go-duration.h"
 #include "libstart/option/pull-policy.h"
 #include "libstart/store/reference.h"
-
-#define LABEL "io.containers.autoupdate="
 
 static void set_string(char **field, const char *value) {
         g_free(*field);
@@ -39,16 +38,10 @@ bool handle_retry_delay(Container *container, const Key *key, const Value *value
         return go_duration_parse(value->text, &usec, error) && handle_tool_option(container, key, value, error);
 }
 
-static const char *const no_update[] = { "", "disabled", "none", NULL };
-
-/* With Podman it is a label and nothing else, and so it is here: for `keyturnctl update`. */
 bool handle_auto_update(Container *container, const Key *key, const Value *value, GError **error) {
-        static const char *const policies[] = { "image", "local", "registry", NULL };
-        g_autofree char *label = g_strconcat(LABEL, value->text, NULL);
+        g_autofree char *label = g_strconcat(AUTO_UPDATE_LABEL "=", value->text, NULL);
 
-        if (!g_strv_contains(no_update, value->text) && !g_strv_contains(policies, value->text))
-                return error_set(error, KT_ERROR_USAGE, "'%s' is none of registry, local and disabled", value->text);
-        return key_set_option(container, "label", label, error);
+        return auto_update_check(value->text, error) && key_set_option(container, "label", label, error);
 }
 
 /* The first of several names that a build gives. */
@@ -140,11 +133,11 @@ static void find_default(Container *container, KeyturnConf *conf) {
 
 static void check_auto_update(Container *container) {
         const UnitLine *line = container_line(container, "Container", "AutoUpdate") ?:
-                                       container_line_with(container, "Container", "Label", LABEL);
-        const char *policy = key_last_option(container->args->labels, "io.containers.autoupdate");
+                                       container_line_with(container, "Container", "Label", AUTO_UPDATE_LABEL "=");
+        const char *policy = auto_update_find(container->args->labels);
         g_autoptr(Reference) reference = NULL;
 
-        if (!policy || g_strv_contains(no_update, policy))
+        if (!policy)
                 return;
         if (!container->image) {
                 container_problem(container, line, "there is no image to update: Rootfs= is given");

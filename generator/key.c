@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "generator/key.h"
+#include "generator/source-path.h"
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 
 bool key_parse_boolean(const char *text, bool *ret, GError **error) {
         static const char *const yes[] = { "1", "yes", "true", "on" }, *const no[] = { "0", "no", "false", "off" };
@@ -36,14 +38,21 @@ bool key_set_option(Container *container, const char *option, const char *value,
         return false;
 }
 
-const char *key_last_option(const GPtrArray *options, const char *name) {
-        size_t length = strlen(name);
+bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
+        return key_set_option(container, key->text, value->text, error);
+}
 
-        for (guint i = options->len; i > 0; i--) {
-                const char *option = options->pdata[i - 1];
+bool handle_nothing(Container *container, const Key *key, const Value *value, GError **error) {
+        return true;
+}
 
-                if (g_str_has_prefix(option, name) && option[length] == '=')
-                        return option + length + 1;
-        }
-        return NULL;
+/* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
+char *key_resolve_path(const char *directory, const char *path) {
+        g_autofree char *escaped = NULL, *joined = NULL;
+
+        if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
+                return g_strdup(path);
+        escaped = source_path_escape(directory, "%$");
+        joined = g_build_filename(escaped, path, NULL);
+        return path_value_clean(joined);
 }

@@ -35,11 +35,14 @@ struct Key {
         const char *fine; /* values of a refused key that say what keyturn does anyway, with blanks between */
 };
 
+/* The handler of a key that is an option of libstart: key->text names it. And that of one that others read. */
+KeyHandler handle_option, handle_nothing;
+
+/* `path`, resolved against the directory unless it is absolute or begins with a specifier. Transfer full. */
+char *key_resolve_path(const char *directory, const char *path);
+
 /* Set an option of libstart. Errors do not name the option, for the user knows the key. */
 bool key_set_option(Container *container, const char *option, const char *value, GError **error);
-
-/* The value of the last NAME=VALUE in a list of options, or NULL. */
-const char *key_last_option(const GPtrArray *options, const char *name);
 
 /* Podman's words for true and false, in any case; anything else is an error, where Podman takes it for false. */
 bool key_parse_boolean(const char *text, bool *ret, GError **error);

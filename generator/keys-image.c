@@ -4,7 +4,6 @@
 #include "generator/image-service.h"
 #include "generator/images.h"
 #include "generator/install.h"
-#include "generator/keys-container.h"
 #include "generator/keys-image.h"
 #include "generator/keys.h"
 #include "generator/resource.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/install.h"
-#include "generator/keys-container.h"
 #include "generator/keys-network.h"
 #include "generator/keys.h"
 #include "generator/networks.h"
@@ -49,15 +48,18 @@ static bool handle_address(Container *container, const Key *key, const Value *va
 static bool handle_subnet(Container *container, const Key *key, const Value *value, GError **error) {
         IpPrefix prefix;
 
-        return is_open(value->text) || ip_prefix_parse(value->text, true, &prefix, error);
+        return is_open(value->text) || ip_prefix_parse_subnet(value->text, &prefix, error);
 }
 
 /* A prefix, or the first and the last. */
 static bool handle_range(Container *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) ends = g_strsplit(value->text, "-", 2);
+        IpPrefix prefix;
 
-        if (is_open(value->text) || !ends[0] || !ends[1])
-                return handle_subnet(container, key, value, error);
+        if (is_open(value->text))
+                return true;
+        if (!ends[0] || !ends[1])
+                return ip_prefix_parse(value->text, true, &prefix, error);
         return check_address(ends[0], error) && check_address(ends[1], error);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/container.h"
-#include "generator/keyturn-conf.h"
+#include "generator/keys.h"
 
-/* Make a service of a .pod file: a oneshot that pins the pod's namespaces. Takes ownership of service_name. Never fails: look
- * at the findings. Its LaunchArgs hold what its containers have in common. Transfer full. */
-Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);
+/* Every key of [Pod], and those of [Keyturn] that a pod can have. */
+extern const KeyTable keys_pod, keys_keyturn_pod;

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "generator/install.h"
-#include "generator/keys-container.h"
 #include "generator/keys-volume.h"
 #include "generator/keys.h"
 #include "generator/resource.h"

@@ -2,24 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/cgroup-limits.h"
-#include "generator/devices.h"
-#include "generator/early.h"
-#include "generator/images.h"
-#include "generator/keys-container.h"
 #include "generator/keys.h"
-#include "generator/layer-limits.h"
-#include "generator/log-fields.h"
 #include "generator/misplaced-keys.h"
-#include "generator/network.h"
-#include "generator/pods.h"
-#include "generator/reload.h"
-#include "generator/source-path.h"
-#include "generator/user-namespace.h"
-#include "generator/volumes.h"
 #include "libstart/base/error.h"
-#include "libstart/base/path-value.h"
-#include "libstart/option/mount-request.h"
 
 /*
  * From lines to values
@@ -153,7 +138,7 @@ bool keys_is_slip(const char *name, const char *meant) {
 }
 
 static void unknown_key(Container *container, const UnitLine *line, const KeyTable *table) {
-        const char *advice = table == &keys_container ? misplaced_key_advice(line->key) : NULL;
+        const char *advice = g_str_equal(table->section, "Container") ? misplaced_key_advice(line->key) : NULL;
         const Key *meant = NULL;
         size_t best = NO_SLIP;
 
@@ -340,208 +325,8 @@ bool keys_apply_value(Container *container, const char *name, const char *text, 
 }
 
 /*
- * Handlers that the table needs by itself
+ * [Quadlet], of all kinds of files
  */
-
-bool handle_option(Container *container, const Key *key, const Value *value, GError **error) {
-        return key_set_option(container, key->text, value->text, error);
-}
-
-/* As AutoUpdate=, which with Podman is this label and nothing else. */
-static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
-        static const char name[] = "io.containers.autoupdate=";
-
-        if (g_str_has_prefix(value->text, name))
-                return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
-        return key_set_option(container, "label", value->text, error);
-}
-
-/* In the directory of a file, % and $ are plain characters; in what the user wrote, systemd expands them. */
-char *key_resolve_path(const char *directory, const char *path) {
-        g_autofree char *escaped = NULL, *joined = NULL;
-
-        if (path[0] == '/' || (path[0] == '%' && path[1] != '%'))
-                return g_strdup(path);
-        escaped = source_path_escape(directory, "%$");
-        joined = g_build_filename(escaped, path, NULL);
-        return path_value_clean(joined);
-}
-
-/* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
- * name. */
-static bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *path = NULL;
-
-        if (value->text[0] == '-')
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
-                                 "use EnvironmentFile= in [Service] and EnvironmentHost=true",
-                                 value->text);
-        path = key_resolve_path(container->source->directory, value->text);
-        return key_set_option(container, "env-file", path, error);
-}
-
-/* The source as libstart reads it: a path, beside the file or absolute, or the name of a volume. Transfer full. */
-static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
-        *ret_no_copy = false;
-        if (source[0] == '.')
-                return key_resolve_path(container->source->directory, source);
-        /* What begins with a specifier or a variable may be either: libstart will see. */
-        if (!source[0] || strchr("/%$", source[0]))
-                return g_strdup(source);
-        return volume_refer(container, source, ret_no_copy, error);
-}
-
-bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
-        g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
-        g_autofree char *source = NULL, *resolved = NULL;
-        bool no_copy;
-
-        if (!parts[0] || !parts[1]) /* an anonymous volume, or a mistake */
-                return key_set_option(container, "volume", value->text, error);
-        source = find_source(container, parts[0], &no_copy, error);
-        if (!source)
-                return false;
-        resolved = g_strconcat(source, ":", parts[1], parts[2] ? ":" : "", parts[2] ?: "",
-                               !no_copy ? "" :
-                               parts[2] ? ",nocopy" :
-                                          ":nocopy",
-                               NULL);
-        return key_set_option(container, "volume", resolved, error);
-}
-
-static bool is_volume(const char *mount) {
-        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
-
-        return request && request->type == MOUNT_VOLUME;
-}
-
-static bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
-                        *whole = NULL;
-        g_autoptr(MountRequest) bare = given ? NULL : mount_request_parse_mount(value->text, NULL);
-        bool no_copy;
-
-        /* `podman run` would take the destination; Podman's generator fails. */
-        if (bare && bare->source)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "'source=' is missing: name the directory or file of the host");
-        if (!given || !(given[0] == '.' || is_volume(value->text)))
-                return key_set_option(container, "mount", value->text, error);
-        source = find_source(container, given, &no_copy, error);
-        if (!source)
-                return false;
-        resolved = mount_request_replace_source(value->text, source);
-        whole = g_strconcat(resolved, no_copy ? ",nocopy" : "", NULL);
-        return key_set_option(container, "mount", whole, error);
-}
-
-/*
- * The tables
- */
-
-/* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
-
-/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
-static const Key container_keys[] = {
-        { "AddCapability", READ_WORDS, handle_option, "cap-add" },
-        { "AddDevice", READ_WORDS, handle_add_device, NULL },
-        { "AddHost", READ_LINES, handle_option, "add-host" },
-        { "Annotation", READ_PAIRS, handle_option, "annotation" },
-        { "AppArmor", READ_LAST, handle_apparmor, NULL },
-        { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
-        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
-          .fine = "split" },
-        { "ContainerName", READ_LAST, handle_option, "name" },
-        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
-        { "DNS", READ_LINES, handle_option, "dns" },
-        { "DNSOption", READ_LINES, handle_option, "dns-option" },
-        { "DNSSearch", READ_LINES, handle_option, "dns-search" },
-        { "DropCapability", READ_WORDS, handle_option, "cap-drop" },
-        { "Entrypoint", READ_LAST_SET, handle_option, "entrypoint" },
-        { "Environment", READ_PAIRS, handle_option, "env" },
-        { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
-        { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
-        { "Exec", READ_LAST_ARGS, handle_exec, NULL },
-        { "ExposeHostPort", READ_LINES, handle_expose_host_port, NULL },
-        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
-        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
-        { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_group_add, NULL },
-        { "HealthCmd", READ_LAST, handle_option, "health-cmd" },
-        { "HealthInterval", READ_LAST, handle_option, "health-interval" },
-        { "HealthLogDestination", READ_LAST, handle_option, "health-log-destination" },
-        { "HealthMaxLogCount", READ_LAST, handle_option, "health-max-log-count" },
-        { "HealthMaxLogSize", READ_LAST, handle_option, "health-max-log-size" },
-        { "HealthOnFailure", READ_LAST, handle_option, "health-on-failure" },
-        { "HealthRetries", READ_LAST, handle_option, "health-retries" },
-        { "HealthStartPeriod", READ_LAST, handle_option, "health-start-period" },
-        { "HealthStartupCmd", READ_LAST, handle_option, "health-startup-cmd" },
-        { "HealthStartupInterval", READ_LAST, handle_option, "health-startup-interval" },
-        { "HealthStartupRetries", READ_LAST, handle_option, "health-startup-retries" },
-        { "HealthStartupSuccess", READ_LAST, handle_option, "health-startup-success" },
-        { "HealthStartupTimeout", READ_LAST, handle_option, "health-startup-timeout" },
-        { "HealthTimeout", READ_LAST, handle_option, "health-timeout" },
-        { "HostName", READ_LAST, handle_option, "hostname" },
-        { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
-        { "IP", READ_LAST, handle_ip, "ip" },
-        { "IP6", READ_LAST, handle_ip, "ip6" },
-        { "Image", READ_LAST, handle_image, NULL },
-        { "Label", READ_PAIRS, handle_label, NULL },
-        { "LogDriver", READ_LAST, handle_option, "log-driver" },
-        { "LogOpt", READ_WORDS, handle_option, "log-opt" },
-        { "Mask", READ_ARGS, handle_mask, "mask" },
-        { "Memory", READ_LAST, handle_memory, NULL },
-        { "Mount", READ_ARGS, handle_mount, NULL },
-        { "Network", READ_LINES, handle_network, NULL },
-        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
-        { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
-        { "Notify", READ_LAST, handle_notify, NULL },
-        { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
-        { "Pod", READ_LAST, handle_pod, NULL },
-        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
-        { "PublishPort", READ_LINES, handle_publish_port, NULL },
-        { "Pull", READ_LAST, handle_pull, NULL },
-        { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
-        { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
-        { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
-        { "ReloadSignal", READ_LAST, handle_reload_signal, NULL },
-        { "RemapGid", READ_WORDS, handle_remap, "gid" },
-        { "RemapUid", READ_WORDS, handle_remap, "uid" },
-        { "RemapUidSize", READ_LAST, handle_remap, "size" },
-        { "RemapUsers", READ_LAST, handle_remap, "users" },
-        { "Retry", READ_LAST, handle_retry, "retry" },
-        { "RetryDelay", READ_LAST, handle_retry_delay, "retry-delay" },
-        { "Rootfs", READ_LAST, handle_rootfs, NULL },
-        { "RunInit", READ_BOOLEAN, handle_option, "init" },
-        { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
-        { "Secret", READ_ARGS, handle_option, "secret" },
-        { "SecurityLabelDisable", READ_BOOLEAN, handle_label_flag, "disable" },
-        { "SecurityLabelFileType", READ_LAST, handle_label_part, "filetype:" },
-        { "SecurityLabelLevel", READ_LAST, handle_label_part, "level:" },
-        { "SecurityLabelNested", READ_BOOLEAN, handle_label_flag, "nested" },
-        { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
-        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* unit-names.c has read it before */
-        { "ShmSize", READ_LAST, handle_option, "shm-size" },
-        { "StartWithPod", READ_BOOLEAN, handle_nothing, NULL }, /* for the pod */
-        { "StopSignal", READ_LAST, handle_option, "stop-signal" },
-        { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
-        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
-        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
-        { "Sysctl", READ_WORDS, handle_option, "sysctl" },
-        { "Timezone", READ_LAST, handle_option, "tz" },
-        { "Tmpfs", READ_LINES, handle_option, "tmpfs" },
-        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
-        { "Ulimit", READ_LINES, handle_option, "ulimit" },
-        { "Unmask", READ_ARGS, handle_mask, "unmask" },
-        { "User", READ_LAST, handle_user, NULL },
-        { "UserNS", READ_LAST, handle_option, "userns" },
-        { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
-        { "Volume", READ_LINES, handle_volume, NULL },
-        { "WorkingDir", READ_LAST, handle_option, "workdir" },
-};
-
-const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
 
 /* In Podman it switches off dependencies on network-online.target. Only what pulls an image waits for that. */
 static bool handle_default_dependencies(Container *container, const Key *key, const Value *value, GError **error) {
@@ -554,13 +339,3 @@ static const Key quadlet_keys[] = {
 };
 
 const KeyTable keys_quadlet = { "Quadlet", quadlet_keys, G_N_ELEMENTS(quadlet_keys) };
-
-/* keyturn's own. Podman copies the section and does not read it. */
-static const Key keyturn_keys[] = {
-        { "Early", READ_LAST, handle_early, NULL },
-        { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
-        { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
-        { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
-};
-
-const KeyTable keys_keyturn = { "Keyturn", keyturn_keys, G_N_ELEMENTS(keyturn_keys) };

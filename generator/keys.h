@@ -13,8 +13,8 @@ typedef struct KeyTable {
         bool is_open; /* it has other keys, which are systemd's */
 } KeyTable;
 
-/* Every key of [Container], [Quadlet] and [Keyturn]. */
-extern const KeyTable keys_container, keys_quadlet, keys_keyturn;
+/* Every key of [Quadlet]. */
+extern const KeyTable keys_quadlet;
 
 /* Give the section's values to their keys, in the order of the table. Whatever is wrong with any line is added to
  * the container's findings. Nothing happens where the file has no such section. */
@@ -28,9 +28,3 @@ bool keys_apply_value(Container *container, const char *name, const char *text, 
 
 /* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */
 bool keys_is_slip(const char *name, const char *meant);
-
-/* The handler of a key that is an option of libstart: key->text names it. And that of Volume=. */
-KeyHandler handle_option, handle_volume;
-
-/* `path`, resolved against the directory unless it is absolute or begins with a specifier. Transfer full. */
-char *key_resolve_path(const char *directory, const char *path);

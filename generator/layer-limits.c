@@ -46,7 +46,7 @@ void layer_limits_finish(Container *container, KeyturnConf *conf) {
                 const char *value, *origin;
                 g_autoptr(GError) error = NULL;
 
-                if (key_last_option(container->args->storage_opt, limits[i].name))
+                if (launch_args_last(container->args->storage_opt, limits[i].name))
                         continue;
                 if (!keyturn_conf_default(conf, limits[i].setting, &value, &origin, &error)) {
                         if (!is_said(container, error->message))

@@ -25,7 +25,7 @@ void log_fields_set(Container *container) {
         add(fields, "CONTAINER_NAME", args->name);
         add(fields, "CONTAINER_ID", args->name);
         add(fields, "CONTAINER_ID_FULL", args->name);
-        add(fields, "CONTAINER_TAG", key_last_option(args->log_opt, "tag"));
+        add(fields, "CONTAINER_TAG", launch_args_last(args->log_opt, "tag"));
         add(fields, "IMAGE_NAME", args->image);
         service_set(container->service, "LogExtraFields", fields->str);
 }

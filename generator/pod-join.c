@@ -2,8 +2,8 @@
 #include "generator/pod-join.h"
 #include <string.h>
 
-#include "generator/keys-pod.h"
 #include "generator/network-unit.h"
+#include "generator/pod-service.h"
 #include "generator/pods.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/paths.h"

@@ -291,7 +291,7 @@ static void set_stop_timeout(Container *container) {
 /* systemd's own lines in the journal and those from the relay have the same name. */
 static void set_identifier(Container *container) {
         const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
-        const char *tag = key_last_option(container->args->log_opt, "tag");
+        const char *tag = launch_args_last(container->args->log_opt, "tag");
         g_autofree char *option = NULL;
         g_autoptr(GError) error = NULL;
 

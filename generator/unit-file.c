@@ -172,7 +172,7 @@ static void add_problem(const Reader *reader, unsigned number, const char *text)
         g_array_append_val(reader->file->problems, problem);
 }
 
-bool unit_file_check(const UnitFile *file, GError **error) {
+static bool check(const UnitFile *file, GError **error) {
         const UnitProblem *first = &g_array_index(file->problems, UnitProblem, 0);
 
         return file->problems->len == 0 ||
@@ -287,7 +287,7 @@ bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t 
                 else
                         parse_assignment(&reader, trimmed);
         }
-        return unit_file_check(file, error);
+        return check(file, error);
 }
 
 void unit_section_print(const UnitSection *section, GString *output) {

@@ -48,9 +48,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitFile, unit_file_free)
  * there are any so far, with "PATH:LINE: ..." of the first. */
 bool unit_file_parse(UnitFile *file, const char *path, const char *text, size_t length, GError **error);
 
-/* Fails with the first problem, as unit_file_parse(). */
-bool unit_file_check(const UnitFile *file, GError **error);
-
 /* The section of that name (NULL: the one before all), or NULL. */
 UnitSection *unit_file_section(const UnitFile *file, const char *name);
 

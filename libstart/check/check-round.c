@@ -40,7 +40,6 @@ typedef struct Round {
         GQueue waiting;     /* names of containers */
         GPtrArray *running; /* of Runner */
         guint max_running;
-        struct rlimit files; /* as it was for us; so it is for the checks */
 } Round;
 
 static void runner_free(void *data) {
@@ -129,7 +128,6 @@ static void begin(Round *round, const char *unit) {
                 round->next = MIN(round->next, g_get_monotonic_time() + delay);
                 return;
         }
-        check->files = &round->files;
         check_begin(check);
         runner = g_new0(Runner, 1);
         runner->process = -1;
@@ -159,9 +157,9 @@ static guint count_young(const Round *round, gint64 *ret_until) {
 static bool raise_limit(Round *round, GError **error) {
         struct rlimit most;
 
-        if (getrlimit(RLIMIT_NOFILE, &round->files) < 0)
+        if (getrlimit(RLIMIT_NOFILE, &most) < 0)
                 return error_set_errno(error, errno, "Cannot ask for the limit of open files");
-        most = (struct rlimit) { .rlim_cur = round->files.rlim_max, .rlim_max = round->files.rlim_max };
+        most.rlim_cur = most.rlim_max;
         if (setrlimit(RLIMIT_NOFILE, &most) < 0)
                 return error_set_errno(error, errno, "Cannot raise the limit of open files");
         round->max_running = 1;

@@ -249,7 +249,6 @@ void check_begin(Check *check) {
                 .config = check->config,
                 .command = what->command,
                 .timeout = what->timeout,
-                .files = check->files,
                 .max_output = plan->max_log_size ? MIN(plan->max_log_size, OUTPUT_MAX) : OUTPUT_MAX,
         };
         (void) probe_start(&check->probe, &check->untried);

@@ -17,8 +17,7 @@ typedef struct Check {
         HealthRecord *record;
         Entry entry;
         char *cgroup, *config;
-        int payload;                /* a pidfd */
-        const struct rlimit *files; /* as in Probe */
+        int payload; /* a pidfd */
         Probe probe;
         GDateTime *begin;
         GError *untried; /* why it could not be begun */

@@ -93,8 +93,7 @@ static void run_inside(const Probe *probe, int output) {
         EnterProcess *process;
 
         if (setsid() < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0 ||
-            (probe->files && setrlimit(RLIMIT_NOFILE, probe->files) < 0))
+            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
                 _exit(status);
         container = libcrun_container_load_from_file(probe->config, &err);
         if (container) {

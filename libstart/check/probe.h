@@ -4,7 +4,6 @@
 #include <glib.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 
 #include "libstart/enter/enter.h"
 
@@ -14,9 +13,8 @@ typedef struct Probe {
         const Entry *entry; /* its cgroup is made, and belongs to this command alone */
         const char *config; /* of libcrun: what the payload is */
         char **command;
-        guint64 timeout;            /* microseconds */
-        gsize max_output;           /* bytes that are kept */
-        const struct rlimit *files; /* RLIMIT_NOFILE for it, if not the container's own; NULL: the caller's */
+        guint64 timeout;  /* microseconds */
+        gsize max_output; /* bytes that are kept */
 
         pid_t pid;
         int process; /* a pidfd */

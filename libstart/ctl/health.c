@@ -7,6 +7,7 @@
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/health.h"
 #include "libstart/ctl/table.h"
+#include "libstart/health/health-record.h"
 
 static char *record_path(const ContainerUnit *container) {
         g_autofree char *root = container_unit_state_dir(container);
@@ -14,7 +15,8 @@ static char *record_path(const ContainerUnit *container) {
         return g_build_filename(root, HEALTH_RECORD_FILE, NULL);
 }
 
-HealthRecord *health_read(const ContainerUnit *container, GError **error) {
+/* Of a container that runs; NULL without an error where it has no health checks. Transfer full. */
+static HealthRecord *read_record(const ContainerUnit *container, GError **error) {
         g_autofree char *path = record_path(container), *text = NULL;
         HealthRecord *record;
 
@@ -27,7 +29,7 @@ HealthRecord *health_read(const ContainerUnit *container, GError **error) {
 }
 
 char *health_describe(const ContainerUnit *container) {
-        g_autoptr(HealthRecord) record = health_read(container, NULL);
+        g_autoptr(HealthRecord) record = read_record(container, NULL);
 
         return record ? g_strdup(health_status_print(record->state.status)) : NULL;
 }
@@ -51,7 +53,7 @@ static void add_result(Table *table, const HealthResult *result) {
 /* One container: what the file says, or its results. */
 static int show_one(const ContainerUnit *container, const Options *options, GError **error) {
         static const char *const columns[] = { "CHECKED", "#MS", "#EXIT", "OUTPUT", NULL };
-        g_autoptr(HealthRecord) record = health_read(container, error);
+        g_autoptr(HealthRecord) record = read_record(container, error);
         g_autoptr(Table) table = table_new(columns);
 
         if (!record && !*error)
@@ -94,7 +96,7 @@ int command_health(const GPtrArray *all, const Options *options, char **words, G
         if (words[0])
                 return only ? show_one(only, options, error) : -1;
         for (guint i = 0; i < all->len; i++) {
-                g_autoptr(HealthRecord) record = health_read(all->pdata[i], error);
+                g_autoptr(HealthRecord) record = read_record(all->pdata[i], error);
 
                 if (*error)
                         return -1;

@@ -17,6 +17,7 @@
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
 #include "libstart/oci/spec.h"
+#include "libstart/option/auto-update.h"
 
 /*
  * New images for containers that run, for AutoUpdate=. Containers with the same image are updated together, as the name can be that
@@ -33,8 +34,6 @@
  * boot that is keyturn-update-resume.service, for which there is a file as long as something is written down. Where no
  * container says anything of the new image, because none has run since, it stays written down.
  */
-
-#define LABEL "io.containers.autoupdate"
 
 typedef struct Member {
         const ContainerUnit *container;
@@ -80,20 +79,6 @@ static void group_clear(Group *group) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Group, group_clear)
 
-/* The value of a label, or NULL. */
-static const char *find_label(const ContainerUnit *container, const char *name) {
-        const GPtrArray *labels = container->args->labels;
-        size_t length = strlen(name);
-
-        for (guint i = labels->len; i > 0; i--) {
-                const char *label = labels->pdata[i - 1];
-
-                if (g_str_has_prefix(label, name) && label[length] == '=')
-                        return label + length + 1;
-        }
-        return NULL;
-}
-
 static bool is_of_registry(const Member *member) {
         return !g_str_equal(member->policy, "local");
 }
@@ -114,15 +99,14 @@ static bool runs(const ContainerUnit *container) {
 
 /* Of all that have the key; of one, if it is asked for. */
 static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) {
-        static const char *const no_update[] = { "", "disabled", "none", NULL };
         GPtrArray *members = g_ptr_array_new_with_free_func(member_free);
 
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *container = all->pdata[i];
-                const char *policy = find_label(container, LABEL);
+                const char *policy = auto_update_find(container->args->labels);
                 Member *member;
 
-                if (!policy || g_strv_contains(no_update, policy) || (only && container != only))
+                if (!policy || (only && container != only))
                         continue;
                 member = g_new0(Member, 1);
                 member->container = container;
@@ -402,7 +386,8 @@ static void update_image(const char *image, GPtrArray *members, const Options *o
                 g_ptr_array_add(group.members, member);
                 is_registry |= is_of_registry(member);
                 group.request.authfile = group.request.authfile ?:
-                                                 (char *) find_label(member->container, LABEL ".authfile");
+                                                 (char *) launch_args_last(member->container->args->labels,
+                                                                           AUTO_UPDATE_LABEL ".authfile");
         }
         update_group(&group, options, is_registry);
 }

@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/keyring.h"
 #include "libstart/enter/enter.h"
+#include "libstart/enter/payload-limits.h"
 
 bool enter_check_filter(const Entry *entry, GError **error) {
         g_autofree char *file = g_build_filename(entry->root, entry->id, "seccomp.bpf", NULL);
@@ -113,6 +114,9 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
                 return EXIT_KEYTURN;
         }
         *forked_status = EXIT_KEYTURN;
+        if (!payload_limits_copy(entry->payload, error))
+                return EXIT_KEYTURN;
+        process->rlimits_len = 0; /* Ulimit= is in what the payload has, unless it has less by now */
         crun_set_output_handler(log_output, NULL);
         r = libcrun_container_exec(&context, context.id, process, &err);
         return r >= 0 ? r : err ? enter_fail(&err, error) : *forked_status;

@@ -17,7 +17,8 @@
  *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
  *    might load a catalogue there, and for his character set, code. So what libcrun says is English;
- *  - keys, and the protection from the out-of-memory killer, that the caller's session has. */
+ *  - keys, and the protection from the out-of-memory killer, that the caller's session has;
+ *  - limits, processors and priority of the caller's: payload-limits.h. */
 
 typedef runtime_spec_schema_config_schema_process EnterProcess;
 

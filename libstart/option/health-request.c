@@ -85,10 +85,6 @@ bool health_action_parse(const char *text, HealthAction *ret, GError **error) {
         return error_set(error, KT_ERROR_USAGE, "there is no action '%s': use none, kill, restart or stop", text);
 }
 
-const char *health_action_print(HealthAction action) {
-        return actions[action];
-}
-
 bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directory, GError **error) {
         *ret_directory = NULL;
         if (g_str_equal(text, "local"))

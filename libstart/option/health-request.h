@@ -63,7 +63,6 @@ bool health_timeout_parse(const char *text, guint64 *ret_usec, GError **error);
 
 bool health_number_parse(const char *text, guint min, guint *ret, GError **error);
 bool health_action_parse(const char *text, HealthAction *ret, GError **error);
-const char *health_action_print(HealthAction action);
 
 /* "local", "events_logger", or the path of a directory, which is *ret_directory then. */
 bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directory, GError **error);

@@ -168,7 +168,8 @@ static bool is_twice(const GArray *map, guint i) {
         return false;
 }
 
-bool id_map_check(GArray *map, IdKind kind, GError **error) {
+/* As id_map_finish(), but for the id 0, which a mount may lack. */
+static bool finish_any(GArray *map, IdKind kind, GError **error) {
         const char *what = kind == ID_UID ? "user" : "group";
 
         g_array_sort(map, compare);
@@ -190,7 +191,7 @@ bool id_map_check(GArray *map, IdKind kind, GError **error) {
 bool id_map_finish(GArray *map, IdKind kind, GError **error) {
         guint32 root;
 
-        return id_map_check(map, kind, error) &&
+        return finish_any(map, kind, error) &&
                (id_map_outside(map, 0, &root) ||
                 error_set(error, KT_ERROR_USAGE, "the map of %s ids has none for the container's 0, which it needs",
                           kind == ID_UID ? "user" : "group"));
@@ -230,7 +231,7 @@ static GArray *parse_mount_map(const char *text, const GArray *within, IdKind ki
                 }
                 g_array_append_val(map, extent);
         }
-        return id_map_check(map, kind, error) ? g_steal_pointer(&map) : NULL;
+        return finish_any(map, kind, error) ? g_steal_pointer(&map) : NULL;
 }
 
 bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gids, GArray **ret_uids,

@@ -33,9 +33,6 @@ bool id_map_parse_plain(GArray *map, const char *value, GError **error);
  * container needs an id 0. */
 bool id_map_finish(GArray *map, IdKind kind, GError **error);
 
-/* The same for a namespace that has no process, and so may have no 0. */
-bool id_map_check(GArray *map, IdKind kind, GError **error);
-
 /* What podman's mount option idmap= says: uids=MAP;gids=MAP, each FILE-ID-HOST-ID-COUNT with a # between several; with a @
  * before it, HOST-ID is one of the container's, which `uids` and `gids` map. These are NULL where that is not known yet, or
  * there is no user namespace. *ret_uids and *ret_gids have been checked. Transfer full. */

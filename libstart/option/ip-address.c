@@ -75,6 +75,17 @@ bool ip_prefix_parse(const char *text, bool masked, IpPrefix *ret, GError **erro
         return true;
 }
 
+bool ip_prefix_parse_subnet(const char *text, IpPrefix *ret, GError **error) {
+        guint longest;
+
+        if (!ip_prefix_parse(text, true, ret, error))
+                return false;
+        longest = ip_address_bits(&ret->address) - (ret->address.family == AF_INET ? 2 : 1);
+        return ret->length <= longest ||
+               error_set(error, KT_ERROR_USAGE, "'%s' has no addresses for containers: LENGTH can be %u at most",
+                         text, longest);
+}
+
 char *ip_prefix_format(const IpPrefix *prefix) {
         g_autofree char *address = ip_address_format(&prefix->address);
 

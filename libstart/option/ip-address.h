@@ -32,6 +32,9 @@ int ip_address_compare(const IpAddress *a, const IpAddress *b);
 /* Fails with KT_ERROR_USAGE. "ADDRESS/LENGTH"; the bits behind the length become 0 where `masked`, and stay otherwise. */
 bool ip_prefix_parse(const char *text, bool masked, IpPrefix *ret, GError **error);
 
+/* The same, masked, of a network: one that has no addresses but its own and, of IPv4, the broadcast's is refused. */
+bool ip_prefix_parse_subnet(const char *text, IpPrefix *ret, GError **error);
+
 /* Transfer full. */
 char *ip_prefix_format(const IpPrefix *prefix);
 

@@ -919,6 +919,18 @@ void launch_args_append(const LaunchArgs *args, GString *line) {
         launch_args_append_words(line, words);
 }
 
+const char *launch_args_last(const GPtrArray *values, const char *name) {
+        size_t length = strlen(name);
+
+        for (guint i = values->len; i > 0; i--) {
+                const char *value = values->pdata[i - 1];
+
+                if (g_str_has_prefix(value, name) && value[length] == '=')
+                        return value + length + 1;
+        }
+        return NULL;
+}
+
 char *launch_args_help(void) {
         GString *help = g_string_new(NULL);
 

@@ -150,5 +150,8 @@ void launch_args_append_options(GString *line, const char *option, const GPtrArr
 /* Append all of launch_args_build() so: the rest of an ExecStart=. */
 void launch_args_append(const LaunchArgs *args, GString *line);
 
+/* The value of the last NAME=VALUE in a list of values, labels for example; or NULL. */
+const char *launch_args_last(const GPtrArray *values, const char *name);
+
 /* One line of help an option, for --help and the man page's test. Transfer full. */
 char *launch_args_help(void);

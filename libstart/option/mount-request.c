@@ -248,7 +248,7 @@ bool mount_request_add_option(MountRequest *request, const char *text, GError **
         return true;
 }
 
-bool mount_request_add_options(MountRequest *request, const char *comma_separated, GError **error) {
+static bool add_options(MountRequest *request, const char *comma_separated, GError **error) {
         g_auto(GStrv) options = g_strsplit(comma_separated, ",", -1);
 
         if (!options[0])
@@ -366,14 +366,14 @@ static bool read_volume(MountRequest *request, const char *value, char *const *p
         request->type = n > 1 && parts[0][0] == '/' ? MOUNT_BIND : MOUNT_VOLUME;
         return (n == 1 || mount_request_set_source(request, parts[0], error)) &&
                mount_request_set_destination(request, parts[n > 1], error) &&
-               (n < 3 || mount_request_add_options(request, parts[2], error));
+               (n < 3 || add_options(request, parts[2], error));
 }
 
 static bool read_tmpfs(MountRequest *request, const char *value, char *const *parts, guint n, GError **error) {
         if (n == 0 || n > 2)
                 return error_set(error, KT_ERROR_USAGE, "the form is DESTINATION[:OPTIONS]");
         return mount_request_set_destination(request, parts[0], error) &&
-               (n == 1 || mount_request_add_options(request, parts[1], error));
+               (n == 1 || add_options(request, parts[1], error));
 }
 
 static MountRequest *parse(MountType type, const char *value, GError **error) {

@@ -64,5 +64,4 @@ MountRequest *mount_request_new(MountType type);
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error);
 bool mount_request_set_destination(MountRequest *request, const char *path, GError **error);
 bool mount_request_add_option(MountRequest *request, const char *option, GError **error);
-bool mount_request_add_options(MountRequest *request, const char *comma_separated, GError **error);
 bool mount_request_complete(MountRequest *request, GError **error);

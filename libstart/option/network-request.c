@@ -29,7 +29,7 @@ static NetworkRequest *append(GPtrArray *requests, const char *name) {
         return request;
 }
 
-bool network_request_add_address(NetworkRequest *request, const char *value, GError **error) {
+static bool add_address(NetworkRequest *request, const char *value, GError **error) {
         IpAddress address;
 
         if (!ip_address_parse(value, &address))
@@ -39,7 +39,7 @@ bool network_request_add_address(NetworkRequest *request, const char *value, GEr
 }
 
 /* Two digits each, with one separator between all of them: ':' or '-'. */
-bool network_request_set_mac(NetworkRequest *request, const char *value, GError **error) {
+static bool set_mac(NetworkRequest *request, const char *value, GError **error) {
         bool ok = strlen(value) == MAC_LENGTH * 3 - 1 && strchr(":-", value[2]);
 
         for (size_t i = 0; ok && i < MAC_LENGTH * 3 - 1; i++)
@@ -56,7 +56,7 @@ bool network_request_set_mac(NetworkRequest *request, const char *value, GError 
 }
 
 /* It becomes a word of aardvark-dns's file and of /etc/hosts. */
-bool network_request_add_alias(NetworkRequest *request, const char *value, GError **error) {
+static bool add_alias(NetworkRequest *request, const char *value, GError **error) {
         if (value[0] == '-' || strlen(value) > 253 || !name_is_made_of(value, "_.-"))
                 return error_set(error, KT_ERROR_USAGE,
                                  "'%s' is no name of a host: letters, digits, '.', '-' and '_'", value);
@@ -89,8 +89,10 @@ static bool read_option(NetworkRequest *request, const char *option, GError **er
                 const char *name;
                 bool (*read)(NetworkRequest *request, const char *value, GError **error);
         } options[] = {
-                { "ip=", network_request_add_address },    { "ip6=", network_request_add_address },
-                { "mac=", network_request_set_mac },       { "alias=", network_request_add_alias },
+                { "ip=", add_address },
+                { "ip6=", add_address },
+                { "mac=", set_mac },
+                { "alias=", add_alias },
                 { "interface_name=", set_interface_name },
         };
 

@@ -23,11 +23,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NetworkRequest, network_request_free)
  * KT_ERROR_USAGE, and KT_ERROR_UNSUPPORTED for the values that mean no network ("host", "pasta", ...). */
 bool network_request_parse(const char *value, GPtrArray *requests, GError **error);
 
-/* podman's --ip, --ip6, --mac-address and --network-alias: of the only network there is. These add to a request. */
-bool network_request_add_address(NetworkRequest *request, const char *value, GError **error);
-bool network_request_set_mac(NetworkRequest *request, const char *value, GError **error);
-bool network_request_add_alias(NetworkRequest *request, const char *value, GError **error);
-
 /* Could it be an interface's? */
 bool interface_name_check(const char *value, GError **error);
 

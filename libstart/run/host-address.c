@@ -13,7 +13,8 @@ static const void *address_bytes(const struct sockaddr *address) {
                        (const void *) &((const struct sockaddr_in6 *) (const void *) address)->sin6_addr;
 }
 
-bool host_address_is_global(const struct sockaddr *address) {
+/* Neither the loopback's, nor of one link only, nor of many machines. */
+static bool is_global(const struct sockaddr *address) {
         if (address->sa_family == AF_INET) {
                 in_addr_t ip = ntohl(((const struct sockaddr_in *) (const void *) address)->sin_addr.s_addr);
 
@@ -39,7 +40,7 @@ char *host_address_find(GError **error) {
                 return NULL;
         }
         for (const struct ifaddrs *one = all; one; one = one->ifa_next)
-                if (one->ifa_addr && host_address_is_global(one->ifa_addr) &&
+                if (one->ifa_addr && is_global(one->ifa_addr) &&
                     (!found || (found->sa_family == AF_INET6 && one->ifa_addr->sa_family == AF_INET)))
                         found = one->ifa_addr;
         if (found)

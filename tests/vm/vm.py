@@ -18,8 +18,10 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   quick, cuts   less is asked for (--ci); how often power_cut cuts
   patience      how much longer than those of x86-64 this machine may take
   arch          the machine's architecture, as Debian calls it
+  build         the build directory of keyturn that the machine has, or None
 
-A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing.
+A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing. One with
+FOREIGN = True is for machines of another architecture than this one.
 A machine that does not end by itself is killed after 'seconds' of this machine's time, which is a failure; of arm64
 after three times that: its firmware takes part of it.
 """
@@ -219,11 +221,11 @@ def make_disk(suite, build=None, arch=MINE):
 
 
 class Vm:
-    def __init__(self, disk, has_keyturn=True, keep=None, quick=False, cuts=10, arch=MINE):
+    def __init__(self, disk, build=None, keep=None, quick=False, cuts=10, arch=MINE):
         self.disk = disk
         self.arch = arch
         self.patience = MACHINES[arch]['patience']
-        self.has_keyturn = has_keyturn
+        self.build = build
         self.keep = keep
         self.quick = quick
         self.cuts = cuts

@@ -125,6 +125,39 @@ def test_out_of_memory_score_is_the_payloads(machine):
     assert out == f'{payload}700\n' and payload != '700\n', (out, payload)
 
 
+def test_limits_processors_and_priority_are_the_payloads(machine):
+    """Whatever the caller has: those of [Service], of a drop-in of systemd's, of Ulimit=, and what the payload made of them."""
+    machine.write('/etc/systemd/system/box.service.d/50-test.conf',
+                  '[Unit]\nStartLimitIntervalSec=0\n[Service]\nLimitCORE=0\nLimitFSIZE=1000000\nCPUAffinity=0\nNice=7\n')
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    machine.write('/etc/test-look', "cat /proc/self/limits; grep Cpus_allowed_list /proc/self/status; cut -d' ' -f19 /proc/self/stat")
+    for lines, lowered in (('', ':'), ('Ulimit=nofile=100:200', ':'), ('User=1234', 'ulimit -n 66; ulimit -t 777'),
+                           ('UserNS=auto', 'ulimit -n 66; ulimit -c 0')):
+        start(machine, 'box', f'Volume=/etc/test-look:/look\n{lines}',
+              f"sh -c '{lowered}; sh /look >/data/payload; touch /data/done; sleep 1000'")
+        machine.wait_for(lambda: machine.run('ls /srv/data/done', check=False).status == 0)
+        payload = machine.read('/srv/data/payload')
+        assert payload.endswith('\t0\n7\n') and (lowered == ':') != (' 66 ' in payload), payload
+        for caller in ('', 'ulimit -S -n 4096; nice -n -5 ', 'ulimit -S -n 40; ulimit -S -u 50; nice -n 19 '):
+            seen = bash(machine, f'{caller} keyturnctl exec box sh /look').out
+            assert seen == payload, (lines, caller, seen, payload)
+        machine.run('systemctl stop box')
+    # Who may not have as much has what he may, and not more.
+    start(machine, 'box', 'Volume=/etc/test-look:/look')
+    seen = bash(machine, 'ulimit -n 99; setpriv --bounding-set=-sys_resource,-sys_nice nice -n 15 keyturnctl exec box sh /look').out
+    assert ' 99 ' in seen and int(seen.split()[-1]) > 7, seen
+    # A payload can make itself too small for a command, but neither keep its caller waiting nor what has come in.
+    for small in ('ulimit -n 3', 'ulimit -v 2000', 'ulimit -f 0 -c 0', 'ulimit -s 8'):
+        machine.run('systemctl stop box')
+        start(machine, 'box', command=f"sh -c 'mkfifo /f && exec <>/f; {small}; read x'")
+        result = machine.run('keyturnctl exec box true; echo $?; pgrep -a keyturnctl', check=False, timeout=20)
+        assert result.out in ('0\n', '125\n', '126\n', '139\n'), (small, result)
+        assert machine.show('box', 'ActiveState') == 'active', small
+    machine.run('rm -r /etc/systemd/system/box.service.d')
+    machine.reload()
+
+
 # ---- the same bytes, the same status
 
 def test_bytes_are_the_same(machine):

@@ -14,8 +14,8 @@ BUSYBOX = 'localhost/test/busybox'
 REPORT = r'''#!/bin/busybox sh
 exec </dev/null
 id; pwd; umask
-grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/self/status
-cat /proc/self/oom_score_adj /proc/self/limits /proc/self/attr/current 2>&1
+grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|Cpus_allowed)" /proc/self/status
+cut -d' ' -f19 /proc/self/stat; cat /proc/self/oom_score_adj /proc/self/limits /proc/self/attr/current 2>&1
 for i in cgroup ipc mnt net pid user uts; do readlink /proc/self/ns/$i; done
 env | grep -vE "^(SHLVL|_|PWD|OLDPWD)=" | sort
 ls -l /proc/self/fd | grep -vE "pipe:|socket:|/dev/null|/proc/" | sed "s/.* -> //"
@@ -64,7 +64,7 @@ def test_a_check_is_what_the_payload_is(machine):
         container(machine, name, '#!/bin/busybox sh\nexec /bin/busybox sh /test/report >/out/check\n',
                   f'Volume=/run/test-{name}:/out\n{more}',
                   '/bin/busybox sh /test/report >/out/payload; trap "exit 0" TERM; sleep 1000 & wait',
-                  'OOMScoreAdjust=100\nNoNewPrivileges=yes\nLimitFSIZE=1000000\nLockPersonality=yes\nCPUAffinity=0\n'
+                  'OOMScoreAdjust=100\nNice=5\nNoNewPrivileges=yes\nLimitFSIZE=1000000\nLockPersonality=yes\nCPUAffinity=0\n'
                   'RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET\nProtectClock=yes\nProtectKernelLogs=yes\n'
                   'ProtectKernelModules=yes\nSystemCallLog=swapon\n' +
                   ('' if 'Network=' in more else 'ProtectHostname=yes'))  # a network has a host name of its own

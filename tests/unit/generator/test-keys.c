@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/keys.h"
+#include "generator/keys-container.h"
 #include "tests/unit/test-main.h"
 
 /* The table is searched by halves. */

@@ -36,6 +36,22 @@ static char *parse(const char *value, GError **error) {
 
 PARSE_TESTS(parse)
 
+START_TEST(test_subnets) {
+        static const struct {
+                const char *text;
+                bool has_addresses;
+        } subnets[] = {
+                { "10.0.0.0/30", true }, { "10.0.0.0/31", false }, { "10.0.0.0/32", false },
+                { "fd00::/127", true },  { "fd00::/128", false },
+        };
+        g_autoptr(GError) error = NULL;
+        IpPrefix prefix;
+
+        ck_assert_int_eq(ip_prefix_parse_subnet(subnets[_i].text, &prefix, &error), subnets[_i].has_addresses);
+        ck_assert(subnets[_i].has_addresses || strstr(error->message, "no addresses for containers"));
+}
+END_TEST
+
 static IpPrefix read_prefix(const char *text) {
         IpPrefix prefix;
 
@@ -83,6 +99,7 @@ END_TEST
 TEST_MAIN("ip-address", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_loop_test(tcase, test_subnets, 0, 5);
         tcase_add_loop_test(tcase, test_overlaps, 0, 6);
         tcase_add_loop_test(tcase, test_step, 0, 6);
 })

@@ -24,7 +24,7 @@ def run(vm):
     lanes_data = []
     wanted = [name for name, _, _ in LANES if not vm.quick] or QUICK[:3 if vm.arch == MINE else 2]
     for name, title, files in LANES:
-        if (name.startswith('keyturn') and not vm.has_keyturn) or name not in wanted:
+        if (name.startswith('keyturn') and not vm.build) or name not in wanted:
             continue
         report = vm.boot(files(), exact=True, units=['camera.service'],
                          script='systemctl is-active camera.service; cat /proc/$(systemctl show --property=MainPID '

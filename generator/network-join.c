@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/capability.h>
+#include <string.h>
+
+#include "generator/network-join.h"
+#include "generator/network-renewal.h"
+#include "generator/user-namespace.h"
+#include "libstart/base/paths.h"
+
+/* All that it could gain, it has; or it is not known yet. */
+static bool gains_nothing(const LaunchArgs *args) {
+        const guint64 all = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
+
+        return user_namespace_may_be_own(args) || args->privileged == FLAG_TRUE ||
+               (network_capabilities(args->cap_add) & all) == all;
+}
+
+const SourceFile *network_join_find(const Container *container) {
+        static const char of[] = "container:";
+        const LaunchArgs *args = container->args;
+        g_autofree char *service = NULL;
+        const SourceFile *other;
+
+        if (!args->network || !g_str_has_prefix(args->network, of) || gains_nothing(args))
+                return NULL;
+        service = g_strconcat(args->network + strlen(of), ".service", NULL);
+        other = unit_names_maker(container->names, service);
+        return other && other->unit && !other->error && g_str_has_suffix(other->name, ".container") ? other : NULL;
+}
+
+/* Of a pod with a bridge only its start tells. */
+static bool belongs_to_user_namespace(const LaunchArgs *args) {
+        return user_namespace_is_own(args) && args->network &&
+               (g_str_equal(args->network, "none") || g_str_has_prefix(args->network, "owned:") ||
+                g_str_has_prefix(args->network, "ns:" PATH_POD "/"));
+}
+
+void network_join_check(Container *container, const Container *other) {
+        const UnitLine *line = container_line(container, "Container", "Network") ?:
+                                       container_line_with(container, "Container", "PodmanArgs", "container:");
+
+        if (!other->is_refused && belongs_to_user_namespace(other->args))
+                container_problem(
+                        container, line,
+                        "this network belongs to a user namespace, and root in a container without one would "
+                        "have all rights in it, to change addresses and to send as others; give this container "
+                        "a user namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is "
+                        "what it is for");
+}
