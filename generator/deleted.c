@@ -39,8 +39,8 @@ static char *find_container(const char *directory) {
         return NULL;
 }
 
-/* The start has written it down, by its number. No quotation mark is in a text of JSON without a backslash before it, so that this is
- * none of a label's. */
+/* The start has written it down, by its number. No quotation mark is in a text of JSON without a backslash before it,
+ * so that this is none of a label's. */
 static guint find_signal(const char *directory, const char *name) {
         static const char key[] = "\"org.opencontainers.image.stopSignal\":\"";
         g_autofree char *path = g_build_filename(directory, name, "config.json", NULL), *text = NULL;

@@ -43,8 +43,8 @@ static void warn_of_image(Container *container) {
         }
 }
 
-/* What systemd lays upon a process of the service, and not upon those beside it in the control group. A check is to have it as
- * the payload has: all that systemd makes a filter of, and some more. */
+/* What systemd lays upon a process of the service, and not upon those beside it in the control group. A check is to
+ * have it as the payload has: all that systemd makes a filter of, and some more. */
 static bool is_of_process(const char *key) {
         static const char *const keys[] = {
                 "CPUAffinity",

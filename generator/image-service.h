@@ -18,7 +18,7 @@ void image_service_build(const Container *container, const char *context);
 /* The stores that the container's own options add. Transfer full; NULL where there are none. */
 GPtrArray *image_find_stores(const Container *container);
 
-/* Where the image is there already, the service that would bring it is skipped by a condition, as long as it is: nothing is
- * executed. root: "" or the directory that stands for /. Nothing happens where it cannot be told, as /var is not mounted yet for
- * example: then the service itself looks. */
+/* Where the image is there already, the service that would bring it is skipped by a condition, as long as it is:
+ * nothing is executed. root: "" or the directory that stands for /. Nothing happens where it cannot be told, as /var
+ * is not mounted yet for example: then the service itself looks. */
 void image_skip_present(const Container *container, const char *root);

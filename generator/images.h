@@ -13,8 +13,8 @@ KeyHandler handle_pull, handle_retry, handle_retry_delay, handle_auto_update;
 /* The handler of a key that is an option of keyturn-image: key->text names it. */
 KeyHandler handle_tool_option;
 
-/* The name of the image that Image=NAME.image or NAME.build means. The container's service comes after the one that brings it.
- * Transfer full. */
+/* The name of the image that Image=NAME.image or NAME.build means. The container's service comes after the one that
+ * brings it. Transfer full. */
 char *image_refer(Container *container, const char *file, GError **error);
 
 /* Make the service that pulls (container->puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=. */

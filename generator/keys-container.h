@@ -9,6 +9,6 @@ extern const KeyTable keys_container, keys_keyturn;
 /* Keys of other tables, too. */
 KeyHandler handle_global_args, handle_podman_args;
 
-/* Complete what several keys say together: Image= and Rootfs=, User= and Group=, VolatileTmp= and ReadOnly=. Called after the keys
- * have been applied. */
+/* Complete what several keys say together: Image= and Rootfs=, User= and Group=, VolatileTmp= and ReadOnly=. Called
+ * after the keys have been applied. */
 void keys_container_finish(Container *container);

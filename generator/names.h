@@ -33,9 +33,9 @@ char *name_template_of(const char *name);
 /* "foo@.service", "bar" -> "foo@bar.service". Transfer full. */
 char *name_instance(const char *template, const char *instance);
 
-/* The service of a file: "foo.container" -> "foo.service", "foo.pod" -> "foo-pod.service" (".network" and ".volume" alike), or
- * what ServiceName= says (may be NULL), with or without ".service". Fails where the result is no name of a unit, or one that keyturn needs itself. Transfer
- * full. */
+/* The service of a file: "foo.container" -> "foo.service", "foo.pod" -> "foo-pod.service" (".network" and ".volume"
+ * alike), or what ServiceName= says (may be NULL), with or without ".service". Fails where the result is no name of a
+ * unit, or one that keyturn needs itself. Transfer full. */
 char *name_service(const char *file_name, const char *service_name, GError **error);
 
 /* The service's RuntimeDirectory=, in which the container's state is. Transfer none. */

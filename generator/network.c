@@ -233,7 +233,8 @@ static void finish_namespace(Container *container) {
         }
 }
 
-/* The network belongs to the user namespace of the container whose it is, or to the host's: there the kernel asks for them. */
+/* The network belongs to the user namespace of the container whose it is, or to the host's: there the kernel asks for
+ * them. */
 static void check_capabilities(Container *container) {
         const guint64 mask = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
         const LaunchArgs *args = container->args;

@@ -3,7 +3,8 @@
 
 #include "generator/container.h"
 
-/* Networks as containers refer to them by the .network file that says what they are. What makes one is a service of its own. */
+/* Networks as containers refer to them by the .network file that says what they are. What makes one is a service of
+ * its own. */
 
 /* The network that NAME.network[:OPTIONS] means, with these options: a value for network_request_parse(). *ret_service is
  * the service that makes it. Transfer full. */

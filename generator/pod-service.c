@@ -119,8 +119,9 @@ static bool has_commands(const Service *service) {
         return false;
 }
 
-/* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can fail, if the
- * network cannot be made for example. systemd has no `always` for such a service: it would mean the same. */
+/* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can
+ * fail, if the network cannot be made for example. systemd has no `always` for such a service: it would mean the
+ * same. */
 static void set_restart(Container *pod) {
         const UnitLine *line = service_user_line(pod->service, "Restart");
 

@@ -19,6 +19,8 @@ bool error_set(GError **error, ErrorCode code, const char *format, ...) {
 }
 
 const char *error_describe(int errnum) {
+        if (errnum == ENOSYS) /* where no older way is left to try */
+                return "this kernel lacks a system call; Linux 5.12 is the oldest that will do";
         return strerrordesc_np(errnum) ?: "unknown error";
 }
 

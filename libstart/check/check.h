@@ -52,8 +52,8 @@ void check_reap(Check *check);
 /* Can check_end() wait for somebody: systemd, or a file system that is not ours? */
 bool check_end_can_wait(const Check *check);
 
-/* When it is reaped: writes down and logs what was found, as HealthConsequences. False without an error where that is nothing: what was cut
- * short by the container's end says nothing, nor does what failed in its stop. */
+/* When it is reaped: writes down and logs what was found, as HealthConsequences. False without an error where that is
+ * nothing: what was cut short by the container's end says nothing, nor does what failed in its stop. */
 bool check_end(Check *check, guint *ret_consequences, GError **error);
 
 /* Has the payload ended? */

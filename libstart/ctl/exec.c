@@ -172,8 +172,8 @@ static bool be_restricted(const ContainerUnit *container, const Options *options
         return false;
 }
 
-/* Is what was upon the payload at its start upon this process? It stands in the plan of health checks; of a container that has
- * none nobody knows, as a payload may have laid filters upon itself since. */
+/* Is what was upon the payload at its start upon this process? It stands in the plan of health checks; of a container
+ * that has none nobody knows, as a payload may have laid filters upon itself since. */
 static bool check_filters(const ContainerUnit *container, const char *root, GError **error) {
         g_autofree char *path = g_build_filename(root, HEALTH_PLAN_FILE, NULL), *text = NULL;
         g_autoptr(HealthPlan) plan = NULL;

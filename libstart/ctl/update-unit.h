@@ -10,10 +10,10 @@
  * so, else until the payload is executed. */
 bool update_restart(const ContainerUnit *container, GError **error);
 
-/* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then; else, where
- * the payload does not say READY=1 itself, it must run for so many seconds without a restart. */
+/* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then;
+ * else, where the payload does not say READY=1 itself, it must run for so many seconds without a restart. */
 bool update_await(const GPtrArray *containers, int seconds, GError **error);
 
-/* Has an inactive container ended by itself in this boot, and was it started after `since` (microseconds since 1970)? Not where
- * somebody has stopped it, nor where it is there to end (Type=oneshot). */
+/* Has an inactive container ended by itself in this boot, and was it started after `since` (microseconds since 1970)?
+ * Not where somebody has stopped it, nor where it is there to end (Type=oneshot). */
 bool update_has_ended(const ContainerUnit *container, gint64 since);

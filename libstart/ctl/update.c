@@ -279,8 +279,8 @@ static void leave_out_stopped(Group *group) {
         }
 }
 
-/* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot perhaps,
- * is only watched. */
+/* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot
+ * perhaps, is only watched. */
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
         g_autofree char *reason = NULL;

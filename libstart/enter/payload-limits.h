@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Limit*=, CPUAffinity= and Nice= of the service, wherever they stand, and what the payload has made of its own: a command beside
- * it is to have no more. */
+/* Limit*=, CPUAffinity= and Nice= of the service, wherever they stand, and what the payload has made of its own: a
+ * command beside it is to have no more. */
 
 /* All limits, by their numbers, of the text of /proc/PID/limits (proc_pid_limits(5)). False where it is none. Pure. */
 bool payload_limits_parse(const char *text, struct rlimit limits[static RLIM_NLIMITS]);

@@ -12,8 +12,8 @@ char *local_find(const char *name);
 /* Is what the registry has under `name`, by its digest, the image with that id? */
 bool local_has_digest(const char *name, const char *digest, const char *id);
 
-/* Give an image that is there a name, which another loses. An image of a store that is only read has its name still: `other`, if
- * it is not NULL, is removed then, which hides it. */
+/* Give an image that is there a name, which another loses. An image of a store that is only read has its name still:
+ * `other`, if it is not NULL, is removed then, which hides it. */
 bool local_tag(const char *id, const char *name, const char *other, GError **error);
 
 /* Remove an image that has no name (any more). One with a name stays, which is no error. */

@@ -14,8 +14,8 @@ static bool needs_network(const char *name) {
                !g_str_has_prefix(name, "127.");
 }
 
-/* Asked for only now, when there is something to be done: no boot whose images are there waits for it. Bounded, as a container
- * that the network waits for would else never start. */
+/* Asked for only now, when there is something to be done: no boot whose images are there waits for it. Bounded, as a
+ * container that the network waits for would else never start. */
 static void wait_for_network(void) {
         g_autoptr(GPtrArray) words = tool_words("timeout", "90", "systemctl", "start", "network-online.target", NULL);
         g_autoptr(GError) error = NULL;

@@ -16,8 +16,8 @@ typedef struct SubnetPool {
 
 bool subnet_is_free(const IpPrefix *subnet, const GArray *used);
 
-/* The first free one of the pools, in podman's order; without pools, of podman's own: 10.89.0.0/24, 10.89.1.0/24, ... used: array
- * of IpPrefix. Pure. */
+/* The first free one of the pools, in podman's order; without pools, of podman's own: 10.89.0.0/24, 10.89.1.0/24, ...
+ * used: array of IpPrefix. Pure. */
 bool subnet_choose_ipv4(const GArray *pools, const GArray *used, IpPrefix *ret);
 
 /* A random one of 2^64 addresses in fd00::/8 (RFC 4193). */

@@ -9,6 +9,6 @@
 
 bool auto_update_check(const char *policy, GError **error);
 
-/* The policy among a container's labels: "registry", "image" (the same) or "local". NULL where there is none, or it means that
- * nothing is updated. */
+/* The policy among a container's labels: "registry", "image" (the same) or "local". NULL where there is none, or it
+ * means that nothing is updated. */
 const char *auto_update_find(const GPtrArray *labels);

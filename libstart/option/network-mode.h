@@ -19,6 +19,6 @@ typedef struct NetworkChoice {
         bool is_owned;  /* a pinned one that belongs to the container's user namespace, which is pinned, too */
 } NetworkChoice;
 
-/* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT"; ret->of is inside value. Everything else that podman knows
- * is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
+/* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT"; ret->of is inside value. Everything else
+ * that podman knows is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
 bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error);

@@ -98,6 +98,7 @@ typedef struct ContainerRequest {
 void container_request_clear(ContainerRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ContainerRequest, container_request_clear)
 
-/* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network or host name; else twelve
- * hexadecimal digits, as podman has them, but always the same ones for a container of the same name. Transfer full. */
+/* The container's host name: as given; else `host_hostname`, the machine's own, with the host's network or host name;
+ * else twelve hexadecimal digits, as podman has them, but always the same ones for a container of the same name.
+ * Transfer full. */
 char *container_request_hostname(const ContainerRequest *request, const char *host_hostname);

@@ -18,8 +18,9 @@ typedef struct FurtherMounts {
         dev_t *devices;  /* of each of the first mounts, what is to be seen there */
 } FurtherMounts;
 
-/* Before libcrun makes the mounts of the spec from `first` on, without the `last` ones; those before are made. Replaces their sources in the spec
- * by names of descriptors, so: in the container's process, which has a copy of its own. */
+/* Before libcrun makes the mounts of the spec from `first` on, without the `last` ones; those before are made.
+ * Replaces their sources in the spec by names of descriptors, so: in the container's process, which has a copy of its
+ * own. */
 bool further_mounts_prepare(FurtherMounts *further, runtime_spec_schema_config_schema *spec, size_t first,
                             size_t last, const BindMountContext *context, GError **error);
 

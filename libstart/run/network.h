@@ -21,9 +21,9 @@ typedef struct Network {
  * turn out to be the host's: then the request says so afterwards. */
 bool network_find(ContainerRequest *request, Network *ret, GError **error);
 
-/* Whoever is root in the container is to be master of its network, and of nothing else: a network that is to be owned belongs to
- * the user namespace that the container enters. Where it is another's, as the ids have changed, it waits until it is made
- * anew. userns: that namespace's file; without one, and for other networks, it does nothing. */
+/* Whoever is root in the container is to be master of its network, and of nothing else: a network that is to be owned
+ * belongs to the user namespace that the container enters. Where it is another's, as the ids have changed, it waits
+ * until it is made anew. userns: that namespace's file; without one, and for other networks, it does nothing. */
 bool network_settle_owner(const NetworkChoice *choice, const char *userns, Network *network, GError **error);
 
 /* For showing what would be: nothing is looked for. */

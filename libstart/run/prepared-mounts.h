@@ -24,8 +24,8 @@ typedef struct PreparedMounts {
         GArray *opened; /* of int: sources of mounts that libcrun makes */
 } PreparedMounts;
 
-/* n_own, n_last: as in runtime-hooks.h. Those that libcrun makes get a source in the spec that names a descriptor of this process. What lies
- * below the directory `own` is the container's: its process finds it. */
+/* n_own, n_last: as in runtime-hooks.h. Those that libcrun makes get a source in the spec that names a descriptor of
+ * this process. What lies below the directory `own` is the container's: its process finds it. */
 bool prepared_mounts_make(runtime_spec_schema_config_schema *spec, size_t n_own, size_t n_last,
                           const BindMountContext *context, const char *own, const UserNamespace *userns,
                           PreparedMounts *ret, GError **error);

@@ -8,9 +8,9 @@
 #include "libstart/run/writable-layer.h"
 
 /* The uppermost layer of a container's overlay, filled before it is mounted: what Podman mounts over single files
- * (/etc/hosts and the like) is simply written here. A directory of this layer hides the image's attributes of the same
- * directory, so each is made with those of the uppermost layer that has it: `userns` says who that is here, NULL that it is the same. The
- * process must have umask 0. */
+ * (/etc/hosts and the like) is simply written here. A directory of this layer hides the image's attributes of the
+ * same directory, so each is made with those of the uppermost layer that has it: `userns` says who that is here, NULL
+ * that it is the same. The process must have umask 0. */
 
 /* Make the empty directories `upper`, whose mode and owner become those of the container's "/", and `work`. */
 bool upper_layer_create(WritableLayer *layer, char *const *layers, const UserNamespace *userns, GError **error);
