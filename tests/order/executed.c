@@ -102,7 +102,10 @@ static void trace(pid_t program, int ready, FILE *out) {
                 error(1, errno, "cannot trace");
         if (write(ready, "", 1) != 1)
                 error(1, errno, "cannot tell the program");
-        if (waitpid(program, &status, __WALL) < 0 || status >> 16 != PTRACE_EVENT_EXEC)
+        /* Before that, it may come to know that its child has ended. */
+        while (waitpid(program, &status, __WALL) > 0 && WIFSTOPPED(status) && status >> 16 != PTRACE_EVENT_EXEC)
+                ptrace(PTRACE_CONT, program, NULL, (void *) (long) (status >> 16 ? 0 : WSTOPSIG(status)));
+        if (!WIFSTOPPED(status))
                 error(1, 0, "cannot execute the program");
         set_breakpoints(program);
         ptrace(PTRACE_CONT, program, NULL, NULL);

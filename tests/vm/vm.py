@@ -13,6 +13,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
         what happens in the machine is kept. 'script' is run by bash -eu as a service of the booted
         machine; its exit status and output come back, with the journal and what systemd measured.
   exact=True    counts time in instructions: see README.md. The script then runs at second 60.
+  root_disk, memory, throttle   see command()
   disks         paths of ext4 images; the machine has them as /dev/vda, /dev/vdb... and may write to them
   measured(name, value, unit)   a result for people; what is in vm.data is written by --data
   quick, cuts   less is asked for (--ci); how often power_cut cuts
@@ -265,12 +266,13 @@ class Vm:
             out.write(archive(self._files(files, script, exact, units)))
         return path
 
-    def command(self, exact=False, cmdline='', disks=(), root_disk=None, more=()):
-        """QEMU's. root_disk: a qcow2 image to write to, in place of the disk that forgets all writes."""
+    def command(self, exact=False, cmdline='', disks=(), root_disk=None, more=(), memory=1024, throttle=''):
+        """QEMU's. root_disk: a qcow2 image to write to, in place of the disk that forgets all writes. memory: MiB.
+        throttle: what QEMU's -drive is told of the root disk."""
         console, report = (os.path.join(self.work, name) for name in ('console', 'report'))
         machine = MACHINES[self.arch]
         command = [
-            *machine['command'], '-accel', 'tcg', '-smp', '1', '-m', '1024,slots=2,maxmem=8G',
+            *machine['command'], '-accel', 'tcg', '-smp', '1', '-m', f'{memory},slots=2,maxmem=8G',
             '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
             '-rtc', 'base=2027-01-01,clock=vm',
             '-kernel', os.path.join(self.disk, 'vmlinuz'), '-initrd', os.path.join(self.work, 'initrd'),
@@ -286,7 +288,7 @@ class Vm:
         if exact:
             command += ['-icount', 'shift=0,sleep=off']
         if root_disk:
-            command += ['-drive', f'file={root_disk},format=qcow2,if=none,id=root',
+            command += ['-drive', f'file={root_disk},format=qcow2,if=none,id=root{throttle and "," + throttle}',
                         '-device', 'virtio-blk-pci,drive=root']
         else:
             # share=off: written to memory, not to the file
@@ -328,9 +330,10 @@ class Vm:
             raise AssertionError('the machine ended without a report; its console:\n' + self.console()[-4000:])
         return Report(tar, self.console())
 
-    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None):
+    def boot(self, files, script='true', exact=False, cmdline='', disks=(), units=(), seconds=240, root_disk=None,
+             **machine):
         self.initrd(files, script, exact, units)
-        with self.running(self.command(exact, cmdline, disks, root_disk)) as process:
+        with self.running(self.command(exact, cmdline, disks, root_disk, **machine)) as process:
             began = time.monotonic()
             try:
                 said, _ = process.communicate(timeout=seconds * self.patience)
