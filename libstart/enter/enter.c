@@ -96,7 +96,8 @@ bool enter_protect(GError **error) {
         return false;
 }
 
-/* Ulimit= is in what the payload has, unless it has less by now: all of it is left out but for what was not copied. */
+/* What the container was started with is in what the payload has, unless it has less by now: all of it is left out but for
+ * what was not copied. */
 static void keep_ulimit(EnterProcess *process, const char *type) {
         size_t n = 0;
 
