@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/cdi/cdi-file.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 
 #define DEPTH_MAX 16
@@ -309,13 +310,12 @@ CdiFile *cdi_file_parse(const char *text, gsize length, GError **error) {
         };
         g_autoptr(CdiFile) file = g_new0(CdiFile, 1);
         yajl_val tree = json_parse(text, length, DEPTH_MAX, error);
-        static const char *version[] = { "cdiVersion", NULL };
         bool ok;
 
         file->edits = edits_new();
         file->devices = g_ptr_array_new_with_free_func(device_free);
         ok = tree && json_walk_object(tree, keys, file, error) &&
-             ((file->kind && yajl_tree_get(tree, version, yajl_t_string)) ||
+             ((file->kind && json_member(tree, "cdiVersion", yajl_t_string)) ||
               error_set(error, KT_ERROR_FAILED, "it needs cdiVersion and kind"));
         yajl_tree_free(tree);
         return ok ? g_steal_pointer(&file) : NULL;

@@ -96,8 +96,20 @@ bool enter_protect(GError **error) {
         return false;
 }
 
+/* What the container was started with is in what the payload has, unless it has less by now: all of it is left out but for
+ * what was not copied. */
+static void keep_ulimit(EnterProcess *process, const char *type) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < process->rlimits_len; i++)
+                if (g_strcmp0(process->rlimits[i]->type, type) == 0)
+                        process->rlimits[n++] = process->rlimits[i];
+        process->rlimits_len = n;
+}
+
 int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
         libcrun_error_t err = NULL;
+        bool forks = true;
         libcrun_context_t context = {
                 .state_root = entry->root,
                 .id = entry->id,
@@ -114,9 +126,9 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
                 return EXIT_KEYTURN;
         }
         *forked_status = EXIT_KEYTURN;
-        if (!payload_limits_copy(entry->payload, error))
+        if (!payload_limits_copy(entry->payload, &forks, error))
                 return EXIT_KEYTURN;
-        process->rlimits_len = 0; /* Ulimit= is in what the payload has, unless it has less by now */
+        keep_ulimit(process, forks ? NULL : "RLIMIT_NPROC");
         crun_set_output_handler(log_output, NULL);
         r = libcrun_container_exec(&context, context.id, process, &err);
         return r >= 0 ? r : err ? enter_fail(&err, error) : *forked_status;

@@ -55,8 +55,13 @@ static bool set_limit(int resource, struct rlimit limit) {
         return setrlimit((__rlimit_resource_t) resource, &limit) == 0;
 }
 
+/* A vow of the payload's (HAProxy's, for one): under a limit of 0 nobody but root could have been executed. */
+static bool forks_no_more(const struct rlimit *processes) {
+        return processes->rlim_cur == 0;
+}
+
 /* prlimit(2) would ask for the rights of whoever owns the payload's user namespace. */
-static bool copy_limits(pid_t payload, GError **error) {
+static bool copy_limits(pid_t payload, bool *ret_forks, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%d/limits", (int) payload), *text = NULL;
         struct rlimit limits[RLIM_NLIMITS];
 
@@ -64,8 +69,9 @@ static bool copy_limits(pid_t payload, GError **error) {
                 return false;
         if (!payload_limits_parse(text, limits))
                 return error_set(error, KT_ERROR_FAILED, "Cannot read '%s'", path);
+        *ret_forks = !forks_no_more(&limits[RLIMIT_NPROC]);
         for (int i = 0; i < RLIM_NLIMITS; i++)
-                if (!set_limit(i, limits[i]))
+                if ((i != RLIMIT_NPROC || *ret_forks) && !set_limit(i, limits[i]))
                         return error_set_errno(error, errno, "Cannot have the payload's limits");
         return true;
 }
@@ -88,6 +94,7 @@ static bool copy_priority(pid_t payload, GError **error) {
                error_set_errno(error, errno, "Cannot have the payload's priority");
 }
 
-bool payload_limits_copy(pid_t payload, GError **error) {
-        return copy_processors(payload, error) && copy_priority(payload, error) && copy_limits(payload, error);
+bool payload_limits_copy(pid_t payload, bool *ret_forks, GError **error) {
+        return copy_processors(payload, error) && copy_priority(payload, error) &&
+               copy_limits(payload, ret_forks, error);
 }

@@ -4,6 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
 #include "libstart/hook/hook-file.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 
 #define VERSION "1.0.0"
@@ -171,9 +172,7 @@ static bool read_stages(yajl_val value, void *object, GError **error) {
 
 /* First of all: what an old file has would only be unknown keys. */
 static bool check_version(yajl_val tree, GError **error) {
-        static const char *path[] = { "version", NULL };
-
-        return (YAJL_IS_OBJECT(tree) && yajl_tree_get(tree, path, yajl_t_any)) ||
+        return json_member(tree, "version", yajl_t_any) ||
                error_set(
                        error, KT_ERROR_UNSUPPORTED,
                        "it has no version, and so is of 0.1.0, which is no longer supported: write it as oci-hooks(5) "

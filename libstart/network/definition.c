@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/emit.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/network/definition.h"
 #include "libstart/option/names.h"
@@ -24,20 +25,8 @@ void network_definition_free(NetworkDefinition *definition) {
         g_free(definition);
 }
 
-static yajl_val get(yajl_val value, const char *key, yajl_type type) {
-        const char *path[] = { key, NULL };
-
-        return yajl_tree_get(value, path, type);
-}
-
-static const char *get_string(yajl_val value, const char *key) {
-        yajl_val string = get(value, key, yajl_t_string);
-
-        return string ? YAJL_GET_STRING(string) : "";
-}
-
 static bool get_bool(yajl_val value, const char *key) {
-        return get(value, key, yajl_t_true) != NULL;
+        return json_member(value, key, yajl_t_true) != NULL;
 }
 
 /* "": there is none. */
@@ -55,8 +44,8 @@ static bool read_range(yajl_val value, NetworkSubnet *subnet, GError **error) {
 
         if (!address_range_of_subnet(&subnet->prefix, &whole))
                 return error_set(error, KT_ERROR_FAILED, "a subnet has no addresses for containers");
-        if (!read_address(get_string(value, "start_ip"), &subnet->prefix, &range.first, &has_first, error) ||
-            !read_address(get_string(value, "end_ip"), &subnet->prefix, &range.last, &has_last, error))
+        if (!read_address(json_member_string(value, "start_ip"), &subnet->prefix, &range.first, &has_first, error) ||
+            !read_address(json_member_string(value, "end_ip"), &subnet->prefix, &range.last, &has_last, error))
                 return false;
         subnet->range = (AddressRange) { has_first ? range.first : whole.first, has_last ? range.last : whole.last };
         subnet->has_range = has_first || has_last;
@@ -68,10 +57,10 @@ static bool read_subnet(yajl_val value, void *object, GError **error) {
         NetworkDefinition *definition = object;
         NetworkSubnet subnet = { 0 };
 
-        if (!ip_prefix_parse(get_string(value, "subnet"), true, &subnet.prefix, error) ||
-            !read_address(get_string(value, "gateway"), &subnet.prefix, &subnet.gateway, &subnet.has_gateway,
+        if (!ip_prefix_parse(json_member_string(value, "subnet"), true, &subnet.prefix, error) ||
+            !read_address(json_member_string(value, "gateway"), &subnet.prefix, &subnet.gateway, &subnet.has_gateway,
                           error) ||
-            !read_range(get(value, "lease_range", yajl_t_object), &subnet, error))
+            !read_range(json_member(value, "lease_range", yajl_t_object), &subnet, error))
                 return false;
         if (!subnet.has_gateway && (!definition->internal || definition->dns)) {
                 subnet.gateway = ip_prefix_first(&subnet.prefix);
@@ -84,7 +73,8 @@ static bool read_subnet(yajl_val value, void *object, GError **error) {
 
 /* A label that does not fit the subnets, perhaps because someone has changed these, is none. */
 static void read_label(NetworkDefinition *definition) {
-        const char *text = get_string(get(definition->tree, "labels", yajl_t_object), LABEL_ADDRESSES);
+        const char *text = json_member_string(json_member(definition->tree, "labels", yajl_t_object),
+                                              LABEL_ADDRESSES);
         g_auto(GStrv) words = g_strsplit(text, " ", -1);
         bool fits = g_strv_length(words) == definition->subnets->len && definition->subnets->len > 0;
         AddressRange range;
@@ -105,14 +95,14 @@ static void read_label(NetworkDefinition *definition) {
 }
 
 static bool read_network(NetworkDefinition *definition, const char *name, GError **error) {
-        yajl_val tree = definition->tree, subnets = get(tree, "subnets", yajl_t_array);
+        yajl_val tree = definition->tree, subnets = json_member(tree, "subnets", yajl_t_array);
 
         if (!YAJL_IS_OBJECT(tree))
                 return error_set(error, KT_ERROR_FAILED, "it is no object");
-        definition->name = get_string(tree, "name");
-        definition->driver = get_string(tree, "driver");
-        definition->interface = get_string(tree, "network_interface");
-        definition->ipam_driver = get_string(get(tree, "ipam_options", yajl_t_object), "driver");
+        definition->name = json_member_string(tree, "name");
+        definition->driver = json_member_string(tree, "driver");
+        definition->interface = json_member_string(tree, "network_interface");
+        definition->ipam_driver = json_member_string(json_member(tree, "ipam_options", yajl_t_object), "driver");
         definition->internal = get_bool(tree, "internal");
         definition->dns = get_bool(tree, "dns_enabled");
         if (!g_str_equal(definition->name, name))
@@ -174,7 +164,7 @@ void network_subnets_emit(yajl_gen gen, const GArray *subnets) {
 }
 
 static void emit_labels(yajl_gen gen, const NetworkDefinition *definition) {
-        yajl_val labels = get(definition->tree, "labels", yajl_t_object);
+        yajl_val labels = json_member(definition->tree, "labels", yajl_t_object);
         g_autoptr(GString) ranges = g_string_new(NULL);
 
         json_emit_string(gen, "labels");

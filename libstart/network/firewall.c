@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/json/member.h"
 #include "libstart/network/bridge.h"
 #include "libstart/network/firewall.h"
 #include "libstart/network/namespace-state.h"
@@ -67,8 +68,7 @@ static bool is_in(const char *unit, const NetworkDefinition *definition) {
 /* Options may ask for rules of their own. A payload may remove its interface, and so be in the network as far as its files
  * say, but the bridge and its rules go with the last port. */
 static bool is_plain_and_used(const NetworkDefinition *definition) {
-        const char *path[] = { "options", NULL };
-        yajl_val options = yajl_tree_get(definition->tree, path, yajl_t_object);
+        yajl_val options = json_member(definition->tree, "options", yajl_t_object);
 
         return g_str_equal(definition->driver, "bridge") && (!options || options->u.object.len == 0) &&
                bridge_is_used(definition->interface);

@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/emit.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/network/netavark-json.h"
 
@@ -162,20 +163,8 @@ void setup_summary_free(SetupSummary *summary) {
         g_free(summary);
 }
 
-static yajl_val get(yajl_val value, const char *key, yajl_type type) {
-        const char *path[] = { key, NULL };
-
-        return yajl_tree_get(value, path, type);
-}
-
-static const char *get_string(yajl_val value, const char *key) {
-        yajl_val string = get(value, key, yajl_t_string);
-
-        return string ? YAJL_GET_STRING(string) : "";
-}
-
 static guint16 get_port(yajl_val value, const char *key) {
-        yajl_val number = get(value, key, yajl_t_number);
+        yajl_val number = json_member(value, key, yajl_t_number);
 
         return number && YAJL_IS_INTEGER(number) ? (guint16) CLAMP(YAJL_GET_INTEGER(number), 0, G_MAXUINT16) : 0;
 }
@@ -187,15 +176,16 @@ static size_t array_length(yajl_val value) {
 
 static SummaryNetwork *read_network(const char *name, yajl_val options, yajl_val infos) {
         SummaryNetwork *network = g_new0(SummaryNetwork, 1);
-        yajl_val addresses = get(options, "static_ips", yajl_t_array);
-        yajl_val info = get(infos, name, yajl_t_object);
+        yajl_val addresses = json_member(options, "static_ips", yajl_t_array);
+        yajl_val info = json_member(infos, name, yajl_t_object);
 
         network->name = g_strdup(name);
-        network->mac = g_strdup(get_string(options, "static_mac"));
-        network->is_bridge = g_str_equal(get_string(info, "driver"), "bridge");
-        if (network->is_bridge && !g_str_equal(get_string(get(info, "options", yajl_t_object), "mode"), "unmanaged"))
-                network->bridge = g_strdup(get_string(info, "network_interface"));
-        network->internal = get(info, "internal", yajl_t_true) != NULL;
+        network->mac = g_strdup(json_member_string(options, "static_mac"));
+        network->is_bridge = g_str_equal(json_member_string(info, "driver"), "bridge");
+        if (network->is_bridge &&
+            !g_str_equal(json_member_string(json_member(info, "options", yajl_t_object), "mode"), "unmanaged"))
+                network->bridge = g_strdup(json_member_string(info, "network_interface"));
+        network->internal = json_member(info, "internal", yajl_t_true) != NULL;
         network->addresses = g_array_new(FALSE, FALSE, sizeof(IpAddress));
         for (size_t i = 0; i < array_length(addresses); i++) {
                 const char *text = YAJL_GET_STRING(addresses->u.array.values[i]);
@@ -214,26 +204,27 @@ static void read_port(SetupSummary *summary, yajl_val value) {
                 .range = get_port(value, "range"),
         };
 
-        g_strlcpy(port.host_ip, get_string(value, "host_ip"), sizeof port.host_ip);
+        g_strlcpy(port.host_ip, json_member_string(value, "host_ip"), sizeof port.host_ip);
         for (size_t i = 0; i < G_N_ELEMENTS(protocols); i++)
-                if (g_str_equal(get_string(value, "protocol"), protocols[i].name))
+                if (g_str_equal(json_member_string(value, "protocol"), protocols[i].name))
                         port.protocols = protocols[i].flag;
         g_array_append_val(summary->ports, port);
 }
 
 static SetupSummary *read_summary(yajl_val tree) {
         SetupSummary *summary = g_new0(SetupSummary, 1);
-        yajl_val networks = get(tree, "networks", yajl_t_object), ports = get(tree, "port_mappings", yajl_t_array);
+        yajl_val networks = json_member(tree, "networks", yajl_t_object),
+                 ports = json_member(tree, "port_mappings", yajl_t_array);
 
-        summary->unit = g_strdup(get_string(tree, KEY_UNIT));
-        summary->container_name = g_strdup(get_string(tree, "container_name"));
-        summary->hostname = g_strdup(get_string(tree, "container_hostname"));
+        summary->unit = g_strdup(json_member_string(tree, KEY_UNIT));
+        summary->container_name = g_strdup(json_member_string(tree, "container_name"));
+        summary->hostname = g_strdup(json_member_string(tree, "container_hostname"));
         summary->networks = g_ptr_array_new_with_free_func(summary_network_free);
         summary->ports = g_array_new(FALSE, FALSE, sizeof(PortMapping));
         for (size_t i = 0; networks && i < networks->u.object.len; i++)
                 g_ptr_array_add(summary->networks,
                                 read_network(networks->u.object.keys[i], networks->u.object.values[i],
-                                             get(tree, "network_info", yajl_t_object)));
+                                             json_member(tree, "network_info", yajl_t_object)));
         for (size_t i = 0; i < array_length(ports); i++)
                 read_port(summary, ports->u.array.values[i]);
         return summary;
@@ -283,11 +274,12 @@ static bool take_gateway(Names *names, const SummaryNetwork *network, const char
 }
 
 static bool read_interface(Names *names, yajl_val interface, const SummaryNetwork *network, GError **error) {
-        yajl_val subnets = get(interface, "subnets", yajl_t_array);
+        yajl_val subnets = json_member(interface, "subnets", yajl_t_array);
 
         for (size_t i = 0; i < array_length(subnets); i++) {
                 yajl_val subnet = subnets->u.array.values[i];
-                const char *net = get_string(subnet, "ipnet"), *gateway = get_string(subnet, "gateway");
+                const char *net = json_member_string(subnet, "ipnet"),
+                           *gateway = json_member_string(subnet, "gateway");
                 g_autofree char *address = g_strndup(net, strcspn(net, "/"));
 
                 if (!append_address(names->text, "host", address, names->own, error))
@@ -306,8 +298,8 @@ static bool append_once(GString *text, const char *line) {
 }
 
 static bool read_dns(GString *text, yajl_val block, GError **error) {
-        yajl_val servers = get(block, "dns_server_ips", yajl_t_array);
-        yajl_val domains = get(block, "dns_search_domains", yajl_t_array);
+        yajl_val servers = json_member(block, "dns_server_ips", yajl_t_array);
+        yajl_val domains = json_member(block, "dns_search_domains", yajl_t_array);
 
         for (size_t i = 0; i < array_length(servers); i++)
                 if (!append_address(text, "nameserver", YAJL_GET_STRING(servers->u.array.values[i]) ?: "", "", error))
@@ -325,8 +317,8 @@ static bool read_dns(GString *text, yajl_val block, GError **error) {
 }
 
 static bool read_block(Names *names, yajl_val tree, const SummaryNetwork *network, GError **error) {
-        yajl_val block = get(tree, network->name, yajl_t_object),
-                 interfaces = get(block, "interfaces", yajl_t_object);
+        yajl_val block = json_member(tree, network->name, yajl_t_object),
+                 interfaces = json_member(block, "interfaces", yajl_t_object);
 
         if (!block)
                 return error_set(error, KT_ERROR_FAILED, "netavark says nothing about the network '%s'",
@@ -361,7 +353,8 @@ char *netavark_format_names(const char *status, gsize length, const SetupSummary
 
 char *netavark_parse_error(const char *text, gsize length) {
         yajl_val tree = json_parse(text, length, MAX_DEPTH, NULL);
-        char *message = tree && *get_string(tree, "error") ? g_strdup(get_string(tree, "error")) : NULL;
+        char *message = tree && *json_member_string(tree, "error") ? g_strdup(json_member_string(tree, "error")) :
+                                                                     NULL;
 
         if (tree)
                 yajl_tree_free(tree);

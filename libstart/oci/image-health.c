@@ -3,6 +3,7 @@
 #include <yajl/yajl_tree.h>
 
 #include "libstart/base/error.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/oci/image-health.h"
 
@@ -27,8 +28,7 @@ static yajl_val find(yajl_val tree) {
 }
 
 static guint64 get_number(yajl_val object, const char *name) {
-        const char *path[] = { name, NULL };
-        yajl_val value = yajl_tree_get(object, path, yajl_t_number);
+        yajl_val value = json_member(object, name, yajl_t_number);
 
         return YAJL_IS_INTEGER(value) && YAJL_GET_INTEGER(value) > 0 ? (guint64) YAJL_GET_INTEGER(value) : 0;
 }
@@ -40,8 +40,7 @@ static guint64 get_span(yajl_val object, const char *name) {
 }
 
 static char **get_test(yajl_val object, GError **error) {
-        const char *path[] = { "Test", NULL };
-        yajl_val value = yajl_tree_get(object, path, yajl_t_array);
+        yajl_val value = json_member(object, "Test", yajl_t_array);
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         if (value && !json_append_strings(value, &words, error))

@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
+#include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/store/used-ids.h"
 
@@ -11,14 +12,8 @@
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
 
-static yajl_val find(yajl_val object, const char *key, yajl_type type) {
-        const char *path[] = { key, NULL };
-
-        return yajl_tree_get(object, path, type);
-}
-
 static bool find_number(yajl_val object, const char *key, guint32 *ret) {
-        yajl_val value = find(object, key, yajl_t_number);
+        yajl_val value = json_member(object, key, yajl_t_number);
 
         if (!value || !YAJL_IS_INTEGER(value) || YAJL_GET_INTEGER(value) < 0 || YAJL_GET_INTEGER(value) > G_MAXUINT32)
                 return false;
@@ -27,7 +22,7 @@ static bool find_number(yajl_val object, const char *key, guint32 *ret) {
 }
 
 static bool add_map(yajl_val record, const char *key, GArray *ranges, GError **error) {
-        yajl_val map = find(record, key, yajl_t_array);
+        yajl_val map = json_member(record, key, yajl_t_array);
 
         for (size_t i = 0; map && i < map->u.array.len; i++) {
                 yajl_val extent = map->u.array.values[i];
@@ -87,7 +82,7 @@ bool used_ids_read(const StoreConf *conf, GArray *uids, GArray *gids, GError **e
 }
 
 static guint32 behind_largest(yajl_val record, const char *key, guint32 so_far) {
-        yajl_val ids = find(record, key, yajl_t_array);
+        yajl_val ids = json_member(record, key, yajl_t_array);
 
         for (size_t i = 0; ids && i < ids->u.array.len; i++) {
                 yajl_val id = ids->u.array.values[i];
@@ -108,8 +103,7 @@ static guint32 ids_of_store(const char *store, char *const *layers) {
                 return 0;
         g_auto(yajl_val) list = json_parse(text, length, MAX_DEPTH, NULL);
         for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
-                yajl_val record = list->u.array.values[i],
-                         id = YAJL_IS_OBJECT(record) ? find(record, "id", yajl_t_string) : NULL;
+                yajl_val record = list->u.array.values[i], id = json_member(record, "id", yajl_t_string);
                 g_autofree char *diff = id ? g_build_filename(store, "overlay", YAJL_GET_STRING(id), "diff", NULL) :
                                              NULL;
 

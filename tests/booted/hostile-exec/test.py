@@ -154,6 +154,14 @@ def test_limits_processors_and_priority_are_the_payloads(machine):
         result = machine.run('keyturnctl exec box true; echo $?; pgrep -a keyturnctl', check=False, timeout=20)
         assert result.out in ('0\n', '125\n', '126\n', '139\n'), (small, result)
         assert machine.show('box', 'ActiveState') == 'active', small
+    # One that has forbidden itself to make processes, as HAProxy does, has commands beside it nevertheless, within the file's limit.
+    for lines, seen in (('Ulimit=host', None), ('[Service]\nLimitNPROC=50', ['50', '50']), ('Ulimit=nproc=70:71', ['70', '71'])):
+        machine.run('systemctl stop box')
+        start(machine, 'box', f'User=1234\n{lines}', "sh -c 'ulimit -u 0; : >/data/done; exec sleep 1000'")
+        machine.wait_for(lambda: machine.run('ls /srv/data/done', check=False).status == 0)
+        limit = machine.run('keyturnctl exec box grep processes /proc/1/limits /proc/self/limits').out.splitlines()
+        assert limit[0].split()[2:4] == ['0', '0'], limit
+        assert '0' not in limit[1].split()[2:4] and seen in (None, limit[1].split()[2:4]), limit
     machine.run('rm -r /etc/systemd/system/box.service.d')
     machine.reload()
 

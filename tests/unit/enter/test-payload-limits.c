@@ -47,31 +47,56 @@ static struct rlimit limit_of(int resource) {
         return limit;
 }
 
-/* The tests' own processes: one that has less, and this one, which gets no more than that. */
-START_TEST(copied) {
-        struct rlimit less = { 11, 22 };
-        pid_t child;
+/* A process of the tests' own that has such limits and sleeps. */
+static pid_t start_limited(int resource, struct rlimit limit) {
         int go[2];
+        pid_t child;
         char byte;
 
         ck_assert_int_eq(pipe(go), 0);
         child = fork();
         if (child == 0) {
-                if (setrlimit(RLIMIT_NOFILE, &less) < 0 || setpriority(PRIO_PROCESS, 0, 9) < 0 ||
+                if (setrlimit((__rlimit_resource_t) resource, &limit) < 0 || setpriority(PRIO_PROCESS, 0, 9) < 0 ||
                     write(go[1], "", 1) != 1)
                         _exit(1);
                 for (;;)
                         pause();
         }
+        close(go[1]);
         ck_assert_int_eq(read(go[0], &byte, 1), 1);
-        ck_assert(payload_limits_copy(child, NULL));
+        close(go[0]);
+        return child;
+}
+
+/* This one gets no more than a process that has less. */
+START_TEST(copied) {
+        pid_t child = start_limited(RLIMIT_NOFILE, (struct rlimit) { 11, 22 });
+        bool forks = false;
+
+        ck_assert(payload_limits_copy(child, &forks, NULL));
+        ck_assert(forks);
         ck_assert_uint_eq(limit_of(RLIMIT_NOFILE).rlim_cur, 11);
         ck_assert_uint_eq(limit_of(RLIMIT_NOFILE).rlim_max, 22);
         ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), 9);
         kill(child, SIGKILL);
-        ck_assert(!payload_limits_copy(0x7fffffff, NULL));
+        ck_assert(!payload_limits_copy(0x7fffffff, &forks, NULL));
+}
+END_TEST
+
+/* Whose limit would let no command be executed: it is not taken over, and all others are. */
+START_TEST(vow) {
+        struct rlimit before = limit_of(RLIMIT_NPROC);
+        pid_t child = start_limited(RLIMIT_NPROC, (struct rlimit) { 0, 100 });
+        bool forks = true;
+
+        ck_assert(payload_limits_copy(child, &forks, NULL));
+        ck_assert(!forks);
+        ck_assert_uint_eq(limit_of(RLIMIT_NPROC).rlim_cur, before.rlim_cur);
+        ck_assert_uint_eq(limit_of(RLIMIT_NPROC).rlim_max, before.rlim_max);
+        ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), 9);
+        kill(child, SIGKILL);
 }
 END_TEST
 
 TEST_MAIN("payload-limits", tcase_add_test(tcase, of_this_process); tcase_add_test(tcase, broken);
-          tcase_add_test(tcase, copied))
+          tcase_add_test(tcase, copied); tcase_add_test(tcase, vow))
