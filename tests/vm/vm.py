@@ -19,7 +19,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   quick, cuts   less is asked for (--ci); how often power_cut cuts
   patience      how much longer than those of x86-64 this machine may take
   arch          the machine's architecture, as Debian calls it
-  build         the build directory of keyturn that the machine has, or None
+  build, native   build directories of keyturn: for the machine, and for the one that emulates it; or None
 
 A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing. One with
 FOREIGN = True is for machines of another architecture than this one.
@@ -222,11 +222,12 @@ def make_disk(suite, build=None, arch=MINE):
 
 
 class Vm:
-    def __init__(self, disk, build=None, keep=None, quick=False, cuts=10, arch=MINE):
+    def __init__(self, disk, build=None, keep=None, quick=False, cuts=10, arch=MINE, native=None):
         self.disk = disk
         self.arch = arch
         self.patience = MACHINES[arch]['patience']
         self.build = build
+        self.native = native
         self.keep = keep
         self.quick = quick
         self.cuts = cuts
