@@ -275,6 +275,9 @@ def test_terminal(machine):
              'echo status $?; [ "$before" = "$(stty -g)" ] && echo restored'
     seen = on_terminal(machine, script).out.split('\n')
     assert seen[:3] == ['33 77', 'status 3', 'restored'], seen
+    # However early the command asks.
+    sizes = on_terminal(machine, 'stty rows 33 cols 77; for i in $(seq 20); do keyturnctl exec -t box stty size; done').out
+    assert sizes == '33 77\n' * 20, sizes
     # All of the output, also when the command ends at once.
     for _ in range(5):
         seen = on_terminal(machine, 'keyturnctl exec -t box seq 1 20000').out
