@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <linux/capability.h>
 #include <string.h>
 
 #include "generator/network-join.h"
 #include "generator/network-renewal.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/paths.h"
+#include "libstart/option/capability.h"
+#include "libstart/option/network-mode.h"
 
 /* All that it could gain, it has; or it is not known yet. */
 static bool gains_nothing(const LaunchArgs *args) {
-        const guint64 all = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
-
         return user_namespace_may_be_own(args) || args->privileged == FLAG_TRUE ||
-               (network_capabilities(args->cap_add) & all) == all;
+               (network_capabilities(args->cap_add) & CAPABILITY_NETWORK) == CAPABILITY_NETWORK;
 }
 
 const SourceFile *network_join_find(const Container *container) {
@@ -40,10 +39,5 @@ void network_join_check(Container *container, const Container *other) {
                                        container_line_with(container, "Container", "PodmanArgs", "container:");
 
         if (!other->is_refused && belongs_to_user_namespace(other->args))
-                container_problem(
-                        container, line,
-                        "this network belongs to a user namespace, and root in a container without one would "
-                        "have all rights in it, to change addresses and to send as others; give this container "
-                        "a user namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is "
-                        "what it is for");
+                container_problem(container, line, NETWORK_MODE_GAINS_RIGHTS);
 }

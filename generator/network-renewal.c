@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/network-renewal.h"
-#include <linux/capability.h>
 #include <string.h>
 
+#include "generator/network-renewal.h"
 #include "libstart/option/capability.h"
 
 guint64 network_capabilities(const GPtrArray *values) {

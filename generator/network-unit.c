@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <string.h>
 
 #include "generator/key.h"
@@ -12,6 +11,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/option/capability.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 
@@ -115,11 +115,10 @@ static void add_servers(GString *command, const GPtrArray *dns, const OwnName *o
 /* Only systemd knows what its ids depend on, at its start: so the network belongs to the host's user namespace. A payload's
  * capabilities count for nothing in it: it must be said what they would be for. */
 static void keep_for_host(Container *container, GString *command, const OwnName *own) {
-        const guint64 network = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
         const guint64 ports = G_GUINT64_CONSTANT(1) << CAP_NET_BIND_SERVICE;
         const LaunchArgs *args = container->args;
 
-        if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & network)
+        if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK)
                 container_problem(
                         container, container_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on a bridge from within the user namespace of an instance, or "

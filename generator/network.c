@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <linux/capability.h>
 #include <string.h>
 
 #include "generator/network-renewal.h"
@@ -7,6 +6,7 @@
 #include "generator/networks.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
+#include "libstart/option/capability.h"
 #include "libstart/option/network-request.h"
 #include "libstart/option/port-mapping.h"
 
@@ -236,12 +236,11 @@ static void finish_namespace(Container *container) {
 /* The network belongs to the user namespace of the container whose it is, or to the host's: there the kernel asks for
  * them. */
 static void check_capabilities(Container *container) {
-        const guint64 mask = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
         const LaunchArgs *args = container->args;
 
         if (g_str_has_prefix(args->network, "container:") && user_namespace_may_be_own(args) &&
             !g_str_has_prefix(args->userns ?: "", "ns:") &&
-            (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & mask))
+            (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK))
                 container_warning(
                         container, container_line(container, container->section, "AddCapability"),
                         "NET_ADMIN and NET_RAW have no effect on another container's network from within a user "

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
 

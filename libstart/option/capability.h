@@ -2,12 +2,16 @@
 #pragma once
 
 #include <glib.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 
 /* Capabilities as 64-bit masks: bit N is capability N of <linux/capability.h>. */
 
 #define CAPABILITY_COUNT 41 /* through CAP_CHECKPOINT_RESTORE, Linux 5.9 and later */
 #define CAPABILITY_ALL ((G_GUINT64_CONSTANT(1) << CAPABILITY_COUNT) - 1)
+
+/* What makes a container master of its network. */
+#define CAPABILITY_NETWORK (G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW)
 
 /* One name ("CAP_CHOWN", "chown") or "all", or several with commas in between, as podman's --cap-add. */
 bool capability_parse(const char *value, guint64 *ret_mask, GError **error);

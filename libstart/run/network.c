@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <string.h>
@@ -120,22 +119,15 @@ static bool is_owner(const char *network, const char *userns, bool *ret, GError 
         return true;
 }
 
-/* In a network that belongs to a user namespace of ours, root of ours may do everything, whatever capabilities it has
- * (user_namespaces(7): the owner's in the parent). So nobody gets there who may not do it anyway. */
 static bool check_rights(const ContainerRequest *request, const char *path, GError **error) {
-        const guint64 all = G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW;
         guint64 caps = bounding_set_find(request->cap_added, request->cap_dropped, CAPABILITY_ALL);
         bool is_ours = false;
 
-        if (request->userns.mode != USERNS_HOST || request->privileged || (caps & all) == all)
+        if (request->userns.mode != USERNS_HOST || request->privileged ||
+            (caps & CAPABILITY_NETWORK) == CAPABILITY_NETWORK)
                 return true;
         return is_owner(path, "/proc/self/ns/user", &is_ours, error) &&
-               (is_ours ||
-                error_set(error, KT_ERROR_UNSUPPORTED,
-                          "--network: this network belongs to a user namespace, and root in a container without one "
-                          "would have all rights in it, to change addresses and to send as others; give this "
-                          "container a user namespace, too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if "
-                          "that is what it is for"));
+               (is_ours || error_set(error, KT_ERROR_UNSUPPORTED, "--network: " NETWORK_MODE_GAINS_RIGHTS));
 }
 
 /* What that container has: the host's network, one that was made ahead, or one that lives as long as its processes. */
