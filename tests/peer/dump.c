@@ -535,8 +535,10 @@ static void dump_sizes(void) {
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
                 struct statvfs vfs;
 
-                /* Only a tmpfs has a size that the container's options decide; others have the disk's. */
-                if (statvfs(paths[i], &vfs) == 0 && vfs.f_bsize == 4096 && vfs.f_blocks < (1UL << 24))
+                /* Only a tmpfs, whose blocks are pages, has a size that the container's options decide; others have the
+                 * disk's. */
+                if (statvfs(paths[i], &vfs) == 0 && vfs.f_bsize == (unsigned long) sysconf(_SC_PAGESIZE) &&
+                    vfs.f_blocks < (1UL << 24))
                         printf("size %s %llu\n", paths[i], (unsigned long long) vfs.f_blocks * vfs.f_frsize);
         }
 }
@@ -661,7 +663,7 @@ static void dump_system_calls(void) {
                 fflush(stdout);
                 pid = fork();
                 if (pid == 0)
-                        _exit(syscall(probes[i].number, a[0], a[1], a[2], a[3], a[4]) < 0 ? errno : 0);
+                        _exit(syscall(probes[i].number, a[0], a[1], a[2], a[3], a[4], 0) < 0 ? errno : 0);
                 if (pid < 0 || waitpid(pid, &status, 0) < 0)
                         printf("call %s cannot be probed: %s\n", probes[i].name, error_name(errno));
                 else if (WIFSIGNALED(status))

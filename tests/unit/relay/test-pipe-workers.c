@@ -18,7 +18,7 @@ typedef struct Task {
         PipeMove move;
 } Task;
 
-#define HELD_SIZE 65536
+#define HELD_SIZE 65536 /* what a pipe holds is 16 pages, whatever their size, until it is told */
 
 static int epoll;
 static PipeWorkers *workers;
@@ -48,6 +48,7 @@ static void open_task(Task *task, bool holds) {
         *task = (Task) { 0 };
         ck_assert_int_eq(pipe2(task->in, O_CLOEXEC | O_NONBLOCK), 0);
         ck_assert_int_eq(pipe2(task->out, O_CLOEXEC), 0);
+        ck_assert_int_eq(fcntl(task->out[1], F_SETPIPE_SZ, HELD_SIZE), HELD_SIZE);
         ck_assert_int_eq(write(task->in[1], "text", 4), 4);
         if (holds)
                 ck_assert_int_eq(write(task->out[1], full, sizeof full), sizeof full);
