@@ -22,10 +22,10 @@ typedef struct NetworkChoice {
 /* In a network that belongs to a user namespace of ours, root of ours may do everything, whatever capabilities it has
  * (user_namespaces(7): the owner's in the parent). So a container without a user namespace that has not all of
  * CAPABILITY_NETWORK anyway is refused there, by libstart always, and by the generator where the files tell. */
-#define NETWORK_MODE_GAINS_RIGHTS                                                                                     \
-        "this network belongs to a user namespace, and root in a container without one would have all rights in it, " \
-        "to change addresses and to send as others; give this container a user namespace, too (UserNS=auto), or "     \
-        "AddCapability=NET_ADMIN NET_RAW if that is what it is for"
+#define NETWORK_MODE_GAINS_RIGHTS                                                                                      \
+        "this network belongs to a user namespace, and root in a container without one would have all rights in it, "  \
+        "to change addresses and to send as others; give this container, or the pod that it is in, a user namespace, " \
+        "too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
 /* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT"; ret->of is inside value. Everything else
  * that podman knows is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
