@@ -4,6 +4,7 @@
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
+#include "libstart/option/unit-words.h"
 #include "libstart/option/user-spec.h"
 
 static bool check(const char *value, GError **error) {
@@ -87,8 +88,8 @@ static void allow(Container *container, const char *value) {
         const char *group = device_request_group(request);
         g_autoptr(GString) line = g_string_new(NULL);
 
-        launch_args_append_word(line, group ? group : request->source);
-        launch_args_append_word(line, request->access);
+        unit_words_add(line, group ? group : request->source);
+        unit_words_add(line, request->access);
         service_set(container->service, "DeviceAllow", line->str);
 }
 

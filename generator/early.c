@@ -2,6 +2,7 @@
 #include "generator/early.h"
 #include "generator/image-service.h"
 #include "libstart/base/error.h"
+#include "libstart/option/unit-words.h"
 
 /* Where Podman has images unless storage.conf says something else, which is not read here. */
 #define IMAGE_STORE "/var/lib/containers/storage"
@@ -48,7 +49,7 @@ static void add_stores(Container *container) {
         for (guint i = 0; stores && i < stores->len; i++) {
                 g_autoptr(GString) value = g_string_new(NULL);
 
-                launch_args_append_word(value, stores->pdata[i]);
+                unit_words_add(value, stores->pdata[i]);
                 service_unit(container->service, "RequiresMountsFor", value->str);
         }
 }

@@ -5,6 +5,7 @@
 #include "libstart/hook/hook-dirs.h"
 #include "libstart/hook/hook-match.h"
 #include "libstart/option/hook-word.h"
+#include "libstart/option/unit-words.h"
 
 /* A hook of the machine's. */
 typedef struct KnownHook {
@@ -124,7 +125,7 @@ void hooks_service(Container *container) {
 
         if (!(container->hook_stages & 1U << HOOK_POSTSTOP))
                 return;
-        launch_args_append_word(value, container->args->state_dir);
-        launch_args_append_word(value, container->args->name);
+        unit_words_add(value, container->args->state_dir);
+        unit_words_add(value, container->args->name);
         service_set(container->service, "ExecStopPost", value->str);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/host-view.h"
+#include "libstart/option/launch-request.h"
 
 static bool is_hosts(const char *ns) {
         return g_strcmp0(ns, "host") == 0;

@@ -5,6 +5,7 @@
 #include "generator/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/option/storage-option.h"
+#include "libstart/option/unit-words.h"
 #include "libstart/store/image.h"
 
 void image_service_common(Service *service, const char *path) {
@@ -25,26 +26,26 @@ static GString *begin_command(const Container *container, const char *command, c
         g_autofree char *first = g_strconcat(option, value, NULL);
 
         g_string_append(line, command);
-        launch_args_append_word(line, first);
+        unit_words_add(line, first);
         if (container->is_offline)
-                launch_args_append_word(line, "--offline");
-        launch_args_append_words(line, container->tool_words);
-        launch_args_append_word(line, "--");
+                unit_words_add(line, "--offline");
+        unit_words_add_all(line, container->tool_words);
+        unit_words_add(line, "--");
         return line;
 }
 
 void image_service_pull(const Container *container, Service *service) {
         g_autoptr(GString) command = begin_command(container, "pull", "--policy=", container->pull);
 
-        launch_args_append_word(command, container->image);
+        unit_words_add(command, container->image);
         service_set(service, "ExecStart", command->str);
 }
 
 void image_service_build(const Container *container, const char *context) {
         g_autoptr(GString) command = begin_command(container, "build", "--tag=", container->image);
 
-        launch_args_append_words(command, container->podman_args);
-        launch_args_append_option(command, "--", context);
+        unit_words_add_all(command, container->podman_args);
+        unit_words_add_option(command, "--", context);
         service_set(container->service, "ExecStart", command->str);
 }
 

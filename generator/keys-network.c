@@ -11,6 +11,7 @@
 #include "libstart/option/ip-address.h"
 #include "libstart/option/names.h"
 #include "libstart/option/network-request.h"
+#include "libstart/option/unit-words.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 
@@ -118,13 +119,13 @@ static void add_flag(Container *container, GString *command, const char *option,
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
 
         if (values->len > 0 && g_str_equal(values->pdata[0], "true"))
-                launch_args_append_word(command, option);
+                unit_words_add(command, option);
 }
 
 static void add_key(Container *container, GString *command, const char *option, const char *key) {
         g_autoptr(GPtrArray) values = keys_find_values(container, &keys_network, key);
 
-        launch_args_append_options(command, option, values);
+        unit_words_add_options(command, option, values);
 }
 
 static GPtrArray *find_of_subnets(Container *container, const char *key, guint n_subnets) {
@@ -143,11 +144,11 @@ static void add_subnets(Container *container, GString *command) {
         g_autoptr(GPtrArray) ranges = find_of_subnets(container, "IPRange", subnets->len);
 
         for (guint i = 0; i < subnets->len; i++) {
-                launch_args_append_option(command, "--subnet", subnets->pdata[i]);
+                unit_words_add_option(command, "--subnet", subnets->pdata[i]);
                 if (i < gateways->len)
-                        launch_args_append_option(command, "--gateway", gateways->pdata[i]);
+                        unit_words_add_option(command, "--gateway", gateways->pdata[i]);
                 if (i < ranges->len)
-                        launch_args_append_option(command, "--ip-range", ranges->pdata[i]);
+                        unit_words_add_option(command, "--ip-range", ranges->pdata[i]);
         }
 }
 
@@ -159,7 +160,7 @@ static void set_commands(Container *container) {
 
         if (!container_line(container, "Network", "NetworkName") && !name_check_network(name, NULL))
                 container_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
-        launch_args_append_option(start, "--name", name);
+        unit_words_add_option(start, "--name", name);
         add_key(container, start, "--driver", "Driver");
         add_subnets(container, start);
         add_flag(container, start, "--internal", "Internal");
@@ -169,12 +170,12 @@ static void set_commands(Container *container) {
         add_key(container, start, "--ipam-driver", "IPAMDriver");
         add_key(container, start, "--interface-name", "InterfaceName");
         add_key(container, start, "--option", "Options");
-        launch_args_append_options(start, "--label", container->args->labels);
-        launch_args_append_words(start, podman_args);
+        unit_words_add_options(start, "--label", container->args->labels);
+        unit_words_add_all(start, podman_args);
         service_set(container->service, "ExecStart", start->str);
         if (delete->len == 0 || !g_str_equal(delete->pdata[0], "true"))
                 return;
-        launch_args_append_option(stop, "--name", name);
+        unit_words_add_option(stop, "--name", name);
         service_set(container->service, "ExecStopPost", stop->str);
 }
 

@@ -9,6 +9,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/option/mount-request.h"
+#include "libstart/option/unit-words.h"
 
 static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
         return g_str_equal(value->text, "local") ||
@@ -52,7 +53,7 @@ static const KeyTable keys_volume = { "Volume", volume_keys, G_N_ELEMENTS(volume
 static void add_opt(GString *command, const char *name, const char *value) {
         g_autofree char *word = g_strconcat(name, value, NULL);
 
-        launch_args_append_option(command, "--opt", word);
+        unit_words_add_option(command, "--opt", word);
 }
 
 /* Options=, with the owner before, as Podman has them. Transfer full. */
@@ -100,8 +101,8 @@ static void set_commands(Container *container) {
                 add_opt(start, "type=", type);
         if (options)
                 add_opt(start, "o=", options);
-        launch_args_append_options(start, "--label", container->args->labels);
-        launch_args_append_word(start, name);
+        unit_words_add_options(start, "--label", container->args->labels);
+        unit_words_add(start, name);
         service_set(container->service, "ExecStart", start->str);
         if (device)
                 service_set(container->service, "ExecStop", stop);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/log-fields.h"
+#include "libstart/option/unit-words.h"
 
 bool handle_log_fields(Container *container, const Key *key, const Value *value, GError **error) {
         return key_parse_boolean(value->text, &container->has_log_fields, error);
@@ -12,7 +13,7 @@ static void add(GString *fields, const char *name, const char *value) {
         g_autofree char *field = g_strconcat(name, "=", value, NULL);
 
         if (value && !strchr(value, '$'))
-                launch_args_append_word(fields, field);
+                unit_words_add(fields, field);
 }
 
 /* As in the OCI state, a container's id is its name. */

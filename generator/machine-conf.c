@@ -3,6 +3,7 @@
 
 #include "generator/machine-conf.h"
 #include "libstart/config/conf-value.h"
+#include "libstart/option/unit-words.h"
 
 #define GRAPH_ROOT "/var/lib/containers/storage" /* what the units that are shipped wait for anyway */
 
@@ -82,9 +83,9 @@ static char *find_mounts(MachineConf *conf) {
 
         read_all(conf);
         if (conf->graph_root)
-                launch_args_append_word(words, conf->graph_root);
+                unit_words_add(words, conf->graph_root);
         if (conf->has_own_volumes)
-                launch_args_append_word(words, conf->volumes);
+                unit_words_add(words, conf->volumes);
         return g_strdup(words->str);
 }
 

@@ -12,6 +12,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
 #include "libstart/option/capability.h"
+#include "libstart/option/unit-words.h"
 
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
 
@@ -86,13 +87,13 @@ char *network_unit_replace_own(const char *text, const char *service) {
 static void add_word(GString *command, const char *word, const OwnName *own) {
         g_autofree char *replaced = replace_own(word, own);
 
-        launch_args_append_word(command, replaced);
+        unit_words_add(command, replaced);
 }
 
 static void add_option(GString *command, const char *option, const char *value, const OwnName *own) {
         if (!value)
                 return;
-        launch_args_append_word(command, option);
+        unit_words_add(command, option);
         add_word(command, value, own);
 }
 
@@ -160,7 +161,7 @@ static GString *make_command(Container *container, const OwnName *own) {
         const LaunchArgs *args = container->args;
         GString *command = g_string_new(PROGRAM " up");
 
-        launch_args_append_word(command, own->full);
+        unit_words_add(command, own->full);
         add_option(command, "--container-name", args->name, own);
         add_option(command, "--hostname", args->hostname, own);
         add_noted(command, "--network", container->networks, own);
@@ -191,7 +192,7 @@ static void add_others(GString *text, const OwnName *own) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
                 g_string_append(text, others[i]);
-                launch_args_append_word(text, own->full);
+                unit_words_add(text, own->full);
                 g_string_append_c(text, '\n');
         }
 }

@@ -7,6 +7,8 @@
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
+#include "libstart/option/dns-request.h"
+#include "libstart/option/network-mode.h"
 #include "libstart/option/network-request.h"
 #include "libstart/option/port-mapping.h"
 

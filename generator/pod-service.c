@@ -15,6 +15,7 @@
 #include "generator/user-namespace.h"
 #include "keyturn-config.h"
 #include "libstart/option/names.h"
+#include "libstart/option/unit-words.h"
 
 /*
  * [Unit]
@@ -90,19 +91,19 @@ static void set_commands(Container *pod) {
         escaped = source_path_escape(stem, "%$");
         stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
         if (made[0])
-                launch_args_append_option(start, "--share", made);
+                unit_words_add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
-                launch_args_append_option(start, "--hostname", args->hostname);
+                unit_words_add_option(start, "--hostname", args->hostname);
         if (pod->network_file)
-                launch_args_append_option(start, "--network", args->network);
-        launch_args_append_option(start, "--shm-size", args->shm_size);
-        launch_args_append_option(start, "--userns", args->userns);
-        launch_args_append_options(start, "--uidmap", args->uidmaps);
-        launch_args_append_options(start, "--gidmap", args->gidmaps);
-        launch_args_append_option(start, "--subuidname", args->subuidname);
-        launch_args_append_option(start, "--subgidname", args->subgidname);
-        launch_args_append_options(start, "--sysctl", args->sysctls);
-        launch_args_append_word(start, escaped);
+                unit_words_add_option(start, "--network", args->network);
+        unit_words_add_option(start, "--shm-size", args->shm_size);
+        unit_words_add_option(start, "--userns", args->userns);
+        unit_words_add_options(start, "--uidmap", args->uidmaps);
+        unit_words_add_options(start, "--gidmap", args->gidmaps);
+        unit_words_add_option(start, "--subuidname", args->subuidname);
+        unit_words_add_option(start, "--subgidname", args->subgidname);
+        unit_words_add_options(start, "--sysctl", args->sysctls);
+        unit_words_add(start, escaped);
         service_set(pod->service, "ExecStart", start->str);
         service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
 }

@@ -71,7 +71,7 @@ static char *convert_adjustment(const char *value, GError **error) {
 #define CGROUP_V1 ADVICE("the kernel has it with cgroups of version 1 only; remove the option")
 #define AS_IMAGE ADVICE("the image that is stored under the name is used; name the one that is meant, by its digest")
 
-/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-args.c), or has with another
+/* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-option.c), or has with another
  * meaning. */
 static const PodmanOption options[] = {
         { "arch", 0, VALUE, AS_IMAGE },

@@ -42,5 +42,5 @@ typedef struct PodmanOptions {
         const char *command; /* "podman run" */
         const PodmanOption *options;
         size_t n_options;
-        bool has_libstarts; /* those of launch-args.c are taken as they are */
+        bool has_libstarts; /* those of launch-option.c are taken as they are */
 } PodmanOptions;

@@ -9,6 +9,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/refusal.h"
+#include "libstart/option/unit-words.h"
 
 /* systemd would not like the line either, or it is what must not be done. */
 static void drop_line(UnitFile *unit, const UnitLine *refused) {
@@ -48,9 +49,9 @@ static void add_identity(const Container *container, GString *command) {
 
         if (!args->state_dir)
                 return;
-        launch_args_append_option(command, "--name", args->name);
-        launch_args_append_option(command, "--state-dir", args->state_dir);
-        launch_args_append_word(command, image);
+        unit_words_add_option(command, "--name", args->name);
+        unit_words_add_option(command, "--state-dir", args->state_dir);
+        unit_words_add(command, image);
 }
 
 /* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed for

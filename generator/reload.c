@@ -2,6 +2,7 @@
 #include "generator/reload.h"
 #include "libstart/base/error.h"
 #include "libstart/option/signal-name.h"
+#include "libstart/option/unit-words.h"
 
 /* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent,
  * and is where systemd is: kill(1) may not be installed. */
@@ -35,7 +36,7 @@ static void set_signal(Container *container) {
 static void set_command(Container *container) {
         g_autoptr(GString) command = g_string_new(RUN_COMMAND);
 
-        launch_args_append_words(command, container->reload_cmd);
+        unit_words_add_all(command, container->reload_cmd);
         set_reload(container, "ReloadCmd=", command->str);
 }
 

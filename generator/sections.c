@@ -14,6 +14,7 @@
 #include "generator/user-namespace.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/systemd-mode.h"
+#include "libstart/option/unit-words.h"
 
 /*
  * [Unit]
@@ -57,7 +58,7 @@ static void translate_line(Container *container, UnitLine *line) {
                         container_problem(container, line, "%s", error->message);
                         return;
                 }
-                launch_args_append_word(value, unit);
+                unit_words_add(value, unit);
         }
         text = g_strconcat(line->key, "=", value->str, NULL);
         line->text = unit_file_keep(container->source->unit, text);
@@ -95,21 +96,21 @@ static void add_wants(const Container *container) {
         g_autofree char *userns = user_namespace_service(container);
 
         if (filters_needed_option(container->args, NULL).enabled) {
-                launch_args_append_word(wants, "keyturn-seccomp.service");
+                unit_words_add(wants, "keyturn-seccomp.service");
                 if (!container->is_early)
-                        launch_args_append_word(after, "keyturn-seccomp.service");
+                        unit_words_add(after, "keyturn-seccomp.service");
         }
         if (is_relayed(container)) {
-                launch_args_append_word(wants, "keyturn-relay.socket");
-                launch_args_append_word(after, "keyturn-relay.socket");
+                unit_words_add(wants, "keyturn-relay.socket");
+                unit_words_add(after, "keyturn-relay.socket");
         }
         if (devices_have_cdi(container->args)) {
-                launch_args_append_word(wants, "keyturn-cdi.service");
-                launch_args_append_word(after, "keyturn-cdi.service");
+                unit_words_add(wants, "keyturn-cdi.service");
+                unit_words_add(after, "keyturn-cdi.service");
         }
         if (userns) {
-                launch_args_append_word(wants, userns);
-                launch_args_append_word(after, userns);
+                unit_words_add(wants, userns);
+                unit_words_add(after, userns);
         }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);
@@ -127,7 +128,7 @@ static void add_mounts(Container *container) {
 
                 if (!required || !g_hash_table_add(seen, required))
                         continue;
-                launch_args_append_word(value, required);
+                unit_words_add(value, required);
                 service_unit(container->service, "RequiresMountsFor", value->str);
         }
 }

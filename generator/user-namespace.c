@@ -8,6 +8,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
+#include "libstart/option/unit-words.h"
 
 /* Which one is read is known by the option that the new keys have for it. */
 bool handle_remap(Container *container, const Key *key, const Value *value, GError **error) {
@@ -225,7 +226,7 @@ static GString *print_dropin(const Container *container, char **ret_name) {
                                "/libstart userns",
                                path, is_kept ? "" : "PartOf=", is_kept ? "" : container->service->name,
                                is_kept ? "" : "\n");
-        launch_args_append_word(text, stem);
+        unit_words_add(text, stem);
         launch_args_append(args, text);
         g_string_append_c(text, '\n');
         return text;

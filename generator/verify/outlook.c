@@ -9,6 +9,7 @@
 #include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/storage-option.h"

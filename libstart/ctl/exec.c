@@ -19,6 +19,7 @@
 #include "libstart/enter/enter.h"
 #include "libstart/health/health-record.h"
 #include "libstart/oci/user.h"
+#include "libstart/option/launch-request.h"
 
 /* A command of somebody's, as of enter.h; its streams: streams.c. */
 

@@ -59,7 +59,7 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
 bool spec_find_capabilities(const ContainerRequest *request, const ImageConfig *image, const HostFacts *host,
                             guint64 *ret_bounding, GError **error) {
-        if (request->privileged) { /* as with Podman, whatever a label says; nothing is dropped (launch-args.c) */
+        if (request->privileged) { /* as with Podman, whatever a label says; nothing is dropped (launch-request.c) */
                 *ret_bounding = host->bounding_caps;
                 return true;
         }

@@ -2,509 +2,18 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/path-value.h"
-#include "libstart/option/annotation.h"
-#include "libstart/option/capability.h"
-#include "libstart/option/device-request.h"
-#include "libstart/option/device-rule.h"
 #include "libstart/option/flag-word.h"
-#include "libstart/option/go-duration.h"
-#include "libstart/option/hook-word.h"
-#include "libstart/option/host-entry.h"
-#include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
-#include "libstart/option/mount-request.h"
-#include "libstart/option/names.h"
-#include "libstart/option/namespace-option.h"
-#include "libstart/option/secret-request.h"
-#include "libstart/option/security-option.h"
-#include "libstart/option/signal-name.h"
-#include "libstart/option/size.h"
-#include "libstart/option/sysctl.h"
-#include "libstart/option/ulimit.h"
-#include "libstart/option/user-spec.h"
-
-/* The readers: each puts one value of its option into a request. Later values replace earlier ones, or are added to
- * them. */
-
-/* Takes ownership of `item`; NULL is an error of the parser's. */
-static bool keep(GPtrArray **list, void *item, GDestroyNotify free_item) {
-        if (!item)
-                return false;
-        if (!*list)
-                *list = g_ptr_array_new_with_free_func(free_item);
-        g_ptr_array_add(*list, item);
-        return true;
-}
-
-static bool keep_mount(ContainerRequest *request, MountRequest *mount) {
-        return keep(&request->mounts, mount, (GDestroyNotify) mount_request_free);
-}
-
-static bool read_volume(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_volume(value, error));
-}
-
-static bool read_mount(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_mount(value, error));
-}
-
-static bool read_tmpfs(ContainerRequest *request, const char *value, GError **error) {
-        return keep_mount(request, mount_request_parse_tmpfs(value, error));
-}
-
-static bool read_device(ContainerRequest *request, const char *value, GError **error) {
-        return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
-}
-
-static bool read_device_rule(ContainerRequest *request, const char *value, GError **error) {
-        DeviceRule rule;
-
-        if (!device_rule_parse(value, &rule, error))
-                return false;
-        if (!request->device_rules)
-                request->device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule));
-        g_array_append_val(request->device_rules, rule);
-        return true;
-}
-
-/* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
-static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
-        for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
-                const SecretRequest *other = secrets->pdata[i];
-
-                if (other->is_variable == same->is_variable && g_str_equal(other->target, same->target))
-                        g_ptr_array_remove_index(secrets, i);
-        }
-}
-
-static bool read_secret(ContainerRequest *request, const char *value, GError **error) {
-        SecretRequest *secret = secret_request_parse(value, error);
-
-        if (secret)
-                forget_secret(request->secrets, secret);
-        return keep(&request->secrets, secret, (GDestroyNotify) secret_request_free);
-}
-
-static bool read_sysctl(ContainerRequest *request, const char *value, GError **error) {
-        return keep(&request->sysctls, sysctl_parse(value, error), (GDestroyNotify) sysctl_free);
-}
-
-/* Of a list of words that are kept one by one, takes the words. NULL is an error of the parser's. */
-static bool keep_words(GPtrArray **list, char **words) {
-        for (char **word = words; word && *word; word++)
-                keep(list, *word, g_free);
-        g_free(words);
-        return words;
-}
-
-static bool read_group(ContainerRequest *request, const char *value, GError **error) {
-        char **groups = user_spec_parse_groups(value, error);
-
-        if (groups && g_str_equal(groups[0], USER_SPEC_KEEP_GROUPS)) {
-                request->keep_groups = true;
-                g_strfreev(groups);
-                return true;
-        }
-        return keep_words(&request->groups, groups);
-}
-
-static bool read_security(ContainerRequest *request, const char *value, GError **error) {
-        SecurityOption option;
-
-        if (!security_option_parse(value, &option, error))
-                return false;
-        switch (option.kind) {
-        case SECURITY_NO_NEW_PRIVILEGES:
-                request->no_new_privileges = option.enabled;
-                break;
-        case SECURITY_SECCOMP:
-                request->unconfined = !option.enabled;
-                request->seccomp_profile = option.profile;
-                break;
-        case SECURITY_MASK:
-                return keep_words(&request->masked, g_strsplit(option.paths, ":", -1));
-        case SECURITY_UNMASK:
-                return keep_words(&request->unmasked, g_strsplit(option.paths, ":", -1));
-        case SECURITY_LABEL:
-                return label_option_parse(option.text, &request->label, error);
-        case SECURITY_APPARMOR:
-                request->apparmor = option.text;
-                break;
-        }
-        return true;
-}
-
-static bool read_ulimit(ContainerRequest *request, const char *value, GError **error) {
-        Ulimit ulimit;
-
-        if (!ulimit_parse(value, &ulimit, error))
-                return false;
-        if (!request->ulimits)
-                request->ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit));
-        if (ulimit.type)
-                g_array_append_val(request->ulimits, ulimit);
-        else
-                request->host_limits = true;
-        return true;
-}
-
-static bool read_capability(guint64 *mask, const char *value, GError **error) {
-        guint64 more = 0;
-
-        if (!capability_parse(value, &more, error))
-                return false;
-        *mask |= more;
-        return true;
-}
-
-static bool read_cap_add(ContainerRequest *request, const char *value, GError **error) {
-        return read_capability(&request->cap_added, value, error);
-}
-
-static bool read_cap_drop(ContainerRequest *request, const char *value, GError **error) {
-        return read_capability(&request->cap_dropped, value, error);
-}
-
-static bool read_host(ContainerRequest *request, const char *value, GError **error) {
-        if (!request->hosts)
-                request->hosts = g_string_new(NULL);
-        return host_entry_append(request->hosts, value, error);
-}
-
-static bool read_dns(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_servers(&request->dns, value, error);
-}
-
-static bool read_dns_search(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_searches(&request->dns, value, error);
-}
-
-static bool read_dns_option(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_options(&request->dns, value, error);
-}
-
-static bool read_shm_size(ContainerRequest *request, const char *value, GError **error) {
-        guint64 bytes;
-
-        if (!size_parse(value, &bytes, error))
-                return false;
-        request->shm_size = (gint64) bytes;
-        return true;
-}
-
-static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
-        bool is_stores;
-
-        return storage_option_parse_stores(value, &request->image_stores, &is_stores, error) &&
-               (is_stores || storage_option_parse(value, &request->storage, error));
-}
-
-static bool read_network(ContainerRequest *request, const char *value, GError **error) {
-        return network_mode_parse(value, &request->network, error);
-}
-
-static bool read_pid(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->pid, error) &&
-               (!request->pid.path ||
-                error_set(error, KT_ERROR_UNSUPPORTED,
-                          "'%s': a container has processes of its own (private), or sees the machine's (host)",
-                          value));
-}
-
-static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->ipc, error);
-}
-
-static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->uts, error);
-}
-
-static bool read_image_volume(ContainerRequest *request, const char *value, GError **error) {
-        return image_volume_parse(value, &request->image_volumes, error);
-}
-
-static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
-        return userns_request_parse(value, &request->userns, error);
-}
-
-static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
-        return notify_mode_parse(value, &request->notify, error);
-}
-
-static bool read_log_driver(ContainerRequest *request, const char *value, GError **error) {
-        return log_driver_parse(value, &request->log_driver, error);
-}
-
-static bool read_log_option(ContainerRequest *request, const char *value, GError **error) {
-        return log_option_parse(value, &request->log_tag, error);
-}
-
-static bool read_systemd(ContainerRequest *request, const char *value, GError **error) {
-        return systemd_mode_parse(value, &request->systemd, error);
-}
-
-static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
-        return signal_name_parse(value, &request->stop_signal, error);
-}
-
-/* Health checks */
-
-static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
-        request->health.regular.command = *value ? value : NULL;
-        return health_command_check(value, error);
-}
-
-static bool read_health_interval(ContainerRequest *request, const char *value, GError **error) {
-        return health_interval_parse(value, &request->health.regular.interval, error);
-}
-
-static bool read_health_retries(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 1, &request->health.regular.retries, error);
-}
-
-static bool read_health_timeout(ContainerRequest *request, const char *value, GError **error) {
-        return health_timeout_parse(value, &request->health.regular.timeout, error);
-}
-
-static bool read_health_start_period(ContainerRequest *request, const char *value, GError **error) {
-        return go_duration_parse(value, &request->health.start_period, error);
-}
-
-static bool read_health_on_failure(ContainerRequest *request, const char *value, GError **error) {
-        return health_action_parse(value, &request->health.on_failure, error);
-}
-
-static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
-        return health_log_parse(value, &request->health.log, &request->health.log_directory, error);
-}
-
-static bool read_health_max_log_count(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.max_log_count, error);
-}
-
-static bool read_health_max_log_size(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.max_log_size, error);
-}
-
-/* Podman would run such a check, and never be content with it. */
-static bool read_health_startup_cmd(ContainerRequest *request, const char *value, GError **error) {
-        if (health_command_is_none(value))
-                return error_set(error, KT_ERROR_USAGE, "'%s' would never succeed: leave it out", value);
-        request->health.startup.command = *value ? value : NULL;
-        return health_command_check(value, error);
-}
-
-static bool read_health_startup_interval(ContainerRequest *request, const char *value, GError **error) {
-        return health_interval_parse(value, &request->health.startup.interval, error);
-}
-
-static bool read_health_startup_retries(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.startup.retries, error);
-}
-
-static bool read_health_startup_success(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.startup.successes, error);
-}
-
-static bool read_health_startup_timeout(ContainerRequest *request, const char *value, GError **error) {
-        return health_timeout_parse(value, &request->health.startup.timeout, error);
-}
-
-/* Values that stay text are only checked. */
-
-static bool check_user(const char *value, GError **error) {
-        return user_spec_parse(value, NULL, NULL, error);
-}
-
-static bool check_map(IdKind kind, const char *value, GError **error) {
-        g_autoptr(GArray) map = id_map_new();
-
-        return id_map_parse(map, kind, value, error);
-}
-
-static bool check_uidmap(const char *value, GError **error) {
-        return check_map(ID_UID, value, error);
-}
-
-static bool check_gidmap(const char *value, GError **error) {
-        return check_map(ID_GID, value, error);
-}
-
-static bool check_subid_name(const char *value, GError **error) {
-        return (value[0] && !strpbrk(value, ":,\n")) ||
-               error_set(error, KT_ERROR_USAGE, "'%s' is no name of a user in /etc/subuid or /etc/subgid", value);
-}
-
-/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
-static bool check_env(const char *value, GError **error) {
-        value += strspn(value, " \t");
-        if (value[0] == '\0' || value[0] == '=')
-                return error_set(error, KT_ERROR_USAGE, "an environment variable needs a name before '='");
-        return true;
-}
-
-static bool check_hook(const char *value, GError **error) {
-        return path_value_check(value + (g_str_has_prefix(value, HOOK_WORD_MAYBE) ? strlen(HOOK_WORD_MAYBE) : 0),
-                                error);
-}
-
-typedef enum Kind {
-        KIND_STRING,
-        KIND_LIST,
-        KIND_FLAG,
-} Kind;
-
-typedef struct Option {
-        const char *name; /* "--name" */
-        char letter;      /* podman's one-letter form, or 0 */
-        Kind kind;
-        size_t offset; /* in LaunchArgs */
-        bool (*check)(const char *value, GError **error);
-        bool (*read)(ContainerRequest *request, const char *value, GError **error);
-        size_t kept; /* in ContainerRequest: where the value goes as it is, if nothing reads it */
-        const char *metavar;
-        const char *help;
-} Option;
-
-#define STRING(field) KIND_STRING, offsetof(LaunchArgs, field)
-#define LIST(field) KIND_LIST, offsetof(LaunchArgs, field)
-#define FLAG(field) KIND_FLAG, offsetof(LaunchArgs, field), KEEP(field), NULL
-#define FLAG_OF_MAIN(field) KIND_FLAG, offsetof(LaunchArgs, field), NULL, NULL, NOT_KEPT, NULL
-
-/* The field of the request that keeps the value as it is, having checked it; or who reads it. */
-#define KEEP(field) CHECK(NULL, field)
-#define CHECK(function, field) function, NULL, offsetof(ContainerRequest, field)
-#define READ(function) NULL, function, NOT_KEPT
-#define NOT_KEPT G_MAXSIZE
-
-static const Option options[] = {
-        { "--name", 0, STRING(name), CHECK(name_check_container, name), "NAME", "name of the container" },
-        { "--hostname", 'h', STRING(hostname), CHECK(name_check_host, hostname), "NAME", "host name inside" },
-        { "--label", 'l', LIST(labels), KEEP(labels), "KEY=VALUE", "label of the container" },
-        { "--annotation", 0, LIST(annotations), CHECK(annotation_check, annotations), "KEY=VALUE", "OCI annotation" },
-        { "--entrypoint", 0, STRING(entrypoint), KEEP(entrypoint), "COMMAND", "replaces the image's entrypoint" },
-        { "--init", 0, FLAG(init), "run it below catatonit, which waits for orphans" },
-        { "--init-path", 0, STRING(init_path), CHECK(path_value_check, init_path), "FILE", "or below this program" },
-        { "--systemd", 0, STRING(systemd), READ(read_systemd), "true|false|always",
-          "the payload is an init like systemd" },
-        { "--user", 'u', STRING(user), CHECK(check_user, user), "USER[:GROUP]", "name or id the payload runs as" },
-        { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
-        { "--workdir", 'w', STRING(workdir), CHECK(path_value_check, workdir), "DIR", "working directory" },
-        { "--env", 'e', LIST(env), CHECK(check_env, env), "NAME[=VALUE]", "environment variable" },
-        { "--env-file", 0, LIST(env_files), CHECK(path_value_check, env_files), "FILE",
-          "file of environment variables" },
-        { "--env-host", 0, FLAG(env_host), "pass the caller's whole environment" },
-        { "--http-proxy", 0, FLAG(http_proxy), "pass the caller's proxy variables (default)" },
-        { "--tz", 0, STRING(timezone), CHECK(name_check_time_zone, timezone), "ZONE",
-          "time zone, or local for the host's" },
-        { "--rootfs", 0, FLAG(rootfs), "IMAGE is a directory, DIR[:O]" },
-        { "--read-only", 0, FLAG(read_only), "root file system is read-only" },
-        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), "but /run, /tmp, /var/tmp are not (default)" },
-        { "--volume", 'v', LIST(volumes), READ(read_volume), "SRC:DST[:OPT]", "bind mount" },
-        { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
-        { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
-        { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
-        { "--device-cgroup-rule", 0, LIST(device_rules), READ(read_device_rule), "RULE",
-          "devices that may be used: c 13:* rw" },
-        { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
-        { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
-        { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
-        { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
-          "the host's directory for /dev/shm" },
-        { "--pid", 0, STRING(pid), READ(read_pid), "MODE", "process namespace: private, host" },
-        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, host, ns:PATH" },
-        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, host, ns:PATH" },
-        { "--image-volume", 0, STRING(image_volume), READ(read_image_volume), "WAY",
-          "the image's VOLUMEs: anonymous, tmpfs, ignore" },
-        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
-          "size=, inodes=, additionalimagestore=" },
-        { "--network", 0, STRING(network), READ(read_network), "MODE",
-          "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT" },
-        { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
-        { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
-        { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
-        { "--no-hosts", 0, FLAG(no_hosts), "leave the image's /etc/hosts as it is" },
-        { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
-        { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
-          "domain that names are searched in" },
-        { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
-        { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
-        { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
-          "user ids of the namespace" },
-        { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",
-          "group ids of the namespace" },
-        { "--subuidname", 0, STRING(subuidname), CHECK(check_subid_name, userns.subuid), "NAME",
-          "user ids as in /etc/subuid" },
-        { "--subgidname", 0, STRING(subgidname), CHECK(check_subid_name, userns.subgid), "NAME",
-          "group ids as in /etc/subgid" },
-        { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
-        { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
-        { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
-          "no-new-privileges, seccomp=, [un]mask=, label=, apparmor=" },
-        { "--ulimit", 0, LIST(ulimits), READ(read_ulimit), "NAME=SOFT[:HARD]", "resource limit" },
-        { "--sysctl", 0, LIST(sysctls), READ(read_sysctl), "NAME=VALUE", "namespaced kernel parameter" },
-        { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },
-        { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME", "identifier in the journal" },
-        { "--sdnotify", 0, STRING(sdnotify), READ(read_notify), "MODE",
-          "who says READY=1: conmon, container, healthy, ignore" },
-        { "--health-cmd", 0, STRING(health_cmd), READ(read_health_cmd), "COMMAND",
-          "shell command or JSON array that says whether it is well; none" },
-        { "--health-interval", 0, STRING(health_interval), READ(read_health_interval), "SPAN|disable",
-          "time between two checks (30s)" },
-        { "--health-retries", 0, STRING(health_retries), READ(read_health_retries), "N",
-          "failures in a row that make it unhealthy (3)" },
-        { "--health-timeout", 0, STRING(health_timeout), READ(read_health_timeout), "SPAN",
-          "time that a check may take (30s)" },
-        { "--health-start-period", 0, STRING(health_start_period), READ(read_health_start_period), "SPAN",
-          "time in which failures do not count (0s)" },
-        { "--health-on-failure", 0, STRING(health_on_failure), READ(read_health_on_failure), "ACTION",
-          "what is done then: none, kill, restart, stop" },
-        { "--health-log-destination", 0, STRING(health_log_destination), READ(read_health_log_destination), "PLACE",
-          "local, events_logger or a directory" },
-        { "--health-max-log-count", 0, STRING(health_max_log_count), READ(read_health_max_log_count), "N",
-          "results that are kept (5)" },
-        { "--health-max-log-size", 0, STRING(health_max_log_size), READ(read_health_max_log_size), "BYTES",
-          "output of each that is kept (500)" },
-        { "--health-startup-cmd", 0, STRING(health_startup_cmd), READ(read_health_startup_cmd), "COMMAND",
-          "another check, until it succeeds" },
-        { "--health-startup-interval", 0, STRING(health_startup_interval), READ(read_health_startup_interval),
-          "SPAN|disable", "time between two of these (30s)" },
-        { "--health-startup-retries", 0, STRING(health_startup_retries), READ(read_health_startup_retries), "N",
-          "failures of it before a restart (0: none)" },
-        { "--health-startup-success", 0, STRING(health_startup_success), READ(read_health_startup_success), "N",
-          "successes of it that are needed (1)" },
-        { "--health-startup-timeout", 0, STRING(health_startup_timeout), READ(read_health_startup_timeout), "SPAN",
-          "time that it may take (30s)" },
-        { "--no-healthcheck", 0, KIND_FLAG, offsetof(LaunchArgs, no_healthcheck), KEEP(health.off), NULL,
-          "do not run the image's check either" },
-        { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
-          "signal that stops the payload" },
-        { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
-        { "--cidfile", 0, STRING(cidfile), CHECK(path_value_check, id_file), "FILE",
-          "write the container's name to this file" },
-        { "--env-list", 0, STRING(env_list), CHECK(path_value_check, env_list), "FILE",
-          "variables that keyturn-generator wrote apart" },
-        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
-          "directories that payloads write to" },
-        { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
-        { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
-        { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
-          "the container's directory on /run" },
-        { "--timing", 0, FLAG(timing), "say where the time of the start went" },
-        { "--print-spec", 0, FLAG_OF_MAIN(print_spec), "print the OCI config.json, start nothing" },
-};
-
-static void *field(const LaunchArgs *args, const Option *option) {
-        return (char *) args + option->offset;
-}
+#include "libstart/option/launch-option.h"
+#include "libstart/option/unit-words.h"
 
 LaunchArgs *launch_args_new(void) {
         LaunchArgs *args = g_new0(LaunchArgs, 1);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].kind == KIND_LIST)
-                        *(GPtrArray **) field(args, &options[i]) = g_ptr_array_new_with_free_func(g_free);
+        for (size_t i = 0; i < n_launch_options; i++)
+                if (launch_options[i].kind == LAUNCH_OPTION_LIST)
+                        *(GPtrArray **) launch_option_field(args, &launch_options[i]) =
+                                g_ptr_array_new_with_free_func(g_free);
         args->command = g_ptr_array_new_with_free_func(g_free);
         return args;
 }
@@ -512,62 +21,41 @@ LaunchArgs *launch_args_new(void) {
 void launch_args_free(LaunchArgs *args) {
         if (!args)
                 return;
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
-                if (options[i].kind == KIND_LIST)
-                        g_clear_pointer((GPtrArray **) field(args, &options[i]), g_ptr_array_unref);
-                else if (options[i].kind == KIND_STRING)
-                        g_clear_pointer((char **) field(args, &options[i]), g_free);
+        for (size_t i = 0; i < n_launch_options; i++) {
+                if (launch_options[i].kind == LAUNCH_OPTION_LIST)
+                        g_clear_pointer((GPtrArray **) launch_option_field(args, &launch_options[i]),
+                                        g_ptr_array_unref);
+                else if (launch_options[i].kind == LAUNCH_OPTION_STRING)
+                        g_clear_pointer((char **) launch_option_field(args, &launch_options[i]), g_free);
         }
         g_ptr_array_unref(args->command);
         g_free(args->image);
         g_free(args);
 }
 
-static const Option *find_option(const char *name, size_t length) {
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].name[2] == name[0] && strncmp(options[i].name + 2, name, length) == 0 &&
-                    options[i].name[2 + length] == '\0')
-                        return &options[i];
-        return NULL;
-}
-
-static const Option *find_letter(char letter) {
-        for (size_t i = 0; letter && i < G_N_ELEMENTS(options); i++)
-                if (options[i].letter == letter)
-                        return &options[i];
-        return NULL;
-}
-
-static bool read_value(ContainerRequest *request, const Option *option, const char *value, GError **error) {
-        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
-                return true;
-        g_prefix_error(error, "%s: ", option->name);
-        return false;
-}
-
 /* As far as the value is known: where systemd has still to replace something libstart reads it, not we. */
-static bool check_value(const Option *option, const char *value, GError **error) {
+static bool check_value(const LaunchOption *option, const char *value, GError **error) {
         g_auto(ContainerRequest) scratch = { 0 };
 
-        return strpbrk(value, "%$") || read_value(&scratch, option, value, error);
+        return strpbrk(value, "%$") || launch_option_read(option, &scratch, value, error);
 }
 
-static bool set_value(LaunchArgs *args, const Option *option, const char *value, GError **error) {
+static bool set_value(LaunchArgs *args, const LaunchOption *option, const char *value, GError **error) {
         switch (option->kind) {
-        case KIND_FLAG: {
+        case LAUNCH_OPTION_FLAG: {
                 bool flag;
 
                 if (!flag_word_parse(value, &flag))
                         return error_set(error, KT_ERROR_USAGE, "%s: '%s' is neither true nor false", option->name,
                                          value);
-                *(LaunchFlag *) field(args, option) = flag ? FLAG_TRUE : FLAG_FALSE;
+                *(LaunchFlag *) launch_option_field(args, option) = flag ? FLAG_TRUE : FLAG_FALSE;
                 break;
         }
-        case KIND_LIST:
-                g_ptr_array_add(*(GPtrArray **) field(args, option), g_strdup(value));
+        case LAUNCH_OPTION_LIST:
+                g_ptr_array_add(*(GPtrArray **) launch_option_field(args, option), g_strdup(value));
                 break;
-        case KIND_STRING: {
-                char **string = field(args, option);
+        case LAUNCH_OPTION_STRING: {
+                char **string = launch_option_field(args, option);
 
                 g_free(*string);
                 *string = g_strdup(value);
@@ -578,7 +66,7 @@ static bool set_value(LaunchArgs *args, const Option *option, const char *value,
 }
 
 bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GError **error) {
-        const Option *option = find_option(name, strlen(name));
+        const LaunchOption *option = launch_option_find(name, strlen(name));
 
         g_return_val_if_fail(option, false);
         return check_value(option, value, error) && set_value(args, option, value, error);
@@ -586,15 +74,16 @@ bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GErr
 
 /* A command line is not believed to be right because a later word makes up for an earlier one: launch_args_read() will
  * not see the value that is about to be replaced. */
-static bool check_replaced(const LaunchArgs *args, const Option *option, GError **error) {
+static bool check_replaced(const LaunchArgs *args, const LaunchOption *option, GError **error) {
         g_auto(ContainerRequest) scratch = { 0 };
-        const char *replaced = option->kind == KIND_STRING ? *(char **) field(args, option) : NULL;
+        const char *replaced = option->kind == LAUNCH_OPTION_STRING ? *(char **) launch_option_field(args, option) :
+                                                                      NULL;
 
-        return !replaced || read_value(&scratch, option, replaced, error);
+        return !replaced || launch_option_read(option, &scratch, replaced, error);
 }
 
 /* The option that a word begins; *ret_value is the value that is in it, or NULL. */
-static const Option *find_word(const char *word, const char **ret_value) {
+static const LaunchOption *find_word(const char *word, const char **ret_value) {
         const char *equals = strchr(word, '=');
 
         *ret_value = NULL;
@@ -602,31 +91,31 @@ static const Option *find_word(const char *word, const char **ret_value) {
                 return NULL;
         if (word[1] == '-') {
                 *ret_value = equals ? equals + 1 : NULL;
-                return find_option(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
+                return launch_option_find(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
         }
         *ret_value = word[2] ? word + 2 + (word[2] == '=') : NULL;
-        return find_letter(word[1]);
+        return launch_option_find_letter(word[1]);
 }
 
 unsigned launch_args_option_words(const char *word) {
         const char *value;
-        const Option *option = find_word(word, &value);
+        const LaunchOption *option = find_word(word, &value);
 
-        return !option ? 0 : value || option->kind == KIND_FLAG ? 1 : 2;
+        return !option ? 0 : value || option->kind == LAUNCH_OPTION_FLAG ? 1 : 2;
 }
 
 /* One option at words[*i], in any of podman's forms: --name value, --name=value, --flag, --flag=false, -e value,
  * -evalue. Moves *i to the last word that it took. */
 static bool parse_option(LaunchArgs *args, const char *const *words, size_t *i, bool check, GError **error) {
         const char *word = words[*i], *value;
-        const Option *option = find_word(word, &value);
+        const LaunchOption *option = find_word(word, &value);
 
         if (!option)
                 return error_set(error, KT_ERROR_USAGE,
                                  "unknown option '%s': libstart takes a subset of podman run's options, "
                                  "listed in libstart(8)",
                                  word);
-        if (!value && option->kind == KIND_FLAG)
+        if (!value && option->kind == LAUNCH_OPTION_FLAG)
                 value = "true";
         if (!value && !(value = words[++*i]))
                 return error_set(error, KT_ERROR_USAGE, "%s: a value is missing", option->name);
@@ -666,173 +155,36 @@ LaunchArgs *launch_args_parse(const char *const *words, GError **error) {
         return g_steal_pointer(&args);
 }
 
-static void copy_value(const LaunchArgs *args, ContainerRequest *request, const Option *option) {
-        void *copy = (char *) request + option->kept;
-
-        if (option->kind != KIND_FLAG)
-                memcpy(copy, field(args, option), sizeof(void *));
-        else if (*(LaunchFlag *) field(args, option) != FLAG_UNSET)
-                *(bool *) copy = *(LaunchFlag *) field(args, option) == FLAG_TRUE;
-}
-
-/* reads: which values; NULL: all. */
-static bool read_option(const LaunchArgs *args, ContainerRequest *request, const Option *option,
-                        bool (*reads)(const char *value), GError **error) {
-        if (option->kept != NOT_KEPT)
-                copy_value(args, request, option);
-        if (option->kind == KIND_STRING) {
-                const char *value = *(char **) field(args, option);
-
-                return !value || (reads && !reads(value)) || read_value(request, option, value, error);
-        }
-
-        const GPtrArray *list = option->kind == KIND_LIST ? *(GPtrArray **) field(args, option) : NULL;
-        for (guint i = 0; list && i < list->len; i++)
-                if ((!reads || reads(list->pdata[i])) && !read_value(request, option, list->pdata[i], error))
-                        return false;
-        return true;
-}
-
-/* Namespaces of the machine's, and what can only be said of a container's own. Podman's rules, but the last: there a
- * user namespace sees the machine's whole /proc. */
-static bool check_host_namespaces(const ContainerRequest *request, GError **error) {
-        if (request->pid.host && request->init)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--init: with --pid=host another program is the first process");
-        for (guint i = 0; i < request->sysctls->len && request->ipc.host; i++) {
-                const Sysctl *sysctl = request->sysctls->pdata[i];
-
-                if (sysctl->ns == SYSCTL_IPC)
-                        return error_set(
-                                error, KT_ERROR_USAGE,
-                                "--sysctl: with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)",
-                                sysctl->name);
-        }
-        return !(request->pid.host || request->ipc.host) || request->userns.mode == USERNS_HOST ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "--pid=host and --ipc=host are not supported with a user namespace: leave out one of the two");
-}
-
-static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
-        if ((request->uts.path || request->uts.host) && request->hostname)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--hostname: the host name is that of the namespace which --uts names");
-        if (request->no_hosts && request->hosts->len > 0)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--no-hosts: there is an --add-host, too: leave out one of the two");
-        if ((request->shm_path || request->ipc.host) && request->shm_size >= 0)
-                return error_set(error, KT_ERROR_USAGE, "--shm-size: %s a /dev/shm that there is",
-                                 request->shm_path ? "--shm-path names" : "--ipc=host means");
-        if (request->host_limits && args->ulimits->len > 1)
-                return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
-        if (request->privileged && args->cap_drop->len > 0)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "--privileged means all capabilities, and --cap-drop drops some: leave out one of them");
-        if (request->keep_groups && args->group_add->len > 1)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
-        if (!dns_request_check(&request->dns, request->network.mode, error)) {
-                g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
-                return false;
-        }
-        return health_request_check(&request->health, error) &&
-               bounding_set_check(request->cap_added, request->cap_dropped, error) &&
-               userns_request_finish(&request->userns, error) && check_host_namespaces(request, error);
-}
-
-static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
-        *ret = (ContainerRequest) {
-                .image = args->image,
-                .command = args->command,
-                .http_proxy = true,
-                .read_only_tmpfs = true,
-                .groups = g_ptr_array_new_with_free_func(g_free),
-                .mounts = g_ptr_array_new_with_free_func((GDestroyNotify) mount_request_free),
-                .devices = g_ptr_array_new_with_free_func((GDestroyNotify) device_request_free),
-                .device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule)),
-                .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
-                .shm_size = -1,
-                .hosts = g_string_new(NULL),
-                .masked = g_ptr_array_new_with_free_func(g_free),
-                .unmasked = g_ptr_array_new_with_free_func(g_free),
-                .ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit)),
-                .sysctls = g_ptr_array_new_with_free_func((GDestroyNotify) sysctl_free),
-        };
-        health_request_init(&ret->health);
-}
-
-/* What Podman makes of options for which it asks nobody: SELinux keeps a container with a label of its own from the
- * machine's processes and their shared memory, so one that is to have these has none. */
-static void complete(ContainerRequest *request) {
-        request->unconfined |= request->privileged && !request->seccomp_profile;
-        request->label.disable |= request->pid.host || request->ipc.host;
-        if (request->ipc.host)
-                request->shm_path = "/dev/shm";
-}
-
-static bool read_all(const LaunchArgs *args, bool (*reads)(const char *value), ContainerRequest *request,
-                     GError **error) {
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].help && !read_option(args, request, &options[i], reads, error))
-                        return false;
-        return check_together(args, request, error);
-}
-
-static bool is_complete(const char *value) {
-        return !strpbrk(value, "%$");
-}
-
-bool launch_args_check(const LaunchArgs *args, GError **error) {
-        g_auto(ContainerRequest) request = { 0 };
-
-        request_init(args, &request);
-        return read_all(args, is_complete, &request, error);
-}
-
-bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
-        g_auto(ContainerRequest) request = { 0 };
-
-        request_init(args, &request);
-        if (!read_all(args, NULL, &request, error))
-                return false;
-        complete(&request);
-        *ret = request;
-        request = (ContainerRequest) { 0 };
-        return true;
-}
-
 static void add_word(GPtrArray *words, const char *word) {
         g_ptr_array_add(words, (void *) word);
 }
 
-static void add_pair(GPtrArray *words, const Option *option, const char *value) {
+static void add_pair(GPtrArray *words, const LaunchOption *option, const char *value) {
         add_word(words, option->name);
         add_word(words, value);
 }
 
-static void add_flag(GPtrArray *words, const Option *option, LaunchFlag flag) {
+static void add_flag(GPtrArray *words, const LaunchOption *option, LaunchFlag flag) {
         g_autofree char *denied = flag == FLAG_FALSE ? g_strconcat(option->name, "=false", NULL) : NULL;
 
         if (flag != FLAG_UNSET)
                 add_word(words, denied ? g_intern_string(denied) : option->name);
 }
 
-static void build_option(GPtrArray *words, const LaunchArgs *args, const Option *option) {
+static void build_option(GPtrArray *words, const LaunchArgs *args, const LaunchOption *option) {
         switch (option->kind) {
-        case KIND_FLAG:
-                add_flag(words, option, *(LaunchFlag *) field(args, option));
+        case LAUNCH_OPTION_FLAG:
+                add_flag(words, option, *(LaunchFlag *) launch_option_field(args, option));
                 break;
-        case KIND_LIST: {
-                GPtrArray *list = *(GPtrArray **) field(args, option);
+        case LAUNCH_OPTION_LIST: {
+                GPtrArray *list = *(GPtrArray **) launch_option_field(args, option);
 
                 for (guint i = 0; i < list->len; i++)
                         add_pair(words, option, list->pdata[i]);
                 break;
         }
-        case KIND_STRING: {
-                const char *value = *(char **) field(args, option);
+        case LAUNCH_OPTION_STRING: {
+                const char *value = *(char **) launch_option_field(args, option);
 
                 if (value)
                         add_pair(words, option, value);
@@ -844,9 +196,9 @@ static void build_option(GPtrArray *words, const LaunchArgs *args, const Option 
 GPtrArray *launch_args_build(const LaunchArgs *args) {
         GPtrArray *words = g_ptr_array_sized_new(64);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-                if (options[i].help) /* an alias has none, and its twin has written the field */
-                        build_option(words, args, &options[i]);
+        for (size_t i = 0; i < n_launch_options; i++)
+                if (launch_options[i].help) /* an alias has none, and its twin has written the field */
+                        build_option(words, args, &launch_options[i]);
         if (args->image) {
                 if (args->image[0] == '-')
                         add_word(words, "--");
@@ -857,66 +209,10 @@ GPtrArray *launch_args_build(const LaunchArgs *args) {
         return words;
 }
 
-/*
- * In a unit
- */
-
-/* A lone ';' would end the command. */
-static bool needs_quotes(const char *word) {
-        if (word[0] == '\0' || g_str_equal(word, ";"))
-                return true;
-        for (const char *c = word; *c; c++)
-                if (g_ascii_iscntrl(*c) || *c == ' ' || *c == '"' || *c == '\'' || *c == '\\')
-                        return true;
-        return false;
-}
-
-static void append_escaped(GString *line, char c) {
-        static const char characters[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
-        const char *found = strchr(characters, c);
-
-        if (found)
-                g_string_append_printf(line, "\\%c", letters[found - characters]);
-        else if (g_ascii_iscntrl(c))
-                g_string_append_printf(line, "\\x%02x", (unsigned char) c);
-        else
-                g_string_append_c(line, c);
-}
-
-void launch_args_append_word(GString *line, const char *word) {
-        if (line->len > 0)
-                g_string_append_c(line, ' ');
-        if (!needs_quotes(word)) {
-                g_string_append(line, word);
-                return;
-        }
-        g_string_append_c(line, '"');
-        for (const char *c = word; *c; c++)
-                append_escaped(line, *c);
-        g_string_append_c(line, '"');
-}
-
-void launch_args_append_words(GString *line, const GPtrArray *words) {
-        for (guint i = 0; i < words->len; i++)
-                launch_args_append_word(line, words->pdata[i]);
-}
-
-void launch_args_append_option(GString *line, const char *option, const char *value) {
-        if (!value)
-                return;
-        launch_args_append_word(line, option);
-        launch_args_append_word(line, value);
-}
-
-void launch_args_append_options(GString *line, const char *option, const GPtrArray *values) {
-        for (guint i = 0; i < values->len; i++)
-                launch_args_append_option(line, option, values->pdata[i]);
-}
-
 void launch_args_append(const LaunchArgs *args, GString *line) {
         g_autoptr(GPtrArray) words = launch_args_build(args);
 
-        launch_args_append_words(line, words);
+        unit_words_add_all(line, words);
 }
 
 const char *launch_args_last(const GPtrArray *values, const char *name) {
@@ -934,8 +230,8 @@ const char *launch_args_last(const GPtrArray *values, const char *name) {
 char *launch_args_help(void) {
         GString *help = g_string_new(NULL);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
-                const Option *option = &options[i];
+        for (size_t i = 0; i < n_launch_options; i++) {
+                const LaunchOption *option = &launch_options[i];
 
                 if (!option->help)
                         continue;

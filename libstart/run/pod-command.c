@@ -18,6 +18,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/option/names.h"
 #include "libstart/option/sysctl.h"
 #include "libstart/run/host.h"

@@ -11,6 +11,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/run/cdi-devices.h"
 #include "libstart/run/device-guard.h"
 #include "libstart/run/environment-files.h"

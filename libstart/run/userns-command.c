@@ -4,6 +4,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/run/root.h"
 #include "libstart/run/user-namespace.h"
 #include "libstart/run/userns-command.h"

@@ -7,6 +7,7 @@
 #include "libstart/oci/spec.h"
 #include "libstart/option/capability.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_config(const ImageConfig *image) {

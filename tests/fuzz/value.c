@@ -4,6 +4,7 @@
 #include "libstart/option/device-request.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/signal-name.h"
 #include "libstart/option/size.h"

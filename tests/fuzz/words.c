@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/unit-file.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/unit-words.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Words that were put together are the same words when they are taken apart. */
@@ -10,7 +11,7 @@ static void check_quoted(GPtrArray *words) {
         g_autoptr(GError) error = NULL;
 
         for (guint i = 0; i < words->len; i++)
-                launch_args_append_word(line, words->pdata[i]);
+                unit_words_add(line, words->pdata[i]);
         require(words_split(again, line->str, WORDS_ESCAPED, &error), "%s: %s", line->str, error->message);
         for (const char *c = line->str; *c; c++)
                 require(!g_ascii_iscntrl(*c), "a control character in '%s'", line->str);

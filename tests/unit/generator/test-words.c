@@ -2,6 +2,7 @@
 #include "generator/unit-file.h"
 #include "libstart/base/error.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/unit-words.h"
 #include "tests/unit/test-main.h"
 
 #define MAX_WORDS 6
@@ -94,7 +95,7 @@ static const struct {
 START_TEST(quotes) {
         g_autoptr(GString) line = g_string_new(NULL);
 
-        launch_args_append_word(line, quote_cases[_i].word);
+        unit_words_add(line, quote_cases[_i].word);
         ck_assert_str_eq(line->str, quote_cases[_i].quoted);
 }
 END_TEST
@@ -109,7 +110,7 @@ START_TEST(round_trip) {
                 for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
                         g_autofree char *word = g_strdup_printf("%s%c%s", ends[i], c, ends[(i + c) % 6]);
 
-                        launch_args_append_word(line, word);
+                        unit_words_add(line, word);
                 }
         ck_assert(words_split(words, line->str, WORDS_ESCAPED, NULL));
         ck_assert_uint_eq(words->len, 127 * G_N_ELEMENTS(ends));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "tests/unit/base/expect-error.h"
 
 #define WORDS(...) ((const char *const[]) { __VA_ARGS__, NULL })

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/option/id-map.h"
 #include "libstart/option/launch-args.h"
+#include "libstart/option/launch-request.h"
 #include "libstart/option/userns-request.h"
 #include "tests/unit/base/parse-tests.h"
 

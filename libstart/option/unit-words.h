@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Words in a setting of a unit, ExecStart= above all. */
+
+/* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it unless
+ * line is empty. */
+void unit_words_add(GString *line, const char *word);
+void unit_words_add_all(GString *line, const GPtrArray *words);
+
+/* Append an option and its value so; nothing where the value is NULL, and once for each of several. */
+void unit_words_add_option(GString *line, const char *option, const char *value);
+void unit_words_add_options(GString *line, const char *option, const GPtrArray *values);
