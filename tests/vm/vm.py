@@ -19,6 +19,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   quick, cuts   less is asked for (--ci); how often power_cut cuts
   patience      how much longer than those of x86-64 this machine may take
   arch          the machine's architecture, as Debian calls it
+  pages         how large its kernel's pages are, in KiB
   build, native   build directories of keyturn: for the machine, and for the one that emulates it; or None
 
 A scenario's SUITE is the Debian that it wants, kernel and all: 'bookworm'; trixie where it says nothing. One with
@@ -55,6 +56,8 @@ MACHINES = {
         'qemu-system-aarch64', '-machine', 'virt,nvdimm=on', '-cpu', 'cortex-a72',
         '-bios', '/usr/share/qemu-efi-aarch64/QEMU_EFI.fd', '-device', 'virtio-rng-pci')},
 }
+# The Raspberry Pi 5's, whose usual kernel has pages of 16 KiB; the one before does not know them.
+LARGE_PAGES = ('-cpu', 'cortex-a76')
 MINE = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine)
 DISK_SIZE = '1536M'
 
@@ -80,6 +83,7 @@ UnitsLoadFinishTimestampMonotonic,SystemState,NFailedUnits >manager
 systemd-analyze time >analyze 2>&1
 systemd-analyze plot --no-legend --json=short >plot.json 2>plot.err
 systemctl --failed --plain --no-legend --no-pager >failed
+getconf PAGESIZE >page-size
 journalctl --quiet --no-pager --all --output=short-monotonic >journal
 for unit in $(cat /etc/vm/units); do systemctl show "$unit" >"unit.$unit"; done
 tar -c . >"$report"
@@ -216,15 +220,16 @@ class Report:
                 f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
 
 
-def make_disk(suite, build=None, arch=MINE):
+def make_disk(suite, build=None, arch=MINE, pages=4):
     """The directory with disk, kernel and initrd of that Debian, for a build directory of keyturn or without keyturn."""
-    return host(os.path.join(HERE, 'disk'), '--arch', arch, suite, *([build] if build else [])).strip()
+    return host(os.path.join(HERE, 'disk'), '--arch', arch, '--pages', str(pages), suite, *([build] if build else [])).strip()
 
 
 class Vm:
-    def __init__(self, disk, build=None, keep=None, quick=False, cuts=10, arch=MINE, native=None):
+    def __init__(self, disk, build=None, keep=None, quick=False, cuts=10, arch=MINE, native=None, pages=4):
         self.disk = disk
         self.arch = arch
+        self.pages = pages
         self.patience = MACHINES[arch]['patience']
         self.build = build
         self.native = native
@@ -273,7 +278,8 @@ class Vm:
         console, report = (os.path.join(self.work, name) for name in ('console', 'report'))
         machine = MACHINES[self.arch]
         command = [
-            *machine['command'], '-accel', 'tcg', '-smp', '1', '-m', f'{memory},slots=2,maxmem=8G',
+            *machine['command'], *(LARGE_PAGES if self.pages > 4 else ()),
+            '-accel', 'tcg', '-smp', '1', '-m', f'{memory},slots=2,maxmem=8G',
             '-nodefaults', '-no-user-config', '-no-reboot', '-display', 'none',
             '-rtc', 'base=2027-01-01,clock=vm',
             '-kernel', os.path.join(self.disk, 'vmlinuz'), '-initrd', os.path.join(self.work, 'initrd'),
@@ -345,6 +351,7 @@ class Vm:
         if process.returncode != 0:
             raise HarnessError(f'QEMU ended with {process.returncode}: {said}')
         report = self.read_report()
+        assert report['page-size'] == f'{self.pages * 1024}\n', f"the machine's pages have {report['page-size'].strip()} bytes"
         report.seconds = time.monotonic() - began
         self.boots += 1
         if self.keep:
