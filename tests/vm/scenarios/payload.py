@@ -97,14 +97,19 @@ def prepared(cases):
     return machine
 
 
+def groups(cases):
+    """A bridge changes what the others see of the host's network: it comes after them."""
+    others = [name for name in cases if name != 'bridge']
+    together = [others[first:first + GROUP] for first in range(0, len(others), GROUP)]
+    return together + ([['bridge']] if 'bridge' in cases else [])
+
+
 def dump(vm, cases):
     """By case, the lines that its payload has written."""
     machine = prepared(cases)
     script = ('cd /\nudevadm settle\n' + machine.script +
               'install -D -t /usr/local/bin /usr/share/containers/storage/overlay/*/diff/usr/bin/dump\n')
-    # A bridge changes what the others see of the host's network.
-    others, bridges = [name for name in cases if name != 'bridge'], [name for name in cases if name == 'bridge']
-    for group in [others[first:first + GROUP] for first in range(0, len(others), GROUP)] + [bridges]:
+    for group in groups(cases):
         sockets = [f'{name}.socket' for name in group if 'socket' in compare.case(name)]
         script += SCRIPT % {'names': ' '.join(group), 'units': ' '.join(sockets + group)}
     report = vm.boot(machine.files, script, seconds=1000)
