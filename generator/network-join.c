@@ -35,7 +35,7 @@ static bool belongs_to_user_namespace(const LaunchArgs *args) {
 }
 
 void network_join_check(Container *container, const Container *other) {
-        const UnitLine *line = container_line(container, "Container", "Network") ?:
+        const UnitLine *line = container_line(container, "Container", container->pod ? "Pod" : "Network") ?:
                                        container_line_with(container, "Container", "PodmanArgs", "container:");
 
         if (!other->is_refused && belongs_to_user_namespace(other->args))
