@@ -8,6 +8,10 @@
 #define INTERVAL (G_USEC_PER_SEC / 4)
 #define HEALTH_SECONDS_MAX 600 /* for a first result */
 
+bool update_runs(const ContainerUnit *container) {
+        return g_str_equal(container->active, "active") && container->pid > 0;
+}
+
 /* What systemctl prints. Transfer full. */
 static char *ask_systemctl(const char *const *words, GError **error) {
         g_autofree char *output = NULL, *messages = NULL;
