@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/cgroup-limits.h"
+#include "generator/kernel-control.h"
 #include "libstart/base/error.h"
 #include "libstart/option/size.h"
 
@@ -67,6 +68,8 @@ static void set_limit(Container *container, const char *setting, const char *val
         if (line)
                 container_problem(container, line, "%s in [Container] limits the same; remove one of the two", key);
         service_set(container->service, setting, value);
+        if (!g_str_equal(value, "infinity"))
+                kernel_control_need(container, setting);
 }
 
 void cgroup_limits_service(Container *container) {

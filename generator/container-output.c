@@ -6,6 +6,7 @@
 #include "generator/conversion.h"
 #include "generator/health.h"
 #include "generator/image-service.h"
+#include "generator/kernel-control.h"
 #include "generator/network-join.h"
 #include "generator/network-unit.h"
 #include "generator/refused.h"
@@ -100,6 +101,7 @@ static bool is_good(Run *run, Container *container) {
         untrusted_paths_add(run->untrusted, container);
         network_unit_check(container, run->tree, run->machine);
         check_joined(run, container);
+        kernel_control_check(container, run->missing);
         if (run->beside_podman)
                 refuse_podmans(container);
         if (is_left(run, container))
@@ -131,6 +133,7 @@ void container_put(Run *run, const SourceFile *source) {
         put_puller(run, container);
         text = service_print(container->service, source->path);
         run->has_unit = true;
+        run->controls |= container->controls;
         run->has_updates |= container->is_updated;
         writer_put_unit(run->writer, source->path, container->service, source->unit->readers, text);
         health_put_timers(container, run->writer);

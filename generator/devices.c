@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/devices.h"
 #include "generator/hooks.h"
+#include "generator/kernel-control.h"
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
@@ -129,6 +130,7 @@ static void check_privileged(Container *container) {
  * user's adds to them. */
 void devices_service(Container *container) {
         const LaunchArgs *args = container->args;
+        const UnitLine *policy = service_user_line(container->service, "DevicePolicy");
         bool is_privileged = args->privileged == FLAG_TRUE;
         const char *unknown = is_privileged ? NULL : find_unknown_of(container);
 
@@ -136,7 +138,9 @@ void devices_service(Container *container) {
                 check_privileged(container);
         else if (unknown)
                 guard(container, unknown);
-        if (!service_user_line(container->service, "DevicePolicy"))
+        if (!is_privileged && !(policy && g_str_equal(policy->value, "auto")))
+                container->controls |= KERNEL_CONTROL_DEVICES;
+        if (!policy)
                 service_set(container->service, "DevicePolicy", is_privileged || unknown ? "auto" : "closed");
         for (guint i = 0; i < args->devices->len && !is_privileged && !unknown; i++)
                 allow(container, args->devices->pdata[i]);

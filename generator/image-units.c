@@ -23,7 +23,7 @@ void image_units_free(ImageUnits *units) {
         g_free(units);
 }
 
-/* The digest, and then a name a line. */
+/* The digest and the controls, and then a name a line. */
 ImageUnits *image_units_read(const Tree *tree) {
         _cleanup_close_ int fd = tree_open_path(tree, LIST, O_RDONLY);
         g_autofree char *text = NULL;
@@ -36,6 +36,12 @@ ImageUnits *image_units_read(const Tree *tree) {
         units->names = g_ptr_array_new_with_free_func(g_free);
         g_auto(GStrv) lines = g_strsplit(text ?: "", "\n", -1);
         units->digest = g_strdup(lines[0] ?: "");
+        if (strchr(units->digest, ' ')) {
+                char *controls = strchr(units->digest, ' ');
+
+                *controls++ = '\0';
+                units->controls = (unsigned) g_ascii_strtoull(controls, NULL, 16);
+        }
         for (char **line = lines[0] ? lines + 1 : lines; *line; line++)
                 if (**line)
                         g_ptr_array_add(units->names, g_strdup(*line));
@@ -152,14 +158,14 @@ static bool compile_filters(const char *root, GError **error) {
                g_spawn_check_wait_status(status, error);
 }
 
-bool image_units_finish(const char *root, const char *digest, const GPtrArray *names, GError **error) {
+bool image_units_finish(const char *root, const ImageUnits *units, GError **error) {
         g_autofree char *path = g_strconcat(root, LIST, NULL);
-        g_autoptr(GString) list = g_string_new(digest ?: "none");
+        g_autoptr(GString) list = g_string_new(units->digest ?: "none");
 
         if (!compile_filters(root, error))
                 return false;
-        g_string_append_c(list, '\n');
-        for (guint i = 0; i < names->len; i++)
-                g_string_append_printf(list, "%s\n", (const char *) names->pdata[i]);
+        g_string_append_printf(list, " %x\n", units->controls);
+        for (guint i = 0; i < units->names->len; i++)
+                g_string_append_printf(list, "%s\n", (const char *) units->names->pdata[i]);
         return g_file_set_contents_full(path, list->str, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
 }

@@ -11,7 +11,8 @@
  * do at boot. Times say nothing about files of an image, so what they hold is compared. */
 typedef struct ImageUnits {
         char *digest;
-        GPtrArray *names; /* of char*: units, links and other files */
+        unsigned controls; /* what of the kernel they need: kernel-control.h */
+        GPtrArray *names;  /* of char*: units, links and other files */
 } ImageUnits;
 
 /* NULL where there are none. */
@@ -29,5 +30,5 @@ void image_units_mask_others(const ImageUnits *units, Writer *writer);
 /* Remove units of these names, and the list. root: "" or a directory that stands for /. */
 void image_units_remove(const GPtrArray *names, const char *root);
 
-/* Compile the filters that the units need, and leave the list; digest may be NULL. */
-bool image_units_finish(const char *root, const char *digest, const GPtrArray *names, GError **error);
+/* Compile the filters that the units need, and leave the list; units->digest may be NULL. */
+bool image_units_finish(const char *root, const ImageUnits *units, GError **error);

@@ -10,6 +10,7 @@
 #include "generator/beside-podman.h"
 #include "generator/container-output.h"
 #include "generator/deleted.h"
+#include "generator/kernel-control.h"
 #include "generator/load.h"
 #include "generator/names.h"
 #include "generator/podman-only.h"
@@ -215,8 +216,15 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
                 prefetch_libstart();
         finish_writing(run, run->writer);
         finish_writing(run, run->late);
-        if (!system_image_finish(image, !run->failed, &error) && error)
+        if (!system_image_finish(image, run->controls, !run->failed, &error) && error)
                 run_fail(run, "%s", error->message);
+}
+
+/* Only where units are made for the kernel that runs. */
+static unsigned find_missing(const Sources *sources) {
+        bool is_for_this = !arg_root && !arg_install && !arg_dry_run && !arg_alone;
+
+        return is_for_this && sources->files->len > 0 ? kernel_control_missing() : 0;
 }
 
 static bool run_generator(const Tree *tree) {
@@ -236,6 +244,7 @@ static bool run_generator(const Tree *tree) {
                     .is_dry = arg_dry_run,
                     .is_install = arg_install,
                     .beside_podman = beside_podman,
+                    .missing = find_missing(sources),
                     .tree = tree,
                     .conf = conf,
                     .hooks = hooks,
@@ -247,7 +256,7 @@ static bool run_generator(const Tree *tree) {
         for (guint i = 0; i < sources->problems->len; i++)
                 run_fail(&run, "%s", (char *) sources->problems->pdata[i]);
         system_image_open(&image, run.root, arg_install, arg_alone || arg_dry_run ? NULL : tree);
-        if (system_image_is_current(&image, tree, sources, conf, hooks) && !beside_podman)
+        if (system_image_is_current(&image, tree, sources, conf, hooks, run.missing) && !beside_podman)
                 prefetch_libstart();
         else
                 write_all(&run, sources, &image);

@@ -3,6 +3,7 @@
 
 #include "generator/cgroup-limits.h"
 #include "generator/devices.h"
+#include "generator/kernel-control.h"
 #include "generator/keys.h"
 #include "generator/network.h"
 #include "generator/podman-args.h"
@@ -276,6 +277,7 @@ static bool set_setting(Container *container, const PodmanOption *option, const 
                 return error_set(error, KT_ERROR_USAGE, "%s= in [Service] says the same; remove one of the two",
                                  option->setting);
         service_set(container->service, option->setting, converted);
+        kernel_control_need(container, option->setting);
         return true;
 }
 

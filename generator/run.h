@@ -22,12 +22,14 @@ typedef struct Run {
         UntrustedPaths *untrusted;
         MachineConf *machine;
         const UnitNames *names;
+        unsigned missing;             /* that the kernel cannot keep containers to; bits of KernelControl */
         const GPtrArray *image_units; /* names of units that --install has made; NULL where it has not */
         Writer *writer;
         Writer *late; /* for what is there only where nobody else has its name */
 
-        bool has_unit;    /* at least one was made */
-        bool has_updates; /* at least one has AutoUpdate= */
+        unsigned controls; /* what of the kernel the containers need; bits of KernelControl */
+        bool has_unit;     /* at least one was made */
+        bool has_updates;  /* at least one has AutoUpdate= */
         bool failed;
 } Run;
 

@@ -12,11 +12,12 @@ void system_image_clear(SystemImage *image) {
 }
 
 bool system_image_is_current(SystemImage *image, const Tree *tree, const Sources *sources, KeyturnConf *conf,
-                             Hooks *hooks) {
+                             Hooks *hooks, unsigned missing) {
         if (!image->before && !image->is_built)
                 return false;
         image->digest = image_units_digest(tree, sources, conf, hooks);
-        return !image->is_built && g_strcmp0(image->digest, image->before->digest) == 0;
+        return !image->is_built && g_strcmp0(image->digest, image->before->digest) == 0 &&
+               !(missing & image->before->controls);
 }
 
 void system_image_begin(SystemImage *image, Writer *writer) {
@@ -31,10 +32,12 @@ void system_image_mask_others(const SystemImage *image, Writer *writer) {
                 image_units_mask_others(image->before, writer);
 }
 
-bool system_image_finish(const SystemImage *image, bool ok, GError **error) {
+bool system_image_finish(const SystemImage *image, unsigned controls, bool ok, GError **error) {
+        const ImageUnits units = { .digest = image->digest, .controls = controls, .names = image->written };
+
         if (!image->is_built)
                 return ok;
-        ok = ok && image_units_finish(image->root, image->digest, image->written, error);
+        ok = ok && image_units_finish(image->root, &units, error);
         if (!ok)
                 image_units_remove(image->written, image->root);
         return ok;

@@ -18,9 +18,10 @@ void system_image_open(SystemImage *image, const char *root, bool is_built, cons
 void system_image_clear(SystemImage *image);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SystemImage, system_image_clear)
 
-/* Have its units been made of the same files? Then there is nothing to be made. Asked once. */
+/* Have its units been made of the same files, and need they nothing that is missing (kernel-control.h)? Then there is nothing
+ * to be made. Asked once. */
 bool system_image_is_current(SystemImage *image, const Tree *tree, const Sources *sources, KeyturnConf *conf,
-                             Hooks *hooks);
+                             Hooks *hooks, unsigned missing);
 
 /* Before the first unit is written: with --install those that are there are removed. */
 void system_image_begin(SystemImage *image, Writer *writer);
@@ -28,5 +29,6 @@ void system_image_begin(SystemImage *image, Writer *writer);
 /* Those of an image that are not made any more. */
 void system_image_mask_others(const SystemImage *image, Writer *writer);
 
-/* With --install, when all is written: with one error, there are none. False with an error, or where `ok` is false. */
-bool system_image_finish(const SystemImage *image, bool ok, GError **error);
+/* With --install, when all is written: with one error, there are none. controls: what the units need of the kernel. False
+ * with an error, or where `ok` is false. */
+bool system_image_finish(const SystemImage *image, unsigned controls, bool ok, GError **error);

@@ -308,9 +308,10 @@ class Machine:
             'PATH': os.environ.get('PATH', INSIDE_ENVIRONMENT['PATH']),
             # cgroup v2 inside even where the host still has v1 beside it
             'SYSTEMD_NSPAWN_UNIFIED_HIERARCHY': '1',
-            # nspawn's system call filter would shadow the ones under test
-            'SYSTEMD_SECCOMP': '0',
         }
+        # nspawn's system call filter would shadow the ones under test.
+        if not any('system-call-filter' in option for option in self.nspawn):
+            environment['SYSTEMD_SECCOMP'] = '0'
         command = [
             'systemd-nspawn', '--quiet', '--register=no', '--keep-unit', '--boot', '--capability=all',
             f'--directory={self.root}', f'--machine={self.name}', '--hostname=keyturn-test',

@@ -2,6 +2,7 @@
 """Devices that only the start can know, --privileged, and who forbids all others."""
 
 import contextlib
+import pathlib
 
 BUSYBOX = 'localhost/test/busybox'
 
@@ -266,3 +267,24 @@ def test_cdi(machine):
         machine.write('/run/cdi/y.json', CDI.replace('/dev/number', '/etc/number').replace('cam"', 'other"'))
         refused(machine, "is not below /dev", 'AddDevice=vendor.com/other=b')
         machine.run('rm -rf /etc/cdi /run/cdi /srv/cdi /run/cdi-hook')
+
+
+OPEN = '[Container]\nImage=localhost/test/busybox\nNetwork=none\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+
+
+def test_a_kernel_that_cannot_keep_them_away(machine):
+    def prepare(root):
+        directory = pathlib.Path(root, 'etc/containers/systemd')
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / 'closed.container').write_text(OPEN)
+        (directory / 'listed.container').write_text(OPEN + 'AddDevice=/dev/null\n')
+        (directory / 'open.container').write_text(OPEN + '[Service]\nDevicePolicy=auto\n')
+        (directory / 'all.container').write_text(OPEN + 'PodmanArgs=--privileged\n')
+
+    with machine.another(prepare, nspawn=['--system-call-filter=@known', '--system-call-filter=~bpf']) as other:
+        for name in ('closed', 'listed'):
+            assert other.run(f'systemctl start {name}', check=False).status != 0
+            assert 'CONFIG_CGROUP_BPF' in other.run(f'systemctl status {name}', check=False).out
+        other.run('systemctl start open all')
+        # By hand it is asked what becomes of the files, here or elsewhere.
+        assert 'CONFIG_CGROUP_BPF' not in other.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run').out

@@ -85,6 +85,31 @@ systemctl stop tasks.service busy.service
 '''
 
 
+# As on a Raspberry Pi, whose firmware says cgroup_disable=memory. What systemd cannot limit, it would start without.
+WITHOUT = r'''
+grep -qw memory /sys/fs/cgroup/cgroup.controllers && exit 1
+systemctl start tasks.service && echo "limited $(systemctl is-active tasks.service)"
+systemctl start kept.service || true
+systemctl status kept.service || true
+'''
+
+KEPT = '''
+[Container]
+Image=localhost/test/busybox
+Network=none
+Memory=32m
+Exec=sleep 1000
+'''
+
+
+def check_missing_controller(vm):
+    report = vm.boot({'etc/containers/systemd/tasks.container': TASKS, 'etc/containers/systemd/kept.container': KEPT},
+                     WITHOUT, cmdline='cgroup_disable=memory')
+    assert report.status == 0, report.trouble()
+    assert 'limited active' in report.out, report.trouble()
+    assert "kept.container:4: 'Memory=': the kernel would not keep to it" in report.out, report.trouble()
+
+
 def run(vm):
     report = vm.boot({
         'etc/containers/systemd/memory.container': MEMORY,
@@ -109,3 +134,5 @@ def run(vm):
 
     assert said['procs'] == ['1'], 'the payload is not in its unit\'s own cgroup'
     assert said.get('cgtop') == ['system.slice/busy.service'], f'systemd-cgtop: {said.get("cgtop")}'
+
+    check_missing_controller(vm)
