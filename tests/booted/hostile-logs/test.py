@@ -98,7 +98,7 @@ def wait_until_held(machine):
                 return False
             time.sleep(0.1)
         return True
-    machine.wait_for(is_held, 40)
+    machine.wait_for(is_held, 120)
 
 
 def check_that_lines_arrive(machine, unit):
