@@ -220,9 +220,11 @@ class Report:
                 f'journal:\n' + '\n'.join(journal.splitlines()[-lines:]))
 
 
-def make_disk(suite, build=None, arch=MINE, pages=4):
+def make_disk(suite, build=None, arch=MINE, pages=4, kernel=()):
     """The directory with disk, kernel and initrd of that Debian, for a build directory of keyturn or without keyturn."""
-    return host(os.path.join(HERE, 'disk'), '--arch', arch, '--pages', str(pages), suite, *([build] if build else [])).strip()
+    packages = [word for package in kernel for word in ('--kernel', package)]
+    return host(os.path.join(HERE, 'disk'), '--arch', arch, '--pages', str(pages), *packages, suite,
+                *([build] if build else [])).strip()
 
 
 class Vm:

@@ -110,12 +110,15 @@ def prepare(machine):
 
 
 def prepare_rootfs(machine):
-    # A root directory, and the payload for images that have none: what the image of the payload holds.
+    # A root directory, and the payload for images that have none: what the image of the payload holds. Podman mounts no image
+    # of an additional store, but a container that has one.
     machine.run('''
-        mounted=$(podman image mount localhost/test/dump)
-        cp -a $mounted/usr/bin/dump /usr/local/bin/dump
+        set -e
+        container=$(podman create --network none localhost/test/dump)
+        mounted=$(podman mount $container)
+        install -D -t /usr/local/bin $mounted/usr/bin/dump
         rm -rf /srv/rootfs; cp -a $mounted /srv/rootfs
-        podman image unmount localhost/test/dump
+        podman rm $container
     ''')
 
 
