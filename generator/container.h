@@ -65,7 +65,7 @@ typedef struct Container {
         int reload_signal;         /* 0: none */
         char *pids_limit, *memory; /* as systemd writes them */
         char *memory_swap;         /* the same, of memory and swap together */
-        unsigned controls;         /* what of the kernel its limits need: kernel-control.h */
+        unsigned controls;         /* what it needs of the kernel: kernel-control.h */
         guint hook_stages;         /* of its hooks: bits, as in hook-file.h */
         bool has_network;          /* the file itself says which, or means the one that Podman would take */
         char *network_unit;        /* makes the network ahead; or NULL */
