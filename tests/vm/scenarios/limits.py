@@ -90,6 +90,7 @@ WITHOUT = r'''
 grep -qw memory /sys/fs/cgroup/cgroup.controllers && exit 1
 systemctl start tasks.service && echo "limited $(systemctl is-active tasks.service)"
 systemctl start kept.service || true
+journalctl --sync
 systemctl status kept.service || true
 '''
 
