@@ -27,6 +27,7 @@ void image_units_free(ImageUnits *units) {
 ImageUnits *image_units_read(const Tree *tree) {
         _cleanup_close_ int fd = tree_open_path(tree, LIST, O_RDONLY);
         g_autofree char *text = NULL;
+        char *controls;
         size_t length;
         ImageUnits *units;
 
@@ -36,11 +37,10 @@ ImageUnits *image_units_read(const Tree *tree) {
         units->names = g_ptr_array_new_with_free_func(g_free);
         g_auto(GStrv) lines = g_strsplit(text ?: "", "\n", -1);
         units->digest = g_strdup(lines[0] ?: "");
-        if (strchr(units->digest, ' ')) {
-                char *controls = strchr(units->digest, ' ');
-
-                *controls++ = '\0';
-                units->controls = (unsigned) g_ascii_strtoull(controls, NULL, 16);
+        controls = strchr(units->digest, ' ');
+        if (controls) {
+                *controls = '\0';
+                units->controls = (unsigned) g_ascii_strtoull(controls + 1, NULL, 16);
         }
         for (char **line = lines[0] ? lines + 1 : lines; *line; line++)
                 if (**line)
