@@ -25,7 +25,8 @@ static bool take_created(const char *path, const char *value, size_t length, voi
 
 /* That it is a time is checked here: it is shown as one. */
 char *image_find_created(const StoreImage *image) {
-        static const JsonVisitor visitor = { .string = take_created };
+        static const char *const names[] = { "created", NULL };
+        static const JsonVisitor visitor = { .string = take_created, .names = names };
         g_autofree char *created = NULL;
         g_autoptr(GDateTime) time = NULL, utc = NULL;
 

@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/check.h"
+#include "libstart/json/keys.h"
 #include "libstart/json/visit.h"
 
 #define DEPTH_MAX 64
@@ -24,6 +25,7 @@ typedef struct Reader {
         const JsonVisitor *visitor;
         void *data;
         yajl_handle handle;
+        JsonKeys keys;
         GString *path;
         Level levels[DEPTH_MAX];
         unsigned depth;
@@ -51,7 +53,10 @@ static int begin(Reader *reader, bool is_array) {
                 .is_array = is_array,
                 .begin = yajl_get_bytes_consumed(reader->handle),
         };
-        if (is_array || !reader->visitor->object)
+        if (is_array)
+                return GO_ON;
+        json_keys_begin(&reader->keys);
+        if (!reader->visitor->object)
                 return GO_ON;
         return reader->visitor->object(reader->path->str, reader->data, &reader->error) ? GO_ON : STOP;
 }
@@ -74,6 +79,8 @@ static int on_end(void *context) {
                 g_string_truncate(reader->path, level->length);
                 reader->visitor->array(reader->path->str, (TextRange) { level->begin, end }, reader->data);
         }
+        if (!level->is_array && !json_keys_end(&reader->keys, &reader->error))
+                return STOP;
         reader->ended = reader->depth == reader->depth_of_end;
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
 }
@@ -88,7 +95,7 @@ static int on_key(void *context, const unsigned char *key, size_t length) {
                 g_string_append_c(reader->path, '.');
         for (size_t i = 0; i < length; i++)
                 g_string_append_c(reader->path, strchr(".[", key[i]) ? '?' : (char) key[i]);
-        return GO_ON;
+        return json_keys_add(&reader->keys, (const char *) key, length, &reader->error) ? GO_ON : STOP;
 }
 
 static int on_string(void *context, const unsigned char *value, size_t length) {
@@ -134,6 +141,7 @@ static bool visit(Reader *reader, const char *prefix, const char *text, size_t l
 
         if (!json_check_escapes(text, length, error))
                 return false;
+        json_keys_init(&reader->keys, reader->visitor->names);
         handle = reader->handle = yajl_alloc(&callbacks, NULL, reader);
 
         if (prefix)
@@ -150,6 +158,7 @@ static bool visit(Reader *reader, const char *prefix, const char *text, size_t l
         else if (status != yajl_status_ok)
                 set_parse_error(handle, error);
         yajl_free(handle);
+        json_keys_clear(&reader->keys);
         return status == yajl_status_ok;
 }
 

@@ -13,6 +13,7 @@ typedef struct TextRange {
  * objects, each with its path. A path is the keys from the top, joined with ".", and "[]" for an element
  * of an array, as in "manifests[].platform.os". There is no tree: images.json can be large, and a path is
  * all that is asked of it. Any function may be NULL; a false return ends the reading, with *error set.
+ * An object with two meanings (keys.h) does, too, but at its end, after it was reported.
  * Pure.
  *
  * value is not NUL-terminated, and has no NUL inside: most strings of images.json are of no interest, and
@@ -21,6 +22,7 @@ typedef struct JsonVisitor {
         bool (*object)(const char *path, void *data, GError **error);
         bool (*string)(const char *path, const char *value, size_t length, void *data, GError **error);
         void (*array)(const char *path, TextRange elements, void *data); /* at its end */
+        const char *const *names; /* the keys that matter, up to NULL: what they are but for case is refused */
 } JsonVisitor;
 
 /* text: a whole document; one without anything in it is an error. Fails with KT_ERROR_FAILED. */

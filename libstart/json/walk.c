@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/check.h"
+#include "libstart/json/keys.h"
 #include "libstart/json/walk.h"
 
 /* The tree's parser does not tell where it stopped, so the place of an error takes a second look. */
@@ -22,14 +23,14 @@ static guint find_bad_line(const char *text, gsize length) {
         return line;
 }
 
-yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error) {
+static yajl_val parse(const char *text, gsize length, const JsonLimits *limits, GError **error) {
         char problem[512] = "";
 
         if (memchr(text, '\0', length)) {
                 error_set(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
                 return NULL;
         }
-        if (!json_check(text, length, max_depth, error))
+        if (!json_check(text, length, limits, error))
                 return NULL;
         g_autofree char *copy = g_strndup(text, length);
         yajl_val tree = yajl_tree_parse(copy, problem, sizeof problem);
@@ -38,6 +39,14 @@ yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **er
                 error_set(error, KT_ERROR_FAILED, "line %u: not JSON: %s", find_bad_line(text, length), problem);
         }
         return tree;
+}
+
+yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error) {
+        return parse(text, length, &(JsonLimits) { .depth = max_depth }, error);
+}
+
+yajl_val json_parse_map(const char *text, gsize length, guint max_depth, GError **error) {
+        return parse(text, length, &(JsonLimits) { .depth = max_depth, .is_map = true }, error);
 }
 
 /* Places grow from the inside: "op" becomes ".args[1].op" on the way out. */
@@ -50,14 +59,12 @@ static void prefix_place(GError **error, const char *place) {
 
 static const JsonKey *find_key(const JsonKey *keys, const char *name) {
         for (; keys->name; keys++)
-                if (g_ascii_strcasecmp(keys->name, name) == 0)
+                if (json_key_equal(keys->name, name))
                         return keys;
         return NULL;
 }
 
 bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError **error) {
-        guint64 seen = 0;
-
         if (!YAJL_IS_OBJECT(value))
                 return error_set(error, KT_ERROR_FAILED, "an object is wanted here");
         for (size_t i = 0; i < value->u.object.len; i++) {
@@ -68,9 +75,6 @@ bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError 
                         continue;
                 if (!key)
                         return error_set(error, KT_ERROR_FAILED, "unknown key '%s'", name);
-                if (seen & G_GUINT64_CONSTANT(1) << (key - keys))
-                        return error_set(error, KT_ERROR_FAILED, "the key '%s' is there twice", name);
-                seen |= G_GUINT64_CONSTANT(1) << (key - keys);
                 if (!key->handler || YAJL_IS_NULL(value->u.object.values[i]))
                         continue;
                 if (!key->handler(value->u.object.values[i], (char *) object + key->member, error)) {

@@ -73,8 +73,9 @@ static bool read_subnet(yajl_val value, void *object, GError **error) {
 
 /* A label that does not fit the subnets, perhaps because someone has changed these, is none. */
 static void read_label(NetworkDefinition *definition) {
-        const char *text = json_member_string(json_member(definition->tree, "labels", yajl_t_object),
-                                              LABEL_ADDRESSES);
+        yajl_val label = json_map_value(json_member(definition->tree, "labels", yajl_t_object), LABEL_ADDRESSES,
+                                        yajl_t_string);
+        const char *text = label ? YAJL_GET_STRING(label) : "";
         g_auto(GStrv) words = g_strsplit(text, " ", -1);
         bool fits = g_strv_length(words) == definition->subnets->len && definition->subnets->len > 0;
         AddressRange range;

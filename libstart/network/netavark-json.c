@@ -177,7 +177,7 @@ static size_t array_length(yajl_val value) {
 static SummaryNetwork *read_network(const char *name, yajl_val options, yajl_val infos) {
         SummaryNetwork *network = g_new0(SummaryNetwork, 1);
         yajl_val addresses = json_member(options, "static_ips", yajl_t_array);
-        yajl_val info = json_member(infos, name, yajl_t_object);
+        yajl_val info = json_map_value(infos, name, yajl_t_object);
 
         network->name = g_strdup(name);
         network->mac = g_strdup(json_member_string(options, "static_mac"));
@@ -317,7 +317,7 @@ static bool read_dns(GString *text, yajl_val block, GError **error) {
 }
 
 static bool read_block(Names *names, yajl_val tree, const SummaryNetwork *network, GError **error) {
-        yajl_val block = json_member(tree, network->name, yajl_t_object),
+        yajl_val block = json_map_value(tree, network->name, yajl_t_object),
                  interfaces = json_member(block, "interfaces", yajl_t_object);
 
         if (!block)
@@ -343,7 +343,7 @@ char *netavark_format_names(const char *status, gsize length, const SetupSummary
                                            setup->container_name, NULL);
         g_autoptr(GString) text = g_string_new(NULL), gateway = g_string_new(NULL);
         Names names = { text, gateway, 0, own };
-        yajl_val tree = json_parse(status, length, MAX_DEPTH, error);
+        yajl_val tree = json_parse_map(status, length, MAX_DEPTH, error);
         bool ok = tree && read_status(&names, tree, setup, error);
 
         if (tree)

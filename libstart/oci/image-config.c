@@ -119,12 +119,20 @@ static bool copy_config(ImageConfig *image, const ConfigSchema *config, GError *
         return copy_volumes(config->volumes, &image->volumes, error);
 }
 
+/* All that keyturn reads of a config. */
+static const char *const names[] = {
+        "Cmd",         "Entrypoint",       "Env",     "Healthcheck", "Interval", "Labels",  "Retries",
+        "StartPeriod", "StopSignal",       "Test",    "Timeout",     "User",     "Volumes", "WorkingDir",
+        "config",      "container_config", "created", "diff_ids",    "history",  "rootfs",  NULL,
+};
+
 ImageConfig *image_config_parse(const char *json, GError **error) {
+        static const JsonLimits limits = { .depth = DEPTH_MAX, .names = names };
         parser_error message = NULL;
         g_autoptr(ImageSchema) schema = NULL;
         g_autoptr(ImageConfig) image = NULL;
 
-        if (!json_check(json, strlen(json), DEPTH_MAX, error)) {
+        if (!json_check(json, strlen(json), &limits, error)) {
                 g_prefix_error(error, "the image's config cannot be read: ");
                 return NULL;
         }

@@ -18,12 +18,11 @@ void image_health_free(ImageHealth *health) {
 
 /* Podman looks into what the image was committed from first. */
 static yajl_val find(yajl_val tree) {
-        static const char *const paths[][3] = { { "container_config", "Healthcheck", NULL },
-                                                { "config", "Healthcheck", NULL } };
+        static const char *const places[] = { "container_config", "config" };
         yajl_val found = NULL;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(paths) && !found; i++)
-                found = yajl_tree_get(tree, (const char **) paths[i], yajl_t_object);
+        for (size_t i = 0; i < G_N_ELEMENTS(places) && !found; i++)
+                found = json_member(json_member(tree, places[i], yajl_t_object), "Healthcheck", yajl_t_object);
         return found;
 }
 

@@ -201,10 +201,11 @@ static void complete(Spec *spec, const Spec *before) {
 
 static Spec *parse_spec(const char *json, GError **error) {
         const struct parser_context context = { .errfile = stderr };
+        static const JsonLimits limits = { .depth = DEPTH_MAX };
         parser_error message = NULL;
         Spec *spec;
 
-        if (!json_check(json, strlen(json), DEPTH_MAX, error))
+        if (!json_check(json, strlen(json), &limits, error))
                 return NULL;
         spec = runtime_spec_schema_config_schema_parse_data(json, &context, &message);
         if (!spec)

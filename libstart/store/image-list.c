@@ -66,7 +66,9 @@ static bool on_string(const char *path, const char *value, size_t length, void *
         return true;
 }
 
-static const JsonVisitor visitor = { .object = on_object, .string = on_string };
+static const char *const keys[] = { "big-data-digests", "digest", "id", "layer", "names", NULL };
+
+static const JsonVisitor visitor = { .object = on_object, .string = on_string, .names = keys };
 
 static ImageList *new_list(void) {
         ImageList *list = g_new0(ImageList, 1);

@@ -8,6 +8,12 @@
 #define SHA256 "sha256:"
 #define ID_LENGTH 64
 
+static const char *const names[] = {
+        "architecture", "config", "digest", "fsLayers", "manifests", "mediaType", "os", "platform", "variant", NULL,
+};
+
+static const char *const config_names[] = { "diff_ids", "history", "rootfs", NULL };
+
 bool id_is_valid(const char *id) {
         return strlen(id) == ID_LENGTH && strspn(id, "0123456789abcdef") == ID_LENGTH;
 }
@@ -163,7 +169,9 @@ static char *choose(const ManifestReader *reader, const char *architecture, bool
 }
 
 char *manifest_parse(const char *text, size_t length, const char *architecture, bool *ret_is_list, GError **error) {
-        static const JsonVisitor visitor = { .object = on_manifest_object, .string = on_manifest_string };
+        static const JsonVisitor visitor = { .object = on_manifest_object,
+                                             .string = on_manifest_string,
+                                             .names = names };
         g_autoptr(GArray) instances = g_array_new(FALSE, TRUE, sizeof(Instance));
         ManifestReader reader = { .instances = instances };
         char *digest = NULL;
@@ -184,7 +192,7 @@ static bool on_media_type(const char *path, const char *value, size_t length, vo
 }
 
 bool manifest_is_docker(const char *text, size_t length) {
-        static const JsonVisitor visitor = { .string = on_media_type };
+        static const JsonVisitor visitor = { .string = on_media_type, .names = names };
         bool is_docker = false;
 
         return json_visit(text, length, &visitor, &is_docker, NULL) && is_docker;
@@ -220,7 +228,9 @@ static bool on_config_string(const char *path, const char *value, size_t length,
 }
 
 char **config_parse_diff_ids(const char *text, size_t length, TextRange *ret_history, GError **error) {
-        static const JsonVisitor visitor = { .string = on_config_string, .array = on_config_array };
+        static const JsonVisitor visitor = { .string = on_config_string,
+                                             .array = on_config_array,
+                                             .names = config_names };
         g_autoptr(GPtrArray) diff_ids = g_ptr_array_new_with_free_func(g_free);
         ConfigReader reader = { .diff_ids = diff_ids };
 

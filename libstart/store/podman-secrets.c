@@ -93,7 +93,8 @@ typedef bool (*OnString)(const char *path, const char *value, size_t length, voi
 
 /* Nothing of the text may be in the error: there may be values in it. */
 static bool visit(const char *path, OnString on_string, Search *search, GError **error) {
-        const JsonVisitor visitor = { .string = on_string };
+        static const char *const names[] = { "driver", "driverOptions", "name", "secrets", NULL };
+        const JsonVisitor visitor = { .string = on_string, .names = names };
         char *text = NULL;
         size_t length = 0;
         bool ok = file_read(path, &text, &length, error) &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <yajl/yajl_tree.h>
 
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
@@ -22,6 +23,31 @@ static void check_config(const ImageConfig *image) {
 
                 require(strchr(*label, '=') && image_config_find_label(image, key), "the label '%s'", *label);
         }
+}
+
+#define QUADRATIC_MAX 100 /* keys of an object */
+
+static void require_one_meaning(yajl_val object) {
+        for (size_t i = 0; YAJL_IS_OBJECT(object) && i < object->u.object.len; i++) {
+                const char *key = object->u.object.keys[i];
+
+                for (size_t j = i + 1; j < MIN(object->u.object.len, i + QUADRATIC_MAX); j++)
+                        require(g_ascii_strcasecmp(key, object->u.object.keys[j]) != 0, "the key '%s' is there twice",
+                                key);
+                require(g_str_equal(key, "User") || g_ascii_strcasecmp(key, "User") != 0, "'%s' is a user for others",
+                        key);
+                if (g_ascii_strcasecmp(key, "config") == 0)
+                        require_one_meaning(object->u.object.values[i]);
+        }
+}
+
+/* For a parser that takes the last one of two keys that are equal, in any case of letters. */
+static void check_meaning(const char *text) {
+        char problem[128];
+        yajl_val tree = yajl_tree_parse(text, problem, sizeof problem);
+
+        require_one_meaning(tree);
+        yajl_tree_free(tree);
 }
 
 /* The container of an image that nothing is asked of but a read-only root. */
@@ -76,6 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!image)
                 return 0;
         check_config(image);
+        check_meaning(text);
         build(image);
         return 0;
 }

@@ -79,6 +79,17 @@ START_TEST(test_nothing) {
 }
 END_TEST
 
+/* Labels are somebody's own words. */
+START_TEST(test_names_that_differ_in_case) {
+        g_autoptr(ImageConfig)
+                image = parse("{" ROOTFS ",\"config\":{\"Labels\":{\"name\":\"1\",\"Name\":\"2\",\"user\":\"3\"},"
+                              "\"Volumes\":{\"/a\":{},\"/A\":{}},\"ExposedPorts\":{\"1/tcp\":{},\"1/TCP\":{}}}}");
+
+        expect_list(image->labels, "[Name=2][name=1][user=3]");
+        expect_list(image->volumes, "[/A][/a]");
+}
+END_TEST
+
 static const struct {
         const char *json, *message;
 } bad[] = {
@@ -92,6 +103,19 @@ static const struct {
         { "{" ROOTFS ",\"config\":{\"Volumes\":{\"/a\\u001bb\":{}}}}",
           "VOLUME: \"/a\\033b\" has a control character" },
         { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"/a\\nb\"}}", "WORKDIR: \"/a\\nb\" has a control character" },
+        /* Go's programs take the last one, in any case of letters. */
+        { "{" ROOTFS ",\"config\":{\"User\":\"0\"},\"config\":{\"User\":\"1000\"}}", "the key 'config' twice" },
+        { "{" ROOTFS ",\"config\":{\"User\":\"0\",\"Us\\u0065r\":\"1000\"}}", "the key 'user' twice" },
+        { "{" ROOTFS ",\"config\":{\"User\":\"0\",\"user\":\"1000\"}}",
+          "the key 'user' is 'User' for some programs" },
+        { "{" ROOTFS ",\"config\":{\"user\":\"1000\"}}", "the key 'user' is 'User' for some programs" },
+        { "{" ROOTFS ",\"config\":{\"U\u017fer\":\"1000\"}}", "is 'User' for some programs" },
+        { "{" ROOTFS ",\"config\":{\"U\\u017fer\":\"1000\"}}", "is 'User' for some programs" },
+        { "{" ROOTFS ",\"Config\":{\"User\":\"1000\"}}", "the key 'Config' is 'config' for some programs" },
+        { "{" ROOTFS ",\"config\":{\"User\\u0000\":\"1000\"}}", "the key 'User' has a NUL inside" },
+        { "{" ROOTFS ",\"config\":{\"Hostname\":\"a\",\"hostname\":\"b\"}}", "the key 'hostname' twice" },
+        { "{" ROOTFS ",\"config\":{\"Labels\":{\"a\":\"1\",\"a\":\"2\"}}}", "the key 'a' twice" },
+        { "{" ROOTFS ",\"x\":[{\"\u212a\":1,\"a\":[{}],\"k\":1}]}", "the key 'k' twice" },
 };
 
 START_TEST(test_bad) {
@@ -106,5 +130,6 @@ TEST_MAIN("image-config", {
         tcase_add_test(tcase, test_oci);
         tcase_add_test(tcase, test_docker);
         tcase_add_loop_test(tcase, test_nothing, 0, G_N_ELEMENTS(nothing));
+        tcase_add_test(tcase, test_names_that_differ_in_case);
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 })

@@ -27,7 +27,7 @@ static const struct {
         { "{\"defaultAction\": \"ALLOW\"}",
           "'defaultAction': 'ALLOW' is no action; SCMP_ACT_ALLOW and SCMP_ACT_ERRNO are two" },
         { "{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"defaultaction\": \"SCMP_ACT_KILL\"}",
-          "the key 'defaultaction' is there twice" },
+          "an object has the key 'defaultaction' twice (upper and lower case are the same for Go's programs)" },
         { DEFAULT("\"defaultErrnoRet\": 1"), "an errno is given, and 'SCMP_ACT_ALLOW' returns none" },
         { DEFAULT("\"sycalls\": []"), "unknown key 'sycalls'" },
         { DEFAULT("\"syscalls\": {}"), "syscalls: an array is wanted here" },

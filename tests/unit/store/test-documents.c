@@ -51,6 +51,17 @@ static const struct {
         { "{\"config\": {\"digest\": \"" DIGEST_A "\"}", NULL, false, KT_ERROR_FAILED, "no valid JSON" },
         { "{\"config\": {\"digest\": \"" DIGEST_A "\"}} x", NULL, false, KT_ERROR_FAILED, "no valid JSON" },
         { "", NULL, false, KT_ERROR_FAILED, "no valid JSON" },
+        /* what has two meanings */
+        { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"config\": {\"digest\": \"" DIGEST_B "\"}}", NULL, false,
+          KT_ERROR_FAILED, "the key 'config' twice" },
+        { "{\"config\": {\"digest\": \"" DIGEST_A "\", \"dig\\u0065st\": \"" DIGEST_B "\"}}", NULL, false,
+          KT_ERROR_FAILED, "the key 'digest' twice" },
+        { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"Config\": {\"digest\": \"" DIGEST_B "\"}}", NULL, false,
+          KT_ERROR_FAILED, "the key 'Config' is 'config' for some" },
+        { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"layers\": [], \"LAYERS\": []}", NULL, false,
+          KT_ERROR_FAILED, "the key 'layers' twice" },
+        { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"annotations\": {\"a\": \"\", \"A\": \"\"}}", DIGEST_A,
+          false },
 };
 
 START_TEST(test_manifest) {
@@ -99,8 +110,9 @@ static const struct {
           DIGEST_A },
         /* a key is no path */
         { "{\"rootfs.diff_ids\": [\"" DIGEST_B "\"], \"rootfs\": {\"diff_ids\": [\"" DIGEST_A
-          "\"], \"diff_ids[]\": \"" DIGEST_B "\", \"diff_ids\\u0000\": [\"" DIGEST_B "\"]}}",
+          "\"], \"diff_ids[]\": \"" DIGEST_B "\"}}",
           DIGEST_A },
+        { "{\"rootfs\": {\"diff_ids\\u0000\": [\"" DIGEST_B "\"]}}", NULL, KT_ERROR_FAILED, "NUL" },
         { "{\"rootfs\": {\"type\": \"layers\", \"diff_ids\": []}}", NULL, KT_ERROR_UNSUPPORTED, "no layers" },
         { "{}", NULL, KT_ERROR_UNSUPPORTED, "no layers" },
         { "{\"rootfs\": {\"type\": \"tar\"}}", NULL, KT_ERROR_UNSUPPORTED, "'tar'" },
