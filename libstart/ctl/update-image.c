@@ -53,12 +53,15 @@ static void say(Group *group, const char *updated, const char *problem) {
         }
 }
 
-static bool find_name(Group *group, GError **error) {
+/* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io. */
+static bool find_name(Group *group, bool is_of_registry, GError **error) {
         g_autoptr(ShortNames) names = short_names_load("", error);
 
         if (!names)
                 return false;
-        group->name = pull_find_name(group->image, names, NULL);
+        group->name = pull_find_name(group->image, names, is_of_registry ? error : NULL);
+        if (!group->name && is_of_registry)
+                return false;
         if (!group->name) /* it may be one that is only here */
                 group->name = g_strdup(group->image);
         group->lock = image_lock(group->name, error);
@@ -280,7 +283,7 @@ static void update_group(Group *group, const Options *options, bool is_of_regist
 
         say(group, "false", NULL);
         group->old = local_find(group->image);
-        is_known = find_name(group, &error);
+        is_known = find_name(group, is_of_registry, &error);
         group->resumes = is_known && is_interrupted(group) && !options->dry_run;
         if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
                 say(group, "failed", error->message);

@@ -6,11 +6,21 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/image/lock.h"
 
 /* Two lines with 64 digits. */
 #define SIZE_MAX_NOTES 255
+
+/* Whoever has it is waited for, for as long as its own deadlines allow. */
+static bool wait_for_lock(int fd, const char *name) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                return true;
+        if (errno == EWOULDBLOCK)
+                log_info("Waiting for another process, which has the lock of '%s'", name);
+        return flock(fd, LOCK_EX) == 0;
+}
 
 int image_lock(const char *name, GError **error) {
         g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
@@ -19,7 +29,7 @@ int image_lock(const char *name, GError **error) {
 
         /* Who may open the file may lock it. */
         if (g_mkdir_with_parents(PATH_IMAGES, 0700) < 0 ||
-            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || flock(fd, LOCK_EX) < 0) {
+            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name)) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }

@@ -159,7 +159,7 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
                                                "neither podman nor buildah is installed: install one of them");
         if (!offline)
                 wait_for_network();
-        if (tool_run(words, what, error))
+        if (tool_run_long(words, what, error)) /* a compiler's work is not seen: its unit has a time-out */
                 return true;
         g_prefix_error(error, "Image '%s' cannot be built: ", tag);
         return false;

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/image/deadline.h"
+#include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
+
+#define END_SECONDS 10 /* what a program is given to end after SIGTERM */
 
 bool tool_is_there(const char *name) {
         g_autofree char *path = g_find_program_in_path(name);
@@ -30,25 +35,79 @@ static char *clean_line(char *line) {
         return message;
 }
 
-/* Line by line as they come. The last one is not logged: it may be the error. Transfer full. */
-static char *pass_on(FILE *output, const char *what) {
-        g_autofree char *last = NULL;
-        char *line = NULL;
-        size_t size = 0;
+/* A program that runs. */
+typedef struct Run {
+        const char *what;
+        GPid pid;
+        int output;
+        GString *text; /* of a line that has not ended */
+        char *last;    /* line: it is not logged yet, as it may be the error */
+        Deadline deadline;
+        char *overdue;   /* why it is ended before its time; NULL: it is not */
+        gint64 ended_at; /* then; monotonic time */
+} Run;
 
-        while (getline(&line, &size, output) >= 0) {
-                const char *text = clean_line(line);
+static void run_clear(Run *run) {
+        fd_closep(&run->output);
+        g_string_free(run->text, TRUE);
+        g_free(run->last);
+        g_free(run->overdue);
+}
 
-                if (!text[0])
-                        continue;
-                if (last)
-                        log_info("%s", last);
-                g_free(last);
-                last = g_utf8_make_valid(text, -1);
-                sd_notifyf(0, "STATUS=%s: %s", what, last);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+static void take_line(Run *run, char *line) {
+        const char *text = clean_line(line);
+
+        if (!text[0])
+                return;
+        if (run->last)
+                log_info("%s", run->last);
+        g_free(run->last);
+        run->last = g_utf8_make_valid(text, -1);
+        sd_notifyf(0, "STATUS=%s: %s", run->what, run->last);
+}
+
+/* Line by line as they come, and the rest at the end, where it returns false. */
+static bool pass_on(Run *run) {
+        char buffer[4096], *end;
+        ssize_t n = read(run->output, buffer, sizeof buffer);
+
+        g_string_append_len(run->text, buffer, MAX(n, 0));
+        while ((end = memchr(run->text->str, '\n', run->text->len)) || (n <= 0 && run->text->len > 0)) {
+                gsize length = end ? (gsize) (end - run->text->str) : run->text->len;
+                g_autofree char *line = g_strndup(run->text->str, length);
+
+                g_string_erase(run->text, 0, (gssize) (end ? length + 1 : length));
+                take_line(run, line);
         }
-        free(line);
-        return g_steal_pointer(&last);
+        return n > 0;
+}
+
+/* It can clean up after itself, but not for ever. Returns false where it is no longer waited for. */
+static bool keep_deadline(Run *run) {
+        if (!run->overdue) {
+                run->overdue = deadline_check(&run->deadline);
+                run->ended_at = g_get_monotonic_time();
+                if (run->overdue)
+                        (void) kill(run->pid, SIGTERM);
+                return true;
+        }
+        if (g_get_monotonic_time() - run->ended_at < END_SECONDS * G_USEC_PER_SEC)
+                return true;
+        (void) kill(run->pid, SIGKILL);
+        return false;
+}
+
+static void follow(Run *run, bool has_deadline) {
+        struct pollfd output = { .fd = run->output, .events = POLLIN };
+        bool goes_on = true;
+
+        while (goes_on) {
+                int n = poll(&output, 1, has_deadline ? 1000 : -1);
+
+                goes_on = (n <= 0 || pass_on(run)) && (!has_deadline || keep_deadline(run));
+        }
 }
 
 /* What is written to standard output is to be seen, too. */
@@ -66,42 +125,66 @@ static bool spawn(GPtrArray *words, GPid *ret_pid, int *ret_stderr, GError **err
                error_set(error, KT_ERROR_FAILED, "%s", problem->message);
 }
 
-bool tool_run(GPtrArray *words, const char *what, GError **error) {
+static bool run_words(GPtrArray *words, const char *what, bool has_deadline, GError **error) {
+        g_auto(Run) run = { .what = what, .output = -1, .text = g_string_new(NULL) };
         g_autoptr(GError) problem = NULL;
-        g_autofree char *last = NULL;
-        FILE *output;
-        GPid pid;
-        int fd, status = 0;
+        int status = 0;
 
-        if (!spawn(words, &pid, &fd, error))
+        if (!spawn(words, &run.pid, &run.output, error))
                 return false;
-        output = fdopen(fd, "r");
-        last = pass_on(output, what);
-        fclose(output);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        deadline_begin(&run.deadline, run.pid);
+        follow(&run, has_deadline);
+        while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR)
                 continue;
-        if (g_spawn_check_wait_status(status, &problem)) {
-                if (last)
-                        log_info("%s", last);
+        if (!run.overdue && g_spawn_check_wait_status(status, &problem)) {
+                if (run.last)
+                        log_info("%s", run.last);
                 return true;
         }
-        return error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], last ?: problem->message);
+        return error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0],
+                         run.overdue      ?:
+                                 run.last ?:
+                                            problem->message);
+}
+
+bool tool_run(GPtrArray *words, const char *what, GError **error) {
+        return run_words(words, what, true, error);
+}
+
+bool tool_run_long(GPtrArray *words, const char *what, GError **error) {
+        return run_words(words, what, false, error);
+}
+
+/* Exit statuses of timeout(1), for a program that has ended at SIGTERM, and for another one. */
+#define TIMEOUT_ENDED 124
+#define TIMEOUT_KILLED 137
+
+/* Why it failed. Transfer full. */
+static char *find_reason(char *messages, const GError *problem, const char *seconds) {
+        char *line = messages ? strrchr(g_strchomp(messages), '\n') : NULL;
+
+        if (g_error_matches(problem, G_SPAWN_EXIT_ERROR, TIMEOUT_ENDED) ||
+            g_error_matches(problem, G_SPAWN_EXIT_ERROR, TIMEOUT_KILLED))
+                return g_strdup_printf("no answer within %s s", seconds);
+        return g_strdup(messages && messages[0] ? clean_line(line ? line + 1 : messages) : problem->message);
 }
 
 char *tool_read(GPtrArray *words, gsize *ret_length, GError **error) {
-        g_autofree char *output = NULL, *messages = NULL;
+        g_autofree char *output = NULL, *messages = NULL, *seconds = g_strdup_printf("%u", deadline_ask());
+        g_autoptr(GPtrArray) timed = tool_words("timeout", "--foreground", "--kill-after=10", seconds, NULL);
         g_autoptr(GError) problem = NULL;
         int status;
 
-        g_ptr_array_add(words, NULL);
+        for (guint i = 0; i < words->len; i++)
+                g_ptr_array_add(timed, g_strdup(words->pdata[i]));
+        g_ptr_array_add(timed, NULL);
         /* No text: a manifest is taken as it is. It ends where its first NUL is, which JSON does not have. */
-        if (!g_spawn_sync(NULL, (char **) words->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages,
+        if (!g_spawn_sync(NULL, (char **) timed->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages,
                           &status, &problem) ||
             !g_spawn_check_wait_status(status, &problem)) {
-                char *line = messages ? strrchr(g_strchomp(messages), '\n') : NULL;
+                g_autofree char *reason = find_reason(messages, problem, seconds);
 
-                error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0],
-                          messages && messages[0] ? clean_line(line ? line + 1 : messages) : problem->message);
+                error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], reason);
                 return NULL;
         }
         *ret_length = strlen(output);
