@@ -18,6 +18,7 @@
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
 #define PATH_UPDATING PATH_IMAGES "/updating"       /* while containers are updated: keyturn-update-resume.service */
 #define PATH_IMAGES "/var/lib/keyturn/images"     /* of each name that was pulled: a lock, and what was rolled back */
+#define PATH_PULLING "/var/lib/keyturn/pulling"   /* layers that come; of each name in a directory of its own */
 #define PATH_POD PATH_RUN "/" NAME_POD            /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK    /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/image/pull.h"
+#include <errno.h>
+
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
+#include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
 #include "libstart/option/go-duration.h"
 #include "libstart/store/reference.h"
@@ -24,17 +27,44 @@ static void wait_for_network(void) {
                 log_warning("network-online.target is not reached, trying without: %s", error->message);
 }
 
+static void empty(const char *directory) {
+        g_autoptr(GPtrArray) words = tool_words("rm", "-rf", "--", directory, NULL);
+        g_autoptr(GError) error = NULL;
+
+        if (!tool_run_long(words, "Removing what was pulled", &error))
+                log_warning("'%s' cannot be removed: %s", directory, error->message);
+}
+
+/* Whoever copies leaves its layers behind where it is ended before its time. They would be more each day, so they have a place
+ * where they are found again: after it, and before the next one, as this process may be ended, too. With the lock of the name. */
+static bool copy(GPtrArray *words, bool podman, const char *name, GError **error) {
+        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
+        g_autofree char *directory = g_build_filename(PATH_PULLING, hash, NULL),
+                        *what = g_strconcat("Pulling ", name, NULL);
+        bool ok;
+
+        empty(directory);
+        if (g_mkdir_with_parents(directory, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", directory);
+        if (podman)
+                g_setenv("TMPDIR", directory, /* overwrite= */ true);
+        else
+                g_ptr_array_insert(words, 1, g_strconcat("--tmpdir=", directory, NULL));
+        ok = tool_run(words, what, error);
+        empty(directory);
+        return ok;
+}
+
 static bool try_once(const PullRequest *request, const char *name, GError **error) {
         bool podman = pull_needs_podman(request) || !tool_is_there("skopeo");
         g_autoptr(GPtrArray) words = podman ? pull_words_podman(request, name) : pull_words_skopeo(request, name);
-        g_autofree char *what = g_strconcat("Pulling ", name, NULL);
 
         if (podman && !tool_is_there("podman"))
                 return error_set(error, KT_ERROR_FAILED,
                                  pull_needs_podman(request) ?
                                          "this way to pull needs podman, which is not installed" :
                                          "neither skopeo nor podman is installed: install one of them");
-        return tool_run(words, what, error);
+        return copy(words, podman, name, error);
 }
 
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {

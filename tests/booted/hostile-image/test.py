@@ -5,6 +5,8 @@ See libstart/base/own-program.c.
 """
 
 import contextlib
+import hashlib
+import json
 import os
 import shlex
 import shutil
@@ -239,3 +241,59 @@ def test_keyturnctl_loads_nothing_of_an_image(machine):
                     (command, machine.run(f'cat {root}/stolen').out)
     finally:
         machine.run('rm -rf /usr/lib/locale/de_DE.utf8')
+
+
+# ---- one image, two configurations
+
+def make_ambiguous(machine, name, config):
+    """An image in the store with this text as its configuration, and all digests as they should be: what containers-storage
+    keeps of a layer that is there."""
+    layout = f'/run/ambiguous/{name}'
+    machine.run(f'rm -rf {layout}; mkdir -p /run/ambiguous; skopeo copy -q containers-storage:localhost/test/busybox oci:{layout}:x')
+
+    def blob(digest):
+        return machine.path(f'{layout}/blobs/sha256/{digest.removeprefix("sha256:")}')
+
+    def add(entry, text):
+        entry.update(digest='sha256:' + hashlib.sha256(text.encode()).hexdigest(), size=len(text.encode()))
+        with open(blob(entry['digest']), 'w') as file:
+            file.write(text)
+
+    with open(machine.path(f'{layout}/index.json')) as file:
+        index = json.load(file)
+    with open(blob(index['manifests'][0]['digest'])) as file:
+        manifest = json.load(file)
+    with open(blob(manifest['config']['digest'])) as file:
+        rootfs = json.dumps(json.load(file)['rootfs'])
+    add(manifest['config'], config.replace('ROOTFS', f'"architecture":"{ARCHITECTURE}","os":"linux","rootfs":{rootfs}'))
+    add(index['manifests'][0], json.dumps(manifest))
+    with open(machine.path(f'{layout}/index.json'), 'w') as file:
+        json.dump(index, file)
+    machine.run(f'skopeo copy -q oci:{layout}:x containers-storage:localhost/ambiguous/{name}')
+
+
+ARCHITECTURE = {'x86_64': 'amd64', 'aarch64': 'arm64'}.get(os.uname().machine, os.uname().machine)
+ROOT, USER = '{"User":"0","Cmd":["id","-u"]}', '{"User":"1000","Cmd":["id","-u"]}'
+AMBIGUOUS = {
+    'twice': f'{{ROOTFS,"config":{ROOT},"config":{USER}}}',
+    'case': f'{{ROOTFS,"config":{ROOT},"Config":{USER}}}',
+    'users': '{ROOTFS,"config":{"User":"0","user":"1000","Cmd":["id","-u"]}}',
+    'alone': '{ROOTFS,"config":{"user":"1000","Cmd":["id","-u"]}}',
+    'escaped': '{ROOTFS,"config":{"User":"0","\\u0055ser":"1000","Cmd":["id","-u"]}}',
+    'long-s': '{ROOTFS,"config":{"User":"0","u\u017fer":"1000","Cmd":["id","-u"]}}',
+    'null': '{ROOTFS,"config":{"User":"0","Cmd":["id","-u"]},"CONFIG":{"Entrypoint":["echo"]}}',
+}
+
+
+def test_an_image_with_two_configurations_is_refused(machine):
+    """Podman, skopeo and all that scans images show the last one, in any case of letters."""
+    for name, config in AMBIGUOUS.items():
+        make_ambiguous(machine, name, config)
+        done = machine.run(f'{STATIC} run --log-driver passthrough localhost/ambiguous/{name}', check=False)
+        assert done.status == 125 and not done.out, (name, done)
+        assert ' twice' in done.err or 'for some programs' in done.err, (name, done)
+    # Labels are somebody's own words: there are images with both.
+    make_ambiguous(machine, 'labels', '{ROOTFS,"config":{"User":"1000","Cmd":["id","-u"],"Labels":{"Name":"a","name":"b"}}}')
+    assert machine.run(f'{STATIC} run --log-driver passthrough localhost/ambiguous/labels').out == '1000\n'
+    machine.run(f'skopeo delete containers-storage:localhost/ambiguous/labels; for i in {" ".join(AMBIGUOUS)}; do '
+                'skopeo delete containers-storage:localhost/ambiguous/$i; done', check=False)

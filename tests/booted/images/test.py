@@ -2,6 +2,7 @@
 """Images that come ahead of a container: Pull=, .image and .build files."""
 
 import registry
+import slow_registry
 
 STORE = '/var/lib/containers/storage'
 HTPASSWD = 'me:$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n'
@@ -160,3 +161,27 @@ def test_a_name_is_never_an_option_or_another_place(machine):
     said = machine.journal()
     assert said.count('is no image reference') + said.count('is not in the image store') >= 5, said
     assert 'root:' not in said
+
+
+def test_no_pull_waits_for_ever(machine):
+    registry.start(machine, names=(slow_registry.NAME,))
+    registry.push(machine, 'app:1', size=1500000)
+    container(machine, 'a', f'Image={slow_registry.NAME}/app:1\nPull=missing\nRetry=0')
+    machine.write('/etc/containers/systemd/i.image', f'[Image]\nImage={slow_registry.NAME}/app:1\nRetry=0\n'
+                                                     '[Service]\nTimeoutStartSec=2\n')
+    machine.write('/etc/systemd/system/keyturn-pull-a.service.d/deadlines.conf',
+                  '[Service]\nEnvironment=KEYTURN_STALL_SEC=3\n')
+    machine.reload()
+    assert machine.show('keyturn-pull-a', 'TimeoutStartUSec') == '4h'
+    assert machine.show('i-image', 'TimeoutStartUSec') == '2s'
+    for mode in ('accept', 'blob', 'trickle'):
+        with slow_registry.run(machine, mode):
+            assert machine.run('systemctl start a', check=False).status != 0, mode
+            assert 'did not get on for 3 s' in machine.journal('keyturn-pull-a.service'), mode
+            assert machine.show('keyturn-pull-a', 'Result') == 'exit-code', mode
+    with slow_registry.run(machine, 'accept'):
+        assert machine.run('systemctl start i-image', check=False).status != 0
+        assert machine.show('i-image', 'Result') == 'timeout'
+    with slow_registry.run(machine, 'slow'):
+        machine.run('systemctl reset-failed; systemctl start a')
+    machine.run(f'systemctl stop a; skopeo delete containers-storage:{slow_registry.NAME}/app:1')

@@ -5,6 +5,7 @@ import json
 import os
 
 import registry
+import slow_registry
 
 BAD = {
     'cannot-be-executed': ['/no/such/program'],
@@ -313,3 +314,86 @@ def test_the_timer_is_off_until_somebody_wants_it(machine):
     machine.run('systemctl start keyturn-update.service')
     said = machine.journal('keyturn-update.service')
     assert f'one.service  systemd-one  {registry.NAME}/app:1  registry  false' in said, said
+
+
+DEADLINES = '[Service]\nEnvironment=KEYTURN_ASK_SEC=3 KEYTURN_STALL_SEC=3\n'
+
+
+def prepare_slow(machine, mode):
+    """One container of a registry that answers, and one of a registry that does not: both images are to be updated."""
+    prepare(machine, 'other')
+    registry.start(machine, names=(slow_registry.NAME,))
+    machine.run(f'skopeo copy -q containers-storage:{registry.NAME}/app:1 containers-storage:{slow_registry.NAME}/app:1')
+    machine.container('late', f'[Container]\nImage={slow_registry.NAME}/app:1\nStopSignal=SIGKILL\nAutoUpdate=registry\n')
+    machine.run('systemctl start late')
+    registry.push(machine, 'app:1', env=['IS=second'], size=1500000)
+    machine.write('/etc/systemd/system/keyturn-update.service.d/deadlines.conf', DEADLINES)
+    machine.reload()
+    return slow_registry.run(machine, mode)
+
+
+def check_late(machine, mode):
+    with prepare_slow(machine, mode):
+        assert machine.run('systemctl start keyturn-update', check=False, timeout=90).status == 1, mode
+    said = machine.journal('keyturn-update.service')
+    assert f'{slow_registry.NAME}/app:1' in said, (mode, said)
+    assert 'no answer within 3 s' in said or 'did not get on for 3 s' in said, (mode, said)
+    # No other image waits for it, and it goes on where it was.
+    assert (runs(machine, 'other'), runs(machine, 'late')) == ('second', 'first'), (mode, said)
+    # What has come of the layer is gone.
+    assert not machine.run('ls -d /var/tmp/container* /var/lib/keyturn/pulling/*', check=False).out, mode
+    # The next run begins anew.
+    with slow_registry.run(machine, 'slow'):
+        assert machine.run('systemctl start keyturn-update', check=False, timeout=90).status == 0, machine.journal(
+            'keyturn-update.service')
+    assert runs(machine, 'late') == 'second', mode
+    machine.run(f'systemctl stop late other; skopeo delete containers-storage:{slow_registry.NAME}/app:1')
+
+
+def test_a_registry_that_takes_connections_and_is_silent(machine):
+    check_late(machine, 'accept')
+
+
+def test_a_registry_that_only_begins_to_answer(machine):
+    check_late(machine, 'header')
+
+
+def test_a_registry_without_manifests(machine):
+    check_late(machine, 'manifest')
+
+
+def test_a_registry_that_stops_within_a_layer(machine):
+    check_late(machine, 'blob')
+
+
+def test_a_registry_that_sends_a_byte_each_second(machine):
+    check_late(machine, 'trickle')
+
+
+def test_a_dry_run_waits_for_no_registry(machine):
+    with prepare_slow(machine, 'accept'):
+        done = machine.run('KEYTURN_ASK_SEC=2 keyturnctl update --dry-run --json', check=False)
+    lines = {line['container'].removeprefix('systemd-'): line for line in json.loads(done.out)}
+    assert done.status == 1 and lines['other']['updated'] == 'pending', done
+    assert lines['late']['updated'] == 'failed' and 'no answer within 2 s' in lines['late']['problem'], done
+
+
+def test_a_short_name_is_asked_of_no_registry_that_is_not_named(machine):
+    """skopeo takes docker.io for a name without a registry."""
+    registry.start(machine)
+    machine.write('/usr/local/bin/skopeo', '#!/bin/sh\necho "$*" >>/run/asked\nexec /usr/bin/skopeo "$@"\n', 0o755)
+    try:
+        machine.run('rm -f /run/asked; /usr/bin/skopeo copy -q containers-storage:localhost/test/busybox '
+                    'containers-storage:localhost/short:latest')
+        machine.container('one', '[Container]\nImage=short\nExec=sleep 1000\nStopSignal=SIGKILL\nAutoUpdate=registry\n')
+        machine.run('systemctl start one')
+        line = update(machine, status=1)['one']
+        assert line['updated'] == 'failed' and 'names no registry' in line['problem'], line
+        assert 'docker://' not in machine.run('cat /run/asked', check=False).out
+        # What registries.conf says is asked.
+        machine.write('/etc/containers/registries.conf.d/60-short.conf', f'[aliases]\nshort = "{registry.NAME}/app"\n')
+        line = update(machine, status=1)['one']
+        assert f'docker://{registry.NAME}/app' in machine.run('cat /run/asked').out, line
+    finally:
+        machine.run('rm -f /usr/local/bin/skopeo /run/asked /etc/containers/registries.conf.d/60-short.conf; '
+                    'podman rmi localhost/short:latest', check=False)
