@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libstart/base/lease.h"
 #include "libstart/base/resolve.h"
 
 /* One try takes 1 to 3 us. Beside processes that do nothing but rename, one of 15 to 100 fails, and the longest row of
@@ -40,5 +41,5 @@ int fd_open_regular(int fd) {
                 return -1;
         }
         (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-        return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        return lease_open(path);
 }

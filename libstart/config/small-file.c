@@ -7,6 +7,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/lease.h"
 #include "libstart/config/small-file.h"
 
 #define MIB ((size_t) 1024 * 1024)
@@ -91,9 +92,8 @@ bool file_read_fd(int fd, const char *name, size_t max, char **ret_text, struct 
 
 /* *ret is -1 where there is no file. */
 static bool open_file(const char *path, int *ret, GError **error) {
-        *ret = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        return *ret >= 0 || errno == ENOENT || errno == ENOTDIR ||
-               error_set_errno(error, errno, "Cannot open '%s'", path);
+        *ret = lease_open(path);
+        return *ret >= 0 || errno == ENOENT || errno == ENOTDIR || lease_set_error(error, errno, path);
 }
 
 bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
 #include "libstart/option/names.h"
 #include "libstart/run/etc-content.h"
 
@@ -257,10 +258,11 @@ bool etc_localtime(const char *root, const char *zone, char **ret_content, gsize
         g_autofree char *path = local ? g_build_filename(root, "etc/localtime", NULL) :
                                         g_build_filename(root, "usr/share/zoneinfo", zone, NULL);
         g_autofree char *content = NULL;
+        g_autoptr(GError) problem = NULL;
         gsize length = 0;
 
         /* Directories and lists are among the zones; libc would take them for UTC, and say nothing. */
-        if (!g_file_get_contents(path, &content, &length, NULL) || length < sizeof magic ||
+        if (!file_read(path, &content, &length, &problem) || length < sizeof magic ||
             memcmp(content, magic, sizeof magic) != 0)
                 return local ? error_set(
                                        error, KT_ERROR_FAILED,

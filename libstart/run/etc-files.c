@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/config/small-file.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/etc-content.h"
@@ -55,11 +59,19 @@ static const char *localtime_key(const ContainerRequest *request) {
         return request->timezone ? "Timezone= (--tz)" : NULL;
 }
 
-/* A host file that is not there is an empty one. */
+/* A host file that is not there is an empty one. Others may be given it, and have a lease of it (lease.h): but not where it
+ * leads to /proc (net/pnp), whose files say no size. */
 static char *read_host_file(const char *path) {
+        g_autoptr(GError) problem = NULL;
+        struct statfs fs;
         char *text = NULL;
 
-        return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+        if (file_read(path, &text, NULL, &problem))
+                return text;
+        if (statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC && g_file_get_contents(path, &text, NULL, NULL))
+                return text;
+        log_warning("The container goes without '%s': %s", path, problem->message);
+        return NULL;
 }
 
 /* The lines that are asked for, with the machine's address where it is. Transfer full; NULL on errors. */

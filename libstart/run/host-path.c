@@ -11,6 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/lease.h"
 #include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 #include "libstart/run/host-path.h"
@@ -269,9 +270,9 @@ static int open_file(const char *path, const char *untrusted_list, GError **erro
                 error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
                 return -1;
         }
-        fd = open(itself, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+        fd = lease_open(itself);
         if (fd < 0)
-                error_set_errno(error, errno, "Cannot open '%s'", path);
+                lease_set_error(error, errno, path);
         return fd;
 }
 

@@ -7,6 +7,7 @@ Each test runs the attack itself, on a machine that has been booted.
 import itertools
 import os
 import re
+import time
 
 
 def listens(machine, port):
@@ -278,6 +279,61 @@ def test_an_environment_file_that_became_a_fifo_holds_nothing_up(machine):
     machine.run('systemctl start victim', check=False)
     said = machine.journal('victim.service')
     assert "'/srv/data/env' is not a regular file" in said, said
+
+
+# ---- leases: who can open a file for reading can make others wait for it, 45 s each (fcntl(2), F_SETLEASE)
+
+LEASE = '''
+$SIG{IO} = "IGNORE";
+open F, "<", $ARGV[0] or die;
+fcntl F, 1024, 1 or die "no lease: $!";
+$| = 1;
+print "leased\\n";
+sleep 1000;
+'''
+
+
+def lease(machine, file, volume):
+    """A payload that has a lease of the file and does not give it back, however often it is asked to."""
+    machine.write('/srv/lease.pl', LEASE)
+    machine.container('leasing', f'''
+        [Container]
+        Rootfs=/:O
+        Volume={volume}
+        StopSignal=KILL
+        Exec=perl /srv/lease.pl {file}
+    ''')
+    machine.run('systemctl restart leasing')
+    machine.wait_for(lambda: 'leased' in machine.journal('leasing.service'))
+
+
+def start_at_once(machine, text):
+    """Returns what the victim says."""
+    machine.container('victim', f'[Container]\nImage=localhost/test/busybox\n{text}\nExec=env\n[Service]\nType=oneshot\n')
+    began = time.monotonic()
+    machine.run('systemctl start victim', check=False)
+    assert time.monotonic() - began < 8, machine.journal('victim.service')
+    return machine.journal('victim.service')
+
+
+def test_a_lease_of_a_file_of_variables_holds_no_start_up(machine):
+    machine.run('mkdir -p /run/shared && echo NAME=value >/run/shared/env')
+    lease(machine, '/data/env', '/run/shared:/data:ro')
+    said = start_at_once(machine, 'EnvironmentFile=/run/shared/env')
+    assert "Cannot open '/run/shared/env': another process holds a lease of it" in said, said
+    machine.run('systemctl stop leasing')
+    assert 'NAME=value' in start_at_once(machine, 'EnvironmentFile=/run/shared/env')
+
+
+def test_a_lease_of_a_file_of_the_hosts_holds_no_start_up(machine):
+    """Many a container is given these, read-only."""
+    for file in ('hosts', 'resolv.conf', 'localtime'):
+        machine.run(f'mkdir -p /run/shared && cp /usr/share/zoneinfo/UTC /run/shared/{file} && touch /etc/{file} && '
+                    f'mount --bind /run/shared/{file} /etc/{file}')
+        lease(machine, '/mine', f'/etc/{file}:/mine:ro')
+        said = start_at_once(machine, 'Timezone=local')
+        machine.run(f'systemctl stop leasing; umount /etc/{file}')
+        assert 'holds a lease of it' in said, (file, said)
 
 
 def test_links_of_the_administrators_are_followed(machine):
