@@ -30,7 +30,10 @@ typedef struct Directory {
 
 /* How far a path has been followed. */
 typedef struct Walk {
-        GString *way;            /* without any link; "" is the root */
+        int base;                /* where the way begins: the root, or what a link of procfs has led to */
+        GString *way;            /* without other links; "" is the root */
+        gsize skip;              /* as much of the way leads to the base */
+        bool is_foreign;         /* nobody can say who writes to what is above the base */
         GString *rest;           /* what is still to be looked up */
         GArray *parents;         /* of Directory: all on the way */
         const GArray *untrusted; /* of Directory */
@@ -38,6 +41,7 @@ typedef struct Walk {
 } Walk;
 
 static void walk_clear(Walk *walk) {
+        fd_close(&walk->base);
         g_string_free(walk->way, TRUE);
         g_string_free(walk->rest, TRUE);
         g_array_unref(walk->parents);
@@ -81,6 +85,11 @@ static bool is_somebodys(const Walk *walk, const struct stat *link) {
 static bool check_link(Walk *walk, const char *name, const struct stat *st, GError **error) {
         const Directory *untrusted = find_untrusted(walk);
 
+        if (walk->is_foreign)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'%s/%s' is a link, which is not followed behind one of /proc to another root: name "
+                                 "the path that it leads to",
+                                 walk->way->str, name);
         if (untrusted)
                 return error_set(error, KT_ERROR_FAILED,
                                  "'%s/%s' is a link, which is not followed, as a container can write to '%.*s': name "
@@ -93,16 +102,30 @@ static bool check_link(Walk *walk, const char *name, const struct stat *st, GErr
         return true;
 }
 
-static void go_to_root(Walk *walk) {
-        g_string_truncate(walk->way, 0);
+/* Takes ownership of base. False, with errno, where there is none. */
+static bool go_to(Walk *walk, int base) {
+        fd_close(&walk->base);
+        walk->base = base;
+        walk->skip = walk->way->len;
         g_array_set_size(walk->parents, 0);
+        return base >= 0;
 }
 
-static void go_up(Walk *walk) {
-        if (walk->parents->len == 0)
-                return;
+static bool go_to_root(Walk *walk) {
+        g_string_truncate(walk->way, 0);
+        walk->is_foreign = false;
+        return go_to(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static bool go_up(Walk *walk) {
+        if (walk->parents->len == 0) {
+                if (walk->way->len > 0)
+                        g_string_append(walk->way, "/..");
+                return go_to(walk, openat(walk->base, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        }
         g_array_set_size(walk->parents, walk->parents->len - 1);
-        g_string_truncate(walk->way, walk->parents->len > 0 ? last(walk->parents)->length : 0);
+        g_string_truncate(walk->way, walk->parents->len > 0 ? last(walk->parents)->length : walk->skip);
+        return true;
 }
 
 static void go_down(Walk *walk, const char *name, const struct stat *st) {
@@ -121,8 +144,8 @@ static bool follow(Walk *walk, int link, const char *name, const struct stat *st
         if (n < 0)
                 return error_set_errno(error, errno, "Cannot follow the link '%s/%s'", walk->way->str, name);
         target[n] = '\0';
-        if (target[0] == '/')
-                go_to_root(walk);
+        if (target[0] == '/' && !go_to_root(walk))
+                return error_set_errno(error, errno, "Cannot open '/'");
         g_string_prepend(walk->rest, target); /* it ends here, or goes on with a '/' */
         return true;
 }
@@ -143,52 +166,89 @@ static char *take_name(Walk *walk) {
         return name;
 }
 
-/* One step. Sets *ret_done where the kernel is to go the rest of the way. */
-static bool take_step(Walk *walk, const char *name, bool *ret_done, GError **error) {
-        g_autofree char *path = g_strconcat(walk->way->str, "/", name, NULL);
+/* What is at the end of the way, to which a name may be added ("/NAME"), or "". Nothing on it is a link. */
+static int open_way(const Walk *walk, const char *name, int flags) {
+        g_autofree char *path = g_strconcat(".", walk->way->str + walk->skip, name, NULL);
+
+        return resolve_open(walk->base, path, flags, 0, RESOLVE_NO_SYMLINKS);
+}
+
+/* The machine's root, and the directories of processes, are as trusted as without the link. All else is another's: the
+ * working directory of a process, or its root, may be a payload's, and nothing tells what is above it. */
+static bool is_own(int fd) {
+        struct stat st, root;
+
+        return is_in_proc(fd) ||
+               (fstat(fd, &st) == 0 && stat("/", &root) == 0 && st.st_dev == root.st_dev && st.st_ino == root.st_ino);
+}
+
+/* Only the kernel knows where it leads. From there on each step is taken as before. */
+static bool jump(Walk *walk, const char *name, const struct stat *st, GError **error) {
+        _cleanup_close_ int directory = -1;
+        int target;
+
+        if (!check_link(walk, name, st, error))
+                return false;
+        directory = open_way(walk, "", O_PATH | O_DIRECTORY);
+        target = directory < 0 ? -1 : openat(directory, name, O_PATH | O_CLOEXEC);
+        g_string_append_printf(walk->way, "/%s", name);
+        if (!go_to(walk, target))
+                return error_set_errno(error, errno, "Cannot follow the link '%s'", walk->way->str);
+        walk->is_foreign = !is_own(target);
+        return true;
+}
+
+static bool take_step(Walk *walk, const char *name, GError **error) {
+        g_autofree char *last_part = g_strconcat("/", name, NULL);
         _cleanup_close_ int fd = -1;
         struct stat st;
 
-        if (g_str_equal(name, ".."))
-                go_up(walk);
-        if (name[0] == '.' && (!name[1] || g_str_equal(name, "..")))
+        if (g_str_equal(name, "."))
                 return true;
-        fd = resolve_open(AT_FDCWD, path, O_PATH | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
+        if (g_str_equal(name, ".."))
+                return go_up(walk) || error_set_errno(error, errno, "Cannot open '%s'", walk->way->str);
+        fd = open_way(walk, last_part, O_PATH | O_NOFOLLOW);
         if (fd < 0 || fstat(fd, &st) < 0)
-                return error_set_errno(error, errno, "Cannot open '%s'", path);
+                return error_set_errno(error, errno, "Cannot open '%s%s'", walk->way->str, last_part);
         if (!S_ISLNK(st.st_mode))
                 go_down(walk, name, &st);
         else if (find_untrusted(walk) || !is_in_proc(fd)) /* who mounts may have put a procfs there */
                 return follow(walk, fd, name, &st, error);
-        else {
-                g_string_append_printf(walk->way, "/%s%s", name, walk->rest->str);
-                *ret_done = true;
-        }
+        else
+                return jump(walk, name, &st, error);
         return true;
+}
+
+/* What a link of procfs has led to need not be a directory: it is opened as what it is. */
+static int open_end(const Walk *walk, int flags) {
+        g_autofree char *itself = g_strdup_printf("/proc/self/fd/%d", walk->base);
+
+        return walk->way->len > walk->skip ? open_way(walk, "", flags) : resolve_open(AT_FDCWD, itself, flags, 0, 0);
 }
 
 /* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links: one
  * that somebody puts there meanwhile is not followed either. */
 static int walk_open(const char *path, int flags, const GArray *untrusted, GError **error) {
         g_auto(Walk) walk = {
+                .base = -1,
                 .way = g_string_new(NULL),
                 .rest = g_string_new(path),
                 .parents = g_array_new(FALSE, FALSE, sizeof(Directory)),
                 .untrusted = untrusted,
         };
-        bool in_proc = false;
-        int fd;
+        g_autofree char *name = NULL;
+        int fd = -1;
 
-        while (!in_proc) {
-                g_autofree char *name = take_name(&walk);
-
-                if (!name)
-                        break;
-                if (!take_step(&walk, name, &in_proc, error))
-                        return -1;
+        if (!go_to_root(&walk)) {
+                error_set_errno(error, errno, "Cannot open '/'");
+                return -1;
         }
-        fd = resolve_open(AT_FDCWD, walk.way->len > 0 ? walk.way->str : "/", flags, 0,
-                          in_proc ? 0 : RESOLVE_NO_SYMLINKS);
+        while ((name = take_name(&walk))) {
+                if (!take_step(&walk, name, error))
+                        return -1;
+                g_clear_pointer(&name, g_free);
+        }
+        fd = open_end(&walk, flags);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot open '%s'", path);
         return fd;

@@ -336,13 +336,53 @@ def test_a_lease_of_a_file_of_the_hosts_holds_no_start_up(machine):
         assert 'holds a lease of it' in said, (file, said)
 
 
+# ---- links of /proc, and what is behind them
+
+def test_behind_a_link_of_proc_links_are_what_they_were(machine):
+    said = attack(machine, 'Image=localhost/test/busybox\nVolume=/proc/1/root/srv/data/sub:/x',
+                  payload='cat /x/root/secret')
+    assert SECRET not in said and "'/proc/1/root/srv/data/sub' is a link, which is not followed" in said, said
+    said = attack(machine, 'Image=localhost/test/busybox\nEnvironmentFile=/proc/self/root/srv/data/sub', payload='env',
+                  to='/root/secret')
+    assert 'the-hosts-own' not in said and '/root/srv/data/sub\' is a link, which is not followed' in said, said
+
+
+def test_a_payloads_root_is_not_left_by_its_links(machine):
+    machine.run(f'echo {SECRET} >/root/secret')
+    machine.container('attacker', '''
+        [Container]
+        Image=localhost/test/busybox
+        StopSignal=KILL
+        Exec=sh -c "ln -s / /evil; mkdir /fine; echo fine >/fine/file; ln -s . /fine/here; sleep 1000"
+    ''')
+    machine.run('systemctl start attacker')
+    root = f'/proc/{machine.show("attacker", "MainPID")}/root'
+    machine.wait_for(lambda: machine.run(f'test -h {root}/fine/here', check=False).status == 0)
+    for path, expected in ((f'{root}/evil', 'is a link, which is not followed'), (f'{root}/fine', 'fine'),
+                           (f'{root}/fine/here', 'is a link, which is not followed'),
+                           (f'{root}/fine/../fine/.', 'fine'), (f'{root}/../fine', 'fine')):
+        machine.container('victim', f'''
+            [Container]
+            Image=localhost/test/busybox
+            Volume={path}:/x
+            Exec=cat /x/root/secret /x/file
+            [Service]
+            Type=oneshot
+        ''')
+        machine.run('systemctl reset-failed victim', check=False)
+        machine.run('systemctl start victim', check=False)
+        said = machine.run('journalctl -o cat INVOCATION_ID=$(systemctl show --value -p InvocationID victim) + '
+                           '_SYSTEMD_INVOCATION_ID=$(systemctl show --value -p InvocationID victim)').out
+        assert SECRET not in said and expected in said, (path, said)
+
+
 def test_links_of_the_administrators_are_followed(machine):
     """Also beside volumes, and in directories that only a container may read."""
     machine.run('rm -rf /srv/data; mkdir -p /srv/data/real /srv/ro/real /var/tmp/deep && '
                 'for d in /srv/data /srv/ro; do echo here >$d/real/file; done && '
                 'ln -sfn /srv/data /srv/to-data && ln -sfn real /srv/ro/to-real && '
                 'ln -sfn ../../srv/./to-data/real /var/tmp/to-real && '
-                'ln -sfn /proc/self/mounts /srv/to-mounts')
+                'ln -sfn /proc/self/mounts /srv/to-mounts; ln -sfn /proc/1/root/srv/to-data /srv/around')
     machine.container('writer', '''
         [Container]
         Image=localhost/test/busybox
@@ -360,14 +400,15 @@ def test_links_of_the_administrators_are_followed(machine):
         Volume=/etc/os-release:/five:ro
         Volume=/srv/to-mounts:/six
         Volume=/srv/data/real:/seven:rslave
-        Exec=cat /one/file /two/file /three/file /seven/file /five
+        Volume=/srv/around/real:/eight
+        Exec=cat /one/file /two/file /three/file /seven/file /eight/file /five
         [Service]
         Type=oneshot
     ''')
     machine.run('systemctl start reader')
     said = machine.journal('reader.service')
-    assert said.count('here') == 4 and 'PRETTY_NAME' in said, said
-    machine.run('rm -rf /srv/to-data /srv/to-mounts /var/tmp/to-real /srv/ro /srv/data')
+    assert said.count('here') == 5 and 'PRETTY_NAME' in said, said
+    machine.run('rm -rf /srv/to-data /srv/to-mounts /srv/around /var/tmp/to-real /srv/ro /srv/data')
 
 
 def test_who_exchanges_a_link_at_the_right_moment_gets_nothing(machine):
