@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,7 +93,8 @@ static bool run(const NetworkConf *conf, const char *firewall_driver, const char
 
         if (!netavark_check(conf, false, error))
                 return false;
-        if (g_mkdir_with_parents(STATE, 0755) < 0)
+        /* netavark's locks in there are readable for all, and who may read them may lock them. */
+        if (g_mkdir_with_parents(STATE, 0700) < 0 || chmod(STATE, 0700) < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", STATE);
         input = open_memory(document, error);
         output = input >= 0 ? open_memory("", error) : -1;

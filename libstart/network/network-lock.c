@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/network/lock-holder.h"
 #include "libstart/network/network-lock.h"
 
 /* containers/common's, for root. */
 #define LOCK "/run/lock/netavark.lock"
 
-/* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. */
+/* Seconds: fifty containers one after the other. Before systemd's patience ends (TimeoutSec= of the unit), so that somebody
+ * says why. */
+#define PATIENCE 45
+
+/* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. Podman makes it readable for all, and who
+ * may read it may lock it: so it is made private. Who has it open already keeps it; to put another in its place would let us
+ * and a Podman that waits for this one work at the same time. */
 static bool is_ours(int fd) {
         struct stat st;
 
-        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0;
+        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 &&
+               ((st.st_mode & 0777) == 0600 || fchmod(fd, 0600) == 0);
 }
 
 static int open_lock(void) {
@@ -30,8 +40,30 @@ static int open_lock(void) {
         return fd_steal(&fd);
 }
 
-int network_lock(GError **error) {
+static volatile sig_atomic_t out_of_patience;
+
+static void lose_patience(G_GNUC_UNUSED int signal) {
+        out_of_patience = 1;
+}
+
+/* The signal ends the wait; it comes again, as the first one may come just before. */
+static bool wait_for(int fd) {
+        const struct sigaction interrupt = { .sa_handler = lose_patience };
+        const struct itimerval patience = { { 1, 0 }, { PATIENCE, 0 } }, none = { 0 };
         struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+        int r;
+
+        if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+                return true;
+        (void) sigaction(SIGALRM, &interrupt, NULL);
+        (void) setitimer(ITIMER_REAL, &patience, NULL);
+        while ((r = fcntl(fd, F_OFD_SETLKW, &whole)) < 0 && errno == EINTR && !out_of_patience)
+                ;
+        (void) setitimer(ITIMER_REAL, &none, NULL);
+        return r == 0;
+}
+
+int network_lock(GError **error) {
         _cleanup_close_ int fd = -1;
 
         (void) mkdir("/run/lock", 0755);
@@ -43,10 +75,12 @@ int network_lock(GError **error) {
                 error_set_errno(error, errno, "Cannot use '%s': remove it", LOCK);
                 return -1;
         }
-        while (fcntl(fd, F_OFD_SETLKW, &whole) < 0)
-                if (errno != EINTR) {
-                        error_set_errno(error, errno, "Cannot lock '%s'", LOCK);
-                        return -1;
-                }
+        if (!wait_for(fd)) {
+                g_autofree char *holder = lock_holder_find(fd);
+
+                error_set(error, KT_ERROR_FAILED, "'%s' is locked for %d s by %s: end it", LOCK, PATIENCE,
+                          holder ?: "a process that cannot be found");
+                return -1;
+        }
         return fd_steal(&fd);
 }

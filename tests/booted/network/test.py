@@ -369,6 +369,51 @@ def test_kills_leave_nothing(machine):
     settled_footprint(machine, before)
 
 
+LOCKS = ('/run/lock/netavark.lock', '/run/containers/networks/aardvark.lock')
+F_OFD_SETLK = 37
+
+# A read lock, which wants no more than to read.
+LOCKING = '''
+use Fcntl;
+open F, "<", $ARGV[0] or die "cannot be opened\\n";
+$lock = pack "ssx4qqix4", F_RDLCK, 0, 0, 0, 0;
+fcntl F, $ARGV[1], $lock or die "no lock: $!";
+$| = 1;
+print "locked\\n";
+sleep 1000;
+'''
+
+
+def test_nobody_can_lock_what_netavark_locks(machine):
+    """Podman makes its lock readable for all."""
+    machine.run('rm -rf /run/containers')
+    machine.write(LOCKS[0], '')
+    machine.run([PROGRAM, 'create', '--name=locked'])
+    up(machine, 'locked', '--network=locked')
+    for lock in LOCKS:
+        assert machine.run(f'test -e {lock}', check=False).status == 0, lock
+        assert machine.run(f'setpriv --reuid=nobody --clear-groups cat {lock}', check=False).status != 0, lock
+    down(machine, 'locked')
+
+
+def test_who_has_the_lock_is_named(machine):
+    """He has opened it before it was made private. The lock is the open file's, so that it has no process's number."""
+    machine.run([PROGRAM, 'create', '--name=locked'])
+    machine.write(LOCKS[0], '')
+    machine.write('/srv/lock.pl', LOCKING)
+    machine.unit('locking', f'[Service]\nUser=nobody\nExecStart=perl /srv/lock.pl {LOCKS[0]} {F_OFD_SETLK}\n')
+    machine.run('systemctl start locking')
+    machine.wait_for(lambda: 'locked' in machine.journal('locking.service').splitlines())
+    pid = machine.show('locking', 'MainPID')
+    began = time.monotonic()
+    said = machine.run([PROGRAM, 'up', 'locked', '--network=locked'], check=False, timeout=90)
+    assert said.status == 125 and f'by process {pid} (perl) of user 65534' in said.err, said
+    assert time.monotonic() - began < 55
+    machine.run('systemctl stop locking')
+    up(machine, 'locked', '--network=locked')
+    down(machine, 'locked')
+
+
 def test_hostile_values(machine):
     """Nothing becomes a path, a line or an option that is not meant."""
     machine.run([PROGRAM, 'create', '--name=n1'])
