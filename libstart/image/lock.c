@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -28,7 +29,7 @@ int image_lock(const char *name, GError **error) {
         _cleanup_close_ int fd = -1;
 
         /* Who may open the file may lock it. */
-        if (g_mkdir_with_parents(PATH_IMAGES, 0700) < 0 ||
+        if (!directory_make(PATH_IMAGES, 0700) ||
             (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name)) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;

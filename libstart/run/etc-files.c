@@ -148,7 +148,7 @@ static bool write_directory(int upper, char *const *layers, const UserNamespace 
                 if (files[i].content && g_str_equal(files[i].directory, directory) &&
                     !upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
                         return false;
-        if (!g_str_equal(directory, "etc") || upper_layer_image_has(layers, "etc/mtab"))
+        if (!g_str_equal(directory, "etc") || upper_layer_image_has(layers, directory, "mtab"))
                 return true;
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }

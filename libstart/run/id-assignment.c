@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -23,7 +24,7 @@
 #define NOBODY 65534U
 #define FILE_LIMIT (4U << 20) /* of an image's passwd */
 
-/* What is in a container's file: one line of numbers, the unit, and what the numbers were found for. */
+/* What is in a container's file: one line of numbers, the unit, and the hash of what the numbers were found for. */
 typedef struct Record {
         guint32 size; /* of the namespace, with what the request maps itself */
         IdRange uids, gids;
@@ -40,9 +41,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Record, record_clear)
 static bool parse_record(const char *text, Record *ret) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", 4);
 
-        if (g_strv_length(lines) != 4 || lines[3][0] ||
-            sscanf(lines[0], "%u %u %u %u %u", &ret->size, &ret->uids.first, &ret->uids.count, &ret->gids.first,
-                   &ret->gids.count) != 5)
+        if (g_strv_length(lines) < 3 || sscanf(lines[0], "%u %u %u %u %u", &ret->size, &ret->uids.first,
+                                               &ret->uids.count, &ret->gids.first, &ret->gids.count) != 5)
                 return false;
         ret->unit = g_strdup(lines[1]);
         ret->key = g_strdup(lines[2]);
@@ -66,14 +66,16 @@ static bool write_record(const char *name, const Record *record, GError **error)
                                         0600, error);
 }
 
-/* What the numbers depend on. */
+/* What the numbers depend on, as a hash: the user's name is the image's, and may have line breaks. */
 static char *make_key(const IdAssignment *wanted) {
         FileIdentity subuid = { 0 }, subgid = { 0 };
+        g_autofree char *text = NULL;
 
         (void) file_identify(PATH_SUBUID, &subuid);
         (void) file_identify(PATH_SUBGID, &subgid);
-        return g_strdup_printf("%s %s %s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT, wanted->request->text,
+        text = g_strdup_printf("%s\n%s\n%s\n%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, wanted->request->text,
                                wanted->user ?: "", wanted->layers[0], subuid.ctime, subgid.ctime);
+        return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 }
 
 /*
@@ -99,12 +101,14 @@ guint32 id_assignment_count(const char *text) {
         return behind;
 }
 
-/* Of the uppermost layer that has the file. */
+/* Of the uppermost layer that has the file. In the store an image's device node is one: opening it would already do what
+ * the device does. */
 static guint32 count_in_file(char *const *layers, const char *path) {
         for (size_t i = 0; layers[i]; i++) {
                 _cleanup_close_ int layer = open(layers[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-                _cleanup_close_ int fd = resolve_open(layer, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
-                                                      RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+                _cleanup_close_ int found = resolve_open(layer, path, O_PATH, 0,
+                                                         RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+                _cleanup_close_ int fd = fd_open_regular(found);
                 g_autofree char *text = NULL;
 
                 if (fd >= 0 && file_read_fd(fd, path, FILE_LIMIT, &text, NULL, NULL))
@@ -242,24 +246,54 @@ static void used_clear(Used *used) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Used, used_clear)
 
-static bool add_others(const char *unit, bool is_needed, Used *used, GError **error) {
-        g_autoptr(GDir) dir = g_dir_open(PATH_IDS, 0, error);
+/* Is there one? A file that nothing was written to is of a process that was killed before it had given ids to anybody. What
+ * else cannot be read may be a running container's, so that nobody gets ids before somebody has looked. */
+static bool read_other(const char *path, Record *ret, bool *ret_found, GError **error) {
+        g_autofree char *text = NULL;
+
+        if (!file_read(path, &text, NULL, error))
+                return false;
+        *ret_found = text && text[0];
+        return !*ret_found || parse_record(text, ret) ||
+               error_set(error, KT_ERROR_FAILED,
+                         "'%s' does not say which ids its container has: stop that container, and remove the file",
+                         path);
+}
+
+static bool add_other(const IdAssignment *wanted, const char *other, bool is_needed, Used *used, GError **error) {
+        g_autofree char *path = g_build_filename(PATH_IDS, other, NULL);
+        g_auto(Record) record = { 0 };
+        bool found, is_useless;
+
+        if (!read_other(path, &record, &found, error))
+                return false;
+        if (!found)
+                return true;
+        /* What is our own service's is of a file that was being written when we were killed. */
+        is_useless = g_str_equal(record.unit, wanted->unit) || (is_needed && is_left_over(other, &record));
+        if (is_useless && (wanted->is_shown || unlink(path) == 0))
+                return true;
+        g_array_append_val(used->uids, record.uids);
+        g_array_append_val(used->gids, record.gids);
+        return true;
+}
+
+static bool add_others(const IdAssignment *wanted, bool is_needed, Used *used, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(GDir) dir = g_dir_open(PATH_IDS, 0, &problem);
         const char *other;
 
-        while (dir && (other = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(PATH_IDS, other, NULL);
-                g_auto(Record) record = { 0 };
-
-                if (g_str_equal(other, unit) || strchr(other, '.') == other || !read_record(other, &record))
-                        continue;
-                /* What is our own service's is of a file that was being written when we were killed. */
-                if ((g_str_equal(record.unit, unit) || (is_needed && is_left_over(other, &record))) &&
-                    unlink(path) == 0)
-                        continue;
-                g_array_append_val(used->uids, record.uids);
-                g_array_append_val(used->gids, record.gids);
+        if (!dir && wanted->is_shown && g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+                return true;
+        if (!dir) {
+                g_propagate_error(error, g_steal_pointer(&problem));
+                return false;
         }
-        return dir;
+        while ((other = g_dir_read_name(dir)))
+                if (!g_str_equal(other, wanted->unit) && other[0] != '.' &&
+                    !add_other(wanted, other, is_needed, used, error))
+                        return false;
+        return true;
 }
 
 static void add_own(const GArray *own, GArray *used) {
@@ -280,7 +314,7 @@ static bool find_used(const IdAssignment *wanted, bool is_needed, Used *used, GE
         add_own(wanted->request->uids, used->uids);
         add_own(wanted->request->gids, used->gids);
         return conf && used_ids_read(conf, used->uids, used->gids, error) &&
-               add_others(wanted->unit, is_needed, used, error);
+               add_others(wanted, is_needed, used, error);
 }
 
 /* The old ones, if they are still free, and enough: files on volumes have them. */
@@ -318,13 +352,13 @@ static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
                                  " and " PATH_SUBGID
                                  ": give it more there, or less to this container (UserNS=auto:size=)",
                                  record->size);
-        return write_record(wanted->unit, record, error);
+        return wanted->is_shown || write_record(wanted->unit, record, error);
 }
 
 static int lock_all(GError **error) {
         int fd;
 
-        if (g_mkdir_with_parents(PATH_IDS, 0700) < 0) {
+        if (!directory_make(PATH_IDS, 0700)) {
                 error_set_errno(error, errno, "Cannot make '" PATH_IDS "'");
                 return -1;
         }
@@ -336,9 +370,9 @@ static int lock_all(GError **error) {
 
 static bool find_anew(const IdAssignment *wanted, Record *record, const char *key, GError **error) {
         GError *problem = NULL;
-        _cleanup_close_ int lock = lock_all(&problem);
+        _cleanup_close_ int lock = wanted->is_shown ? -1 : lock_all(&problem);
 
-        if (lock < 0) {
+        if (problem) {
                 g_propagate_error(error, problem);
                 return false;
         }

@@ -11,7 +11,7 @@
  * left to it.
  *
  * A container keeps its ids: they are in a file of its service's name in /var/lib/keyturn/ids, which is all that a start
- * reads. (Two services may have containers of one name.)
+ * reads. (Two services may have containers of one name.) Where one of these files cannot be understood, nobody gets ids.
  * They are found anew where there is no such file, or it was made for another request, another image, or other lines of
  * /etc/subuid; the old ones are kept if they still do. That takes some milliseconds, once.
  *
@@ -24,6 +24,7 @@ typedef struct IdAssignment {
         const char *user;    /* as in ContainerRequest, or the image's; NULL: root */
         char *const *layers; /* of the image, or the root directory */
         bool is_pinned;      /* it is to enter the namespace that was pinned ahead: its network belongs to that */
+        bool is_shown;       /* what a start would get is only looked at: nothing is given, written or taken away */
 } IdAssignment;
 
 /* The finished maps (id-map.h), with what the request maps beside the range. Transfer full. */

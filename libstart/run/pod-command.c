@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -151,14 +152,8 @@ static bool remove_pod(const char *directory, GError **error) {
  */
 
 static bool make_directories(const char *directory, GError **error) {
-        static const struct {
-                const char *path;
-                mode_t mode;
-        } above[] = { { PATH_RUN, 0755 }, { PATH_POD, 0700 } };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(above); i++)
-                if (mkdir(above[i].path, above[i].mode) < 0 && errno != EEXIST)
-                        return error_set_errno(error, errno, "Cannot make '%s'", above[i].path);
+        if (!directory_make(PATH_POD, 0700))
+                return error_set_errno(error, errno, "Cannot make '" PATH_POD "'");
         return mkdir(directory, 0700) == 0 || error_set_errno(error, errno, "Cannot make '%s'", directory);
 }
 

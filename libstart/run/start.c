@@ -147,14 +147,15 @@ static bool find_labels(Start *start, const StateDir *state_dir, GError **error)
         return true;
 }
 
-static bool find_user_namespace(Start *start, const char *unit, GError **error) {
+static bool find_user_namespace(Start *start, const char *unit, bool is_shown, GError **error) {
         const IdAssignment wanted = {
                 .name = start->request.name,
                 .unit = unit,
                 .request = &start->request.userns,
                 .user = start->request.user ?: start->root.config->user,
                 .layers = start->root.layers,
-                .is_pinned = start->request.network.is_owned,
+                .is_pinned = !is_shown && start->request.network.is_owned,
+                .is_shown = is_shown,
         };
 
         return user_namespace_find(&wanted, &start->userns, error) &&
@@ -177,8 +178,8 @@ static bool find(Start *start, GError **error) {
                 return false;
         base = g_path_get_basename(start->state_dir.path);
         start->unit = g_strconcat(base, ".service", NULL);
-        if (!find_user_namespace(start, base, error) || !secrets_give(&start->secrets, &start->userns, error) ||
-            !find_hostname(start, error))
+        if (!find_user_namespace(start, base, false, error) ||
+            !secrets_give(&start->secrets, &start->userns, error) || !find_hostname(start, error))
                 return false;
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
@@ -511,7 +512,7 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
 
         if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
             !root_find(&start->request, &start->root, error) ||
-            !find_user_namespace(start, start->request.name, error) || !find_labels(start, NULL, error) ||
+            !find_user_namespace(start, start->request.name, true, error) || !find_labels(start, NULL, error) ||
             !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
             !find_hostname(start, error))
                 return NULL;

@@ -9,7 +9,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/run/upper-layer.h"
 
-/* The mode and owner of `name` in the uppermost layer that has it; false where none has. */
+/* The mode and owner of `name`, which is no path, in the uppermost layer that has it; false where none has. */
 static bool find_in_layers(char *const *layers, const char *name, struct stat *ret) {
         for (size_t i = 0; layers[i]; i++) {
                 g_autofree char *path = g_build_filename(layers[i], name, NULL);
@@ -20,10 +20,19 @@ static bool find_in_layers(char *const *layers, const char *name, struct stat *r
         return false;
 }
 
-bool upper_layer_image_has(char *const *layers, const char *name) {
-        struct stat st;
+bool upper_layer_image_has(char *const *layers, const char *directory, const char *name) {
+        for (size_t i = 0; layers[i]; i++) {
+                g_autofree char *path = g_build_filename(layers[i], directory, NULL);
+                _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                struct stat st;
 
-        return find_in_layers(layers, name, &st);
+                if (fd < 0 &&
+                    errno != ENOENT) /* a link or a whiteout hides what is below, and leads out of the layer */
+                        return false;
+                if (fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                        return true;
+        }
+        return false;
 }
 
 /* What it is made with is the ids that whoever makes files has: root's. */

@@ -24,5 +24,6 @@ bool upper_layer_add_directory(int upper, char *const *layers, const char *name,
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error);
 bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error);
 
-/* Has any layer something of this name? A name that an upper layer has removed counts as well. */
-bool upper_layer_image_has(char *const *layers, const char *name);
+/* Has the image something of this name in that directory of its root? A name that an upper layer has removed counts as
+ * well. No link of a layer is followed. */
+bool upper_layer_image_has(char *const *layers, const char *directory, const char *name);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
@@ -50,7 +51,7 @@ bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray 
         if (!userns_pin_remove(unit, error))
                 return false;
         snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-        if (g_mkdir_with_parents(directory, 0700) == 0)
+        if (directory_make(PATH_USERNS, 0700) && directory_make(directory, 0700))
                 file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         return (file >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0) ||
                error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);

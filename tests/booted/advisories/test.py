@@ -523,3 +523,20 @@ def test_table_names_tests_that_exist(machine):
             with open(os.path.join(booted, scenario, 'test.py')) as file:
                 assert re.search(rf'^def {function}\(', file.read(), re.M), row
     assert len({row[0] for row in rows}) == len(rows)
+
+
+def test_line_breaks_in_the_name_of_an_images_user(machine):
+    """They broke the record of the ids of UserNS=auto, which was none for others then: two containers got the same ids."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    make_root(machine)
+    ranges = []
+    with image(machine, {'Env': ['PATH=/bin'], 'User': '0\n1 1 1 1 1\nx\n'}) as name:
+        for unit in ('one', 'two'):
+            machine.run(f'/usr/lib/keyturn/libstart userns {unit} --userns auto {name} true')
+            record = machine.read(f'/var/lib/keyturn/ids/{unit}').split('\n')
+            assert len(record) == 4 and re.fullmatch('[0-9a-f]{64}', record[2]), record
+            ranges.append(list(map(int, record[0].split()[1:3])))
+            machine.run(f'/usr/lib/keyturn/libstart userns --unpin {unit}')
+    (one, n), (two, m) = ranges
+    assert one + n <= two or two + m <= one, ranges

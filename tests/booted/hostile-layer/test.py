@@ -323,6 +323,47 @@ def test_nothing_but_files_is_read_from_an_image(machine):
                     assert not found, (kind, words, found)
 
 
+def test_ids_are_counted_in_files_only(machine):
+    """UserNS=auto looks into the layers in the store, where an image's device is one. In the unit, and by hand."""
+    prepare_subids(machine)
+    for kind in ('mknod {} c 1 3', 'mknod {} b 7 0', 'mkfifo {}', f'mknod {ROOT}/etc/node c 1 3 && ln -s /etc/node {{}}'):
+        for name in ('passwd', 'group'):
+            make_root(machine)
+            machine.run(kind.format(f'{ROOT}/etc/{name}'))
+            machine.run('rm -rf /var/lib/keyturn/ids')
+            done = machine.run(f'strace -f -o /run/hostile.trace {LIBSTART} userns hostile-ids --userns auto --rootfs {ROOT} sh',
+                               timeout=20)
+            found = opened_for_reading(machine.read('/run/hostile.trace'), f'etc/(?:{name}|node)')
+            assert not found, (kind, name, found)
+            assert machine.run('ls /var/lib/keyturn/ids').out == 'hostile-ids\n', done
+            machine.run(f'{LIBSTART} userns --unpin hostile-ids')
+    # Were one opened all the same, it would not be a device of the machine's.
+    assert machine.show('keyturn-userns@x.service', 'DevicePolicy') == 'closed'
+
+
+def prepare_subids(machine):
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+
+
+def test_no_link_of_a_layer_is_followed_on_the_host(machine):
+    """Below a layer that has /etc, another one has a link in its place, which leads to the host. To follow one is to
+    change when it was last used."""
+    machine.run('mkdir -p /srv/trap')
+    machine.container('links', '[Container]\nImage=localhost/test/four-layers\nExec=sleep 1000\nStopSignal=SIGKILL\n')
+    start(machine, 'links')
+    layers = re.findall(r'/var/\S+?/diff', machine.run('keyturnctl inspect links').out)
+    machine.run('systemctl stop links; systemctl reset-failed links')
+    assert len(layers) == 4, layers
+    for layer in layers[1:]:
+        machine.run(f'rm -rf {layer}/etc && ln -s /srv/trap {layer}/etc && touch -h -a -d 2001-01-01 {layer}/etc')
+    machine.run(f'mkdir -p {layers[0]}/etc; rm -f {layers[0]}/etc/mtab')
+    pid = start(machine, 'links')
+    assert machine.run(f'readlink /proc/{pid}/root/etc/mtab').out == '/proc/mounts\n'
+    for layer in layers[1:]:
+        assert machine.run(f'stat -c %X {layer}/etc').out == machine.run('date -d 2001-01-01 +%s').out, layer
+
+
 def test_the_layer_is_seen_by_nobody_else(machine):
     container(machine, 'quiet', 'exec sleep 1000')
     start(machine, 'quiet')  # the filter, and whatever is made once

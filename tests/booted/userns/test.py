@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """User namespaces: who a container's ids are, what is whose in it, and a payload that is root there and hostile."""
 
+import os
+
 BUSYBOX = 'localhost/test/busybox'
 DEBIAN = 'localhost/test/debian'
 SUBIDS = 'containers:2147483647:2147483648\nalice:500000:65536\nbob:600000:65536\n'
@@ -66,6 +68,62 @@ def test_ids_stay_over_restarts(machine):
     (_, one, _), _ = extents(machine, 'one')
     (_, two, _), _ = extents(machine, 'two')
     assert one != two
+
+
+def test_print_spec_gives_and_takes_no_ids(machine):
+    """It shows what a start would get. What containers have stays theirs, whatever their image says its user is called."""
+    start(machine, 'one', 'UserNS=auto')
+    before = machine.run('cd /var/lib/keyturn/ids && cat *').out
+    for name in ('one', 'other'):
+        spec = machine.run(f'/usr/lib/keyturn/libstart run --print-spec --name {name} --userns auto:size=3000 {DEBIAN} true').out
+        assert '"size": 3000' in spec, spec
+    assert machine.run('cd /var/lib/keyturn/ids && cat *').out == before
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    machine.run(f'/usr/lib/keyturn/libstart run --print-spec --name other --userns auto {BUSYBOX} true')
+    machine.run('test ! -e /var/lib/keyturn/ids')
+
+
+def test_ids_that_cannot_be_read_are_taken(machine):
+    start(machine, 'one', 'UserNS=auto')
+    machine.run('echo x >/var/lib/keyturn/ids/one; : >/var/lib/keyturn/ids/one.AB12CD')
+    failed = start(machine, 'two', 'UserNS=auto', check=False)
+    assert failed.status != 0
+    machine.wait_for(lambda: "'/var/lib/keyturn/ids/one' does not say which ids its container has: stop that container, and "
+                             "remove the file" in machine.journal())
+    machine.run('systemctl stop one; rm /var/lib/keyturn/ids/one; systemctl reset-failed; systemctl start two one')
+    (_, one, n), _ = extents(machine, 'one')
+    (_, two, m), _ = extents(machine, 'two')
+    assert one + n <= two or two + m <= one
+
+
+def test_all_ids_are_used(machine):
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    start(machine, 'one', 'UserNS=auto:size=600')
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:100000:1000\n')
+    machine.run('systemctl restart one')
+    machine.container('two', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto:size=500\n')
+    assert machine.run('systemctl start two', check=False).status != 0
+    machine.wait_for(lambda: 'No 500 ids in a row are left' in machine.journal())
+    assert [first for _, first, _ in extents(machine, 'one')] == [100400, 100400]
+    assert machine.read('/var/lib/keyturn/ids/one').startswith('600 100400 600 ')
+    machine.run('test ! -e /var/lib/keyturn/ids/two')
+
+
+def test_the_first_container_after_an_installation(machine):
+    """Nothing has made /run/keyturn or /var/lib/keyturn yet. Others have to pass through both."""
+    def prepare_root(root):
+        for unit in ('keyturn-relay.socket', 'keyturn-relay.service', 'keyturn-seccomp.service'):
+            os.symlink('/dev/null', f'{root}/etc/systemd/system/{unit}')
+    with machine.another(prepare_root) as other:
+        prepare(other)
+        other.run('umask 077; rm -rf /run/keyturn /var/lib/keyturn')
+        other.container('one', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto\nLogDriver=passthrough\n'
+                               '[Service]\nKillSignal=SIGKILL\n')
+        other.run('systemctl start keyturn-userns@one')
+        assert other.run('stat -c "%a %n" /run/keyturn /run/keyturn/userns /var/lib/keyturn /var/lib/keyturn/ids').out == (
+            '755 /run/keyturn\n700 /run/keyturn/userns\n755 /var/lib/keyturn\n700 /var/lib/keyturn/ids\n')
+        other.run('systemctl start one')
 
 
 def pins(machine, name):
