@@ -30,7 +30,7 @@ Check *check_new(const char *unit) {
 
         check->unit = g_strdup(unit);
         check->directory = check->plan_file = check->payload = -1;
-        check->probe.process = check->probe.group = check->probe.output = -1;
+        check->probe.process = check->probe.group = -1;
         return check;
 }
 
@@ -255,16 +255,16 @@ void check_begin(Check *check) {
 }
 
 gint64 check_prepare(const Check *check, struct pollfd polls[CHECK_POLLS]) {
-        gint64 until = probe_prepare(&check->probe, polls);
+        gint64 until = probe_prepare(&check->probe, &polls[0]);
 
-        polls[PROBE_POLLS] = (struct pollfd) { .fd = check->probe.killed ? -1 : check->payload, .events = POLLIN };
+        polls[1] = (struct pollfd) { .fd = check->probe.killed ? -1 : check->payload, .events = POLLIN };
         return check->untried ? 0 : until;
 }
 
 bool check_advance(Check *check, const struct pollfd polls[CHECK_POLLS]) {
-        if (check->untried || probe_advance(&check->probe, polls))
+        if (check->untried || probe_advance(&check->probe, &polls[0]))
                 return true;
-        if (polls[PROBE_POLLS].revents && !check->probe.killed)
+        if (polls[1].revents && !check->probe.killed)
                 probe_kill(&check->probe);
         return false;
 }
@@ -297,6 +297,11 @@ void check_reap(Check *check) {
                 check->result = probe_end(&check->probe);
         else
                 check->result = (ProbeResult) { .exit_status = EXIT_KEYTURN, .output = check->untried->message };
+        if (check->result.is_left)
+                log_warning(
+                        "%s: What its check has started cannot be killed, and is not waited for. It has failed, as "
+                        "will those that follow until that has ended; 'systemd-cgls -u %s.service' shows it",
+                        check->unit, check->unit);
 }
 
 bool check_end_can_wait(const Check *check) {

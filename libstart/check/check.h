@@ -26,7 +26,7 @@ typedef struct Check {
 } Check;
 
 /* That one holds at most while it is under way: the Check's and the Probe's. */
-#define CHECK_DESCRIPTORS 6
+#define CHECK_DESCRIPTORS 5
 
 Check *check_new(const char *unit);
 void check_free(Check *check);
@@ -39,7 +39,7 @@ bool check_open(Check *check, bool wait, GError **error);
 
 void check_begin(Check *check);
 
-#define CHECK_POLLS (PROBE_POLLS + 1)
+#define CHECK_POLLS 2
 
 /* As probe_prepare() and probe_advance(); the container's end is one of the check's, too. One that could not be begun has
  * ended. */

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,11 +21,20 @@
 /* The threat: the command is the payload's program, and does what it wants to keep whoever waits for it busy. So
  *  - its end is that of the process which libcrun runs in, not of its output: it may close that, or leave it to others;
  *  - all that it starts stays in a cgroup of its own below the container's, whatever it forks, and is killed there;
- *  - of its output only the beginning is kept, and the rest is taken slowly: it does not make us work. */
+ *  - its output is read by a process in that cgroup, too, and only the beginning is kept. Whoever writes to a pipe can hold
+ *    the kernel's lock of it, for which read(2), FIONREAD and the last close(2) wait, and nothing ends that wait, not even
+ *    SIGKILL. So we never have a descriptor of the pipe. What was read is in memory that the reader shares with us, and
+ *    it is not waited for where it does not end. As it is none of our unit's processes, systemd does not wait, either. */
 
-/* What is written in one go, as by a check that fetches a page, is not slowed down. */
-#define FAST_BYTES (1024U * 1024U)
-#define SLOW_USEC 10000
+struct ProbeOutput {
+        atomic_size_t length;
+        char text[];
+};
+
+#define GROUP_FD (STDERR_FILENO + 1)
+
+/* From SIGKILL to the end, for what only wants a processor. */
+#define PATIENCE_USEC (2 * G_TIME_SPAN_SECOND)
 
 /* Of the directory that was made for this command: a later start of the container has another one. */
 static int open_file(const Probe *probe, const char *name, int flags) {
@@ -58,19 +69,65 @@ static void kill_group(const Probe *probe) {
                 (void) !write(fd, "1", 1);
 }
 
-/* One that is there already may hold what a check has left whose own process was killed. */
 static bool make_group(Probe *probe, GError **error) {
         g_autofree char *path = g_build_filename("/sys/fs/cgroup", probe->entry->cgroup, NULL);
-        bool fresh = mkdir(path, 0755) == 0;
 
-        if (!fresh && errno != EEXIST)
+        if (mkdir(path, 0755) < 0 && errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot make the control group '%s'", path);
         probe->group = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (probe->group < 0)
-                return error_set_errno(error, errno, "Cannot open the control group '%s'", path);
-        if (!fresh)
-                kill_group(probe);
-        return true;
+        return probe->group >= 0 || error_set_errno(error, errno, "Cannot open the control group '%s'", path);
+}
+
+/*
+ * The process that reads
+ */
+
+static void keep(const Probe *probe, const char *text, gsize n) {
+        ProbeOutput *output = probe->output;
+        gsize length = atomic_load(&output->length);
+
+        n = MIN(n, probe->max_output - length);
+        memcpy(output->text + length, text, n);
+        atomic_store(&output->length, length + n);
+}
+
+/* At most `max` bytes, which are there. Returns how many; 0 at the end. */
+static gsize take_output(const Probe *probe, int pipe, gsize max) {
+        char buffer[65536];
+        ssize_t n = read(pipe, buffer, MIN(max, sizeof buffer));
+
+        if (n > 0)
+                keep(probe, buffer, (gsize) n);
+        return (gsize) MAX(n, 0);
+}
+
+/* What was written before the end, and nothing that comes later. */
+static void take_rest(const Probe *probe, int pipe) {
+        int there = 0;
+
+        if (ioctl(pipe, FIONREAD, &there) < 0)
+                return;
+        while (there > 0) {
+                gsize n = take_output(probe, pipe, (gsize) there);
+
+                if (n == 0)
+                        return;
+                there -= (int) n;
+        }
+}
+
+static void read_until_end(const Probe *probe, int process, int pipe) {
+        struct pollfd polls[] = { { .fd = process, .events = POLLIN }, { .fd = pipe, .events = POLLIN } };
+
+        for (;;) {
+                if (poll(polls, G_N_ELEMENTS(polls), -1) < 0)
+                        continue;
+                if (polls[0].revents)
+                        break;
+                if (polls[1].revents && take_output(probe, pipe, G_MAXSIZE) == 0)
+                        polls[1].fd = -1;
+        }
+        take_rest(probe, pipe);
 }
 
 /* Not /dev/null: libcrun gives the standard streams to the container's user, and the host's /dev/null would be his. */
@@ -84,17 +141,89 @@ static int open_nothing(void) {
 }
 
 /* The process that runs libcrun. It has nothing of ours; what it says is part of the output. */
-static void run_inside(const Probe *probe, int output) G_GNUC_NORETURN;
-static void run_inside(const Probe *probe, int output) {
+static void run_inside(const Probe *probe, EnterProcess *process, int output) G_GNUC_NORETURN;
+static void run_inside(const Probe *probe, EnterProcess *process, int output) {
         int nothing = open_nothing(), status = EXIT_KEYTURN;
+        g_autoptr(GError) error = NULL;
+
+        if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+                _exit(status);
+        status = enter_run(probe->entry, process, NULL, &error);
+        if (error)
+                dprintf(STDERR_FILENO, "%s\n", error->message);
+        _exit(status);
+}
+
+/* One of the caller's that does not outlive it, as fork(2). */
+static pid_t fork_bound(void) {
+        pid_t caller = getpid(), pid = fork();
+
+        if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != caller))
+                _exit(EXIT_KEYTURN);
+        return pid;
+}
+
+static int exit_status(int status) {
+        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_command(const Probe *probe, EnterProcess *process, GError **error) {
+        int ends[2], pidfd, status;
+        pid_t pid;
+
+        /* Nothing that libcrun forks into the container is to have it. */
+        (void) madvise(probe->output, sizeof *probe->output + probe->max_output, MADV_DONTFORK);
+        pid = pipe2(ends, O_CLOEXEC) < 0 ? -1 : fork_bound();
+        if (pid == 0)
+                run_inside(probe, process, ends[1]);
+        pidfd = pid < 0 ? -1 : (int) syscall(SYS_pidfd_open, pid, 0);
+        if (pidfd < 0) {
+                error_set_errno(error, errno, "Cannot start a process");
+                return EXIT_KEYTURN; /* which ends what it has started */
+        }
+        close(ends[1]);
+        read_until_end(probe, pidfd, ends[0]);
+        return waitpid(pid, &status, 0) == pid ? exit_status(status) : EXIT_KEYTURN;
+}
+
+static bool is_populated(const Probe *probe) {
+        _cleanup_close_ int fd = open_file(probe, "cgroup.events", O_RDONLY);
+        char text[256];
+        ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+        text[MAX(n, 0)] = '\0';
+        return strstr(text, "populated 1");
+}
+
+/* A check before this one may have been killed by itself, or given up. There is to be one at most that cannot be killed, so
+ * this one does not begin before that has ended, and takes too long. */
+static void wait_for_others(const Probe *probe) {
+        static const char why[] = "What a check before this one has started cannot be killed\n";
+
+        if (!is_populated(probe))
+                return;
+        keep(probe, why, strlen(why));
+        do {
+                kill_group(probe);
+                g_usleep(10000);
+        } while (is_populated(probe));
+        atomic_store(&probe->output->length, 0);
+}
+
+/* It has no descriptor of another check's, as it can be there for longer than we are. */
+static void run_reader(Probe *probe) G_GNUC_NORETURN;
+static void run_reader(Probe *probe) {
         g_autoptr(GError) error = NULL;
         libcrun_container_t *container;
         libcrun_error_t err = NULL;
         EnterProcess *process;
+        int status = EXIT_KEYTURN;
 
-        if (setsid() < 0 || nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-            dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
+        if (setsid() < 0 || dup2(probe->group, GROUP_FD) < 0 || close_range(GROUP_FD + 1, ~0U, 0) < 0)
                 _exit(status);
+        probe->group = GROUP_FD;
+        wait_for_others(probe);
         container = libcrun_container_load_from_file(probe->config, &err);
         if (container) {
                 process = container->container_def->process;
@@ -102,29 +231,28 @@ static void run_inside(const Probe *probe, int output) {
                 process->args_len = g_strv_length(probe->command);
                 process->terminal = false;
                 if (enter_prepare(probe->entry, process, &error))
-                        status = enter_run(probe->entry, process, NULL, &error);
+                        status = run_command(probe, process, &error);
         } else
                 (void) enter_fail(&err, &error);
         if (error)
-                dprintf(STDERR_FILENO, "%s\n", error->message);
+                keep(probe, error->message, strlen(error->message));
         _exit(status);
 }
 
-static bool start(Probe *probe, GError **error) {
-        pid_t caller = getpid();
-        int ends[2];
+/*
+ * Whoever waits for it
+ */
 
-        if (pipe2(ends, O_CLOEXEC) < 0)
-                return error_set_errno(error, errno, "Cannot make a pipe");
-        probe->output = ends[0];
-        probe->pid = fork();
-        if (probe->pid == 0) {
-                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-                if (getppid() != caller)
-                        _exit(EXIT_KEYTURN);
-                run_inside(probe, ends[1]);
-        }
-        close(ends[1]);
+static bool start(Probe *probe, GError **error) {
+        void *output = mmap(NULL, sizeof *probe->output + probe->max_output, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        if (output == MAP_FAILED)
+                return error_set_errno(error, errno, "Cannot map memory");
+        probe->output = output;
+        probe->pid = fork_bound();
+        if (probe->pid == 0)
+                run_reader(probe);
         if (probe->pid < 0)
                 return error_set_errno(error, errno, "Cannot fork");
         probe->process = (int) syscall(SYS_pidfd_open, probe->pid, 0);
@@ -136,92 +264,57 @@ static bool start(Probe *probe, GError **error) {
 }
 
 bool probe_start(Probe *probe, GError **error) {
-        probe->process = probe->group = probe->output = -1;
-        probe->kept = g_string_new(NULL);
+        probe->process = probe->group = -1;
         probe->deadline = g_get_monotonic_time() + (gint64) MIN(probe->timeout, G_MAXINT64 / 2);
         return make_group(probe, error) && start(probe, error);
 }
 
-/* At most `max` bytes, which are there. */
-static bool take_output(Probe *probe, gsize max) {
-        char buffer[65536];
-        ssize_t n = read(probe->output, buffer, MIN(max, sizeof buffer));
-
-        if (n < 0)
-                return errno == EINTR;
-        probe->n_read += (gsize) n;
-        if (probe->n_read > FAST_BYTES)
-                probe->read_again = g_get_monotonic_time() + SLOW_USEC;
-        if (probe->kept->len < probe->max_output)
-                g_string_append_len(probe->kept, buffer,
-                                    (gssize) MIN((gsize) n, probe->max_output - probe->kept->len));
-        return n > 0;
-}
-
-gint64 probe_prepare(const Probe *probe, struct pollfd polls[PROBE_POLLS]) {
-        bool slow = probe->read_again > g_get_monotonic_time();
-        gint64 until = probe->killed ? G_MAXINT64 : probe->deadline;
-
-        polls[0] = (struct pollfd) { .fd = probe->process, .events = POLLIN };
-        polls[1] = (struct pollfd) { .fd = slow ? -1 : probe->output, .events = POLLIN };
-        return slow ? MIN(until, probe->read_again) : until;
+gint64 probe_prepare(const Probe *probe, struct pollfd *ret_poll) {
+        *ret_poll = (struct pollfd) { .fd = probe->process, .events = POLLIN };
+        return probe->deadline;
 }
 
 void probe_kill(Probe *probe) {
         kill_group(probe);
         (void) syscall(SYS_pidfd_send_signal, probe->process, SIGKILL, NULL, 0); /* on its way to the group */
         probe->killed = true;
+        probe->deadline = g_get_monotonic_time() + PATIENCE_USEC;
 }
 
-bool probe_advance(Probe *probe, const struct pollfd polls[PROBE_POLLS]) {
-        if (polls[0].revents)
+bool probe_advance(Probe *probe, const struct pollfd *poll) {
+        if (poll->revents)
                 return true;
-        if (polls[1].revents && !take_output(probe, G_MAXSIZE))
-                fd_close(&probe->output);
-        if (!probe->killed && g_get_monotonic_time() >= probe->deadline) {
-                probe->timed_out = true;
-                probe_kill(probe);
-        }
+        if (g_get_monotonic_time() < probe->deadline)
+                return false;
+        if (probe->killed)
+                return true;
+        probe->timed_out = true;
+        probe_kill(probe);
         return false;
 }
 
-/* What was written before the end, and nothing that comes later. */
-static void take_rest(Probe *probe) {
-        int there = 0;
-
-        if (probe->output < 0 || ioctl(probe->output, FIONREAD, &there) < 0)
-                return;
-        while (there > 0) {
-                gsize before = probe->n_read;
-
-                if (!take_output(probe, (gsize) there))
-                        return;
-                there -= (int) (probe->n_read - before);
-        }
-}
-
+/* Where it is given up, who ends last reaps it: we, or PID 1. */
 ProbeResult probe_end(Probe *probe) {
         int status = 0;
+        bool ended = waitpid(probe->pid, &status, WNOHANG) == probe->pid;
 
-        take_rest(probe);
         kill_group(probe);
-        while (waitpid(probe->pid, &status, 0) < 0 && errno == EINTR)
-                ;
         fd_close(&probe->process);
         fd_close(&probe->group);
-        fd_close(&probe->output);
+        probe->kept = g_strndup(probe->output->text, MIN(atomic_load(&probe->output->length), probe->max_output));
         return (ProbeResult) {
-                .exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
-                .timed_out = probe->timed_out,
-                .output = probe->kept->str,
+                .exit_status = exit_status(status),
+                .timed_out = probe->timed_out || !ended,
+                .is_left = !ended,
+                .output = probe->kept,
         };
 }
 
 void probe_clear(Probe *probe) {
-        if (probe->kept)
-                g_string_free(probe->kept, TRUE);
-        probe->kept = NULL;
+        if (probe->output)
+                munmap(probe->output, sizeof *probe->output + probe->max_output);
+        probe->output = NULL;
+        g_clear_pointer(&probe->kept, g_free);
         fd_closep(&probe->process);
         fd_closep(&probe->group);
-        fd_closep(&probe->output);
 }

@@ -7,6 +7,8 @@
 
 #include "libstart/enter/enter.h"
 
+typedef struct ProbeOutput ProbeOutput;
+
 /* A command of a health check in a container, its output, and its end. Several can be under way: whoever has them asks each
  * what it waits for, waits for all of that at once, and tells each what has come. */
 typedef struct Probe {
@@ -16,36 +18,35 @@ typedef struct Probe {
         guint64 timeout;  /* microseconds */
         gsize max_output; /* bytes that are kept */
 
-        pid_t pid;
-        int process; /* a pidfd */
-        int group;   /* the cgroup's directory */
-        int output;
-        gsize n_read;
-        gint64 deadline, read_again; /* of g_get_monotonic_time() */
-        GString *kept;
+        pid_t pid;           /* the process that reads its output, and ends after it */
+        int process;         /* its pidfd */
+        int group;           /* the cgroup's directory */
+        ProbeOutput *output; /* as much as was read */
+        char *kept;          /* of that */
+        gint64 deadline;     /* of g_get_monotonic_time() */
         bool timed_out, killed;
 } Probe;
 
 typedef struct ProbeResult {
         int exit_status;
         bool timed_out;
+        bool is_left;       /* it cannot be killed, and was given up */
         const char *output; /* of the Probe */
 } ProbeResult;
-
-#define PROBE_POLLS 2
 
 /* Fails where it could not be tried. */
 bool probe_start(Probe *probe, GError **error);
 
 /* What it waits for. Returns until when at most, of g_get_monotonic_time(). */
-gint64 probe_prepare(const Probe *probe, struct pollfd polls[PROBE_POLLS]);
+gint64 probe_prepare(const Probe *probe, struct pollfd *ret_poll);
 
-/* What has come. Returns whether the command has ended; where its time is over, it is killed first. */
-bool probe_advance(Probe *probe, const struct pollfd polls[PROBE_POLLS]);
+/* What has come. Returns whether the command has ended; where its time is over, it is killed first, and where it does not
+ * end then, it is given up soon. */
+bool probe_advance(Probe *probe, const struct pollfd *poll);
 
-/* All that it has started, too. It ends then. */
+/* All that it has started, too. It ends then, or is given up. */
 void probe_kill(Probe *probe);
 
-/* When it has ended: nothing that it started is left. */
+/* When it has ended: nothing that it started is left that can be killed. Waits for nothing. */
 ProbeResult probe_end(Probe *probe);
 void probe_clear(Probe *probe);

@@ -4,10 +4,13 @@ takes no longer than it may, leaves nothing behind, and what it says is bounded.
 
 import itertools
 import json
+import os
 import re
 import statistics
+import subprocess
 import time
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 BUSYBOX = 'localhost/test/busybox'
 
 # What a process has: who it is, what it may do, where it is. Of the cgroup, that it is the unit's or below.
@@ -117,7 +120,7 @@ def test_what_it_leaves_behind(machine):
 
 
 def test_its_output(machine):
-    """Of an endless one the beginning is kept, and it costs us little; a closed one is no end; nor are bytes that are no
+    """Of an endless one the beginning is kept, and it costs us nothing; a closed one is no end; nor are bytes that are no
     text, or that forge lines of the journal."""
     container(machine, 'floods', '#!/bin/busybox sh\nyes 0123456789\n', 'HealthTimeout=1s\nHealthMaxLogSize=0')
     machine.run('systemctl start --no-block keyturn-health@floods')
@@ -355,3 +358,71 @@ def test_descriptors_are_enough(machine):
     assert {health(machine, name)['Status'] for name in names} == {'healthy'}
     machine.run(f'systemctl stop {" ".join(names)}; rm -r /etc/systemd/system/keyturn-health-every@.service.d; '
                 'systemctl daemon-reload')
+
+
+def hold(machine):
+    """The kernel's lock of a check's output is held by the payload, whom nobody kills for what a check does. Who waits for the
+    lock cannot be killed."""
+    program = machine.path('/usr/local/bin/hostile')
+    source = os.path.join(HERE, '../hostile-logs/hostile.c')
+    subprocess.run(['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-O2', '-static', '-pthread', '-o', program, source], check=True)
+    # After so much it was read slowly, so that there always was something left to be read.
+    container(machine, 'holder', '#!/bin/busybox sh\ntest -e /tmp/on || exit 0\nhead -c 2000000 /dev/zero\necho $$ >/tmp/new; mv /tmp/new /tmp/check; sleep 1000\n',
+              'HealthInterval=1s\nHealthTimeout=5s\nHealthMaxLogCount=0\nTmpfs=/tmp\nVolume=/usr/local/bin/hostile:/hostile:ro',
+              'while :; do mv /tmp/check /tmp/now 2>/dev/null && /hostile hold >/proc/$(cat /tmp/now)/fd/1; sleep 0.1; done',
+              'CPUWeight=1\nKillSignal=SIGKILL')
+
+
+def waiting_for_lock(machine):
+    """The processes of ours that wait in the kernel, for as long as one looks."""
+    found = None
+    for _ in range(5):
+        now = set(machine.run('ps -C libstart -o pid=,stat= | grep D', check=False).out.split()[::2])
+        found = now if found is None else found & now
+        time.sleep(0.1)
+    return found
+
+
+def failures(machine, name):
+    return [result for result in health(machine, name)['Log'] if result['ExitCode'] == -1]
+
+
+def test_a_check_that_cannot_be_killed(machine):
+    """Whoever reads its output may wait for ever. Others are checked, restarted, and told that they are ready, also by a round
+    that was begun meanwhile."""
+    more = 'HealthInterval=1s\nHealthMaxLogCount=0\nStopTimeout=1\nVolume=/run/test-hold:/hold'
+    machine.run('mkdir -p /run/test-hold; rm -f /run/test-hold/*')
+    hold(machine)
+    container(machine, 'good', '#!/bin/busybox sh\necho well\n', more)
+    container(machine, 'sick', '#!/bin/busybox sh\n! rm /hold/sick 2>/dev/null\n', more + '\nHealthOnFailure=restart')
+    machine.container('late', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nHealthCmd=test -e /hold/ready\nHealthRetries=1\n'
+                      f'Notify=healthy\n{more}\n')
+    machine.run('systemctl start --no-block late')
+    checked_together(machine, ['holder', 'good', 'sick', 'late'])
+
+    def good_goes_on(seconds=8):
+        before = len(health(machine, 'good')['Log'])
+        machine.wait_for(lambda: len(health(machine, 'good')['Log']) >= before + 2, seconds)
+
+    machine.run('keyturnctl exec holder touch /tmp/on')
+    machine.wait_for(lambda: waiting_for_lock(machine), 60)
+    good_goes_on()
+    main = machine.show('sick', 'MainPID')
+    machine.run('touch /run/test-hold/sick /run/test-hold/ready')
+    machine.wait_for(lambda: machine.show('sick', 'MainPID') not in ('0', main), 8)
+    machine.wait_for(lambda: machine.show('late', 'ActiveState') == 'active', 8)
+    machine.wait_for(lambda: 'is not waited for' in machine.journal(), 12)
+    machine.wait_for(lambda: len(failures(machine, 'holder')) >= 2, 20)
+
+    machine.wait_for(lambda: waiting_for_lock(machine), 60)
+    machine.run('systemctl stop keyturn-health-every@1s.service', timeout=8)
+    good_goes_on()
+    machine.run('systemctl start keyturn-health@good keyturn-health@holder', timeout=15)
+    good_goes_on()
+    # The one that reads, and the one in which libcrun is.
+    assert len(waiting_for_lock(machine)) <= 2, 'each check leaves another process behind'
+    machine.run('systemctl stop holder', timeout=30)
+    machine.wait_for(lambda: not waiting_for_lock(machine), 20)
+    machine.run('systemctl restart holder', timeout=20)
+    machine.wait_for(lambda: health(machine, 'holder')['Status'] == 'healthy', 20)
+    machine.run('systemctl stop holder good sick late')
