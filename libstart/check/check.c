@@ -24,6 +24,7 @@
 #define GROUP "keyturn-health"
 #define OUTPUT_MAX 65536 /* also where no limit is asked for */
 #define FILE_MAX (64 * 1024 * 1024)
+#define RECORD_MAX (8 * HEALTH_LOG_SIZE_MAX) /* with what JSON makes of it */
 
 Check *check_new(const char *unit) {
         Check *check = g_new0(Check, 1);
@@ -67,11 +68,11 @@ static int open_state(const char *unit, char **ret_path) {
         return fd;
 }
 
-static char *read_fd(int fd, const char *name, GError **error) {
+static char *read_fd(int fd, const char *name, size_t max, GError **error) {
         struct stat st;
         char *text;
 
-        return file_read_fd(fd, name, FILE_MAX, &text, &st, error) ? text : NULL;
+        return file_read_fd(fd, name, max, &text, &st, error) ? text : NULL;
 }
 
 static int open_at(const Check *check, const char *name, GError **error) {
@@ -92,17 +93,29 @@ static bool lock(const Check *check, bool wait) {
         return r == 0;
 }
 
-/* What a check before this one has written, too. */
-static bool read_files(Check *check, GError **error) {
-        _cleanup_close_ int fd = open_at(check, HEALTH_RECORD_FILE, error);
-        g_autofree char *plan = fd < 0 ? NULL : read_fd(check->plan_file, HEALTH_PLAN_FILE, error);
-        g_autofree char *record = plan ? read_fd(fd, HEALTH_RECORD_FILE, error) : NULL;
+/* What a check before this one has written. One that nobody can read is no reason not to check any more. */
+static HealthRecord *read_record(const Check *check) {
+        g_autoptr(GError) error = NULL;
+        _cleanup_close_ int fd = open_at(check, HEALTH_RECORD_FILE, &error);
+        g_autofree char *text = fd < 0 ? NULL : read_fd(fd, HEALTH_RECORD_FILE, RECORD_MAX, &error);
+        HealthRecord *record = text ? health_record_parse(text, &error) : NULL;
 
-        check->plan = record ? health_plan_parse(plan, error) : NULL;
-        check->record = check->plan ? health_record_parse(record, error) : NULL;
-        if (!check->record)
+        if (!record)
+                log_warning("%s: The record of its health is begun anew: %s/" HEALTH_RECORD_FILE ": %s", check->unit,
+                            check->path, error->message);
+        return record ?: health_record_new();
+}
+
+static bool read_files(Check *check, GError **error) {
+        g_autofree char *plan = read_fd(check->plan_file, HEALTH_PLAN_FILE, FILE_MAX, error);
+
+        check->plan = plan ? health_plan_parse(plan, error) : NULL;
+        if (!check->plan) {
                 g_prefix_error(error, "%s: ", check->path);
-        return check->record;
+                return false;
+        }
+        check->record = read_record(check);
+        return true;
 }
 
 static bool open_container(Check *check, bool wait, GError **error) {
@@ -179,10 +192,12 @@ static bool find_payload(Check *check, GError **error) {
 
 static bool write_record(const Check *check, GError **error) {
         static const char temporary[] = HEALTH_RECORD_FILE ".new";
-        const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+        const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
         g_autofree char *text = health_record_print(check->record);
-        _cleanup_close_ int fd = openat(check->directory, temporary, flags, 0644);
+        _cleanup_close_ int fd = -1;
 
+        (void) unlinkat(check->directory, temporary, 0); /* that of a check which was killed */
+        fd = openat(check->directory, temporary, flags, 0600);
         if (fd >= 0 && fd_write_all(fd, text, strlen(text)) &&
             renameat(check->directory, temporary, check->directory, HEALTH_RECORD_FILE) == 0)
                 return true;

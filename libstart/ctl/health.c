@@ -18,10 +18,15 @@ static char *record_path(const ContainerUnit *container) {
 /* Of a container that runs; NULL without an error where it has no health checks. Transfer full. */
 static HealthRecord *read_record(const ContainerUnit *container, GError **error) {
         g_autofree char *path = record_path(container), *text = NULL;
+        g_autoptr(GError) problem = NULL;
         HealthRecord *record;
 
-        if (!g_file_get_contents(path, &text, NULL, NULL))
+        if (!g_file_get_contents(path, &text, NULL, &problem)) {
+                if (g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_ACCES))
+                        error_set(error, KT_ERROR_FAILED, "Only root may read '%s', as checks can print secrets",
+                                  path);
                 return NULL;
+        }
         record = health_record_parse(text, error);
         if (!record)
                 g_prefix_error(error, "%s: ", path);

@@ -34,12 +34,22 @@ void health_record_free(HealthRecord *record) {
 /* Nobody needs more of one container, and each check reads and writes all of them. */
 #define LOG_COUNT_MAX 1000
 
+static gsize find_size(const HealthRecord *record) {
+        gsize size = 0;
+
+        for (guint i = 0; i < record->log->len; i++)
+                size += strlen(((const HealthResult *) record->log->pdata[i])->output);
+        return size;
+}
+
 void health_record_add(HealthRecord *record, HealthResult *result, guint max) {
         guint limit = max ? MIN(max, LOG_COUNT_MAX) : LOG_COUNT_MAX;
 
         g_ptr_array_add(record->log, result);
         if (record->log->len > limit)
                 g_ptr_array_remove_range(record->log, 0, record->log->len - limit);
+        while (find_size(record) > HEALTH_LOG_SIZE_MAX)
+                g_ptr_array_remove_index(record->log, 0);
 }
 
 static void add_string(yajl_gen json, const char *key, const char *value) {

@@ -3,7 +3,7 @@
 
 #include "libstart/health/health-state.h"
 
-/* A container's health as everybody may read it, in a file of its directory on /run: JSON, in the form of Podman's
+/* A container's health as root may read it, in a file of its directory on /run: JSON, in the form of Podman's
  * healthcheck.log, and some more that the next check needs. Pure. */
 
 #define HEALTH_RECORD_FILE ".health.json"
@@ -26,7 +26,11 @@ HealthRecord *health_record_new(void);
 void health_record_free(HealthRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HealthRecord, health_record_free)
 
-/* Of at most `max` results, unless that is 0. Takes ownership of result. */
+/* Of the output of all results together. Each check reads and writes all of it, and all of it is memory of the host's. A
+ * thousand results of HealthMaxLogSize='s default fit. */
+#define HEALTH_LOG_SIZE_MAX (512 * 1024)
+
+/* Of at most `max` results, unless that is 0, and of a limited size: the first ones go. Takes ownership of result. */
 void health_record_add(HealthRecord *record, HealthResult *result, guint max);
 
 /* parse(print(x)) == x. Transfer full. */

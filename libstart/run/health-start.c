@@ -16,7 +16,7 @@ static bool write_file(const char *directory, const char *name, const char *text
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
 }
 
-/* A command may have values of variables in it that are not for everybody's eyes. What is upon this process is systemd's:
+/* A command may have values of variables in it that are not for everybody's eyes, and so may what it prints. What is upon this process is systemd's:
  * the payload's own filter comes later. */
 bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
@@ -30,7 +30,7 @@ bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         if (!process_filters_count(&plan->filters, error))
                 return false;
         text = health_plan_print(plan);
-        return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0644, error) &&
+        return health_log_file_check(plan, error) && write_file(directory, HEALTH_RECORD_FILE, shown, 0600, error) &&
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
 }
 

@@ -124,10 +124,10 @@ def test_shows_what_was_found(machine):
     rows = json.loads(machine.run('keyturnctl health --json').out)
     assert [(row['unit'], row['health'], row['failed'], row['exit']) for row in rows] == [
         ('shown.service', 'healthy', 0, 0)], rows
-    # Everybody may read it, nobody but root write it; and what is to be run is not for everybody.
+    # What is to be run, and what it prints, is not for everybody.
     modes = machine.run('stat -c "%a %U %n" /run/keyturn/shown/.health*').out
     assert sorted(modes.split('\n')) == ['', '600 root /run/keyturn/shown/.health-plan',
-                                         '644 root /run/keyturn/shown/.health.json'], modes
+                                         '600 root /run/keyturn/shown/.health.json'], modes
     told = [json.loads(line) for line in machine.run(
         'journalctl -q -o json -u shown.service KEYTURN_HEALTH=healthy + KEYTURN_HEALTH=unhealthy').out.splitlines()]
     assert [(entry['KEYTURN_HEALTH'], entry['KEYTURN_HEALTH_EXIT'], entry['CONTAINER_NAME']) for entry in told] == [

@@ -426,3 +426,39 @@ def test_a_check_that_cannot_be_killed(machine):
     machine.run('systemctl restart holder', timeout=20)
     machine.wait_for(lambda: health(machine, 'holder')['Status'] == 'healthy', 20)
     machine.run('systemctl stop holder good sick late')
+
+
+def test_records_have_a_limit(machine):
+    """Whatever the keys say, and one that is too large or no record ends no checks."""
+    container(machine, 'talks', '#!/bin/busybox sh\ntr "\\0" "\\1" </dev/zero | head -c 70000\n',
+              'HealthMaxLogCount=0\nHealthMaxLogSize=0')
+    for _ in range(12):
+        seconds, found = check(machine, 'talks')
+    path = '/run/keyturn/talks/.health.json'
+    size = int(machine.run(f'stat -c %s {path}').out)
+    assert sum(len(result['Output']) for result in found['Log']) == len(found['Log']) * 65536 == 512 << 10, len(found['Log'])
+    assert size < 4 << 20 and seconds < 5, (size, seconds)
+    for spoil in ('head -c 70M /dev/zero >', 'echo nonsense >', 'rm'):
+        machine.run(f'{spoil} {path}')
+        _, found = check(machine, 'talks')
+        assert (found['Status'], len(found['Log'])) == ('healthy', 1), (spoil, found['Status'])
+    assert machine.journal('keyturn-health@talks').count('begun anew') == 3
+    machine.run('systemctl stop talks')
+
+
+def test_what_a_check_prints_is_private(machine):
+    """And all else of a container's on the host that is for root: no other user finds it."""
+    machine.write('/run/test-environment', 'SECRET=in-a-variable\n', 0o600)
+    machine.run('mkdir -p /srv/private; useradd -u 4321 somebody')
+    container(machine, 'private', '#!/bin/busybox sh\necho out-of-a-check\n',
+              'EnvironmentFile=/run/test-environment\nHealthLogDestination=/srv/private\nStopTimeout=1', 'echo out-of-a-payload; mkdir /kept; echo written-inside >/kept/file; sleep 1000')
+    machine.run("echo old >/run/keyturn/private/.health.json.new; chmod 644 /run/keyturn/private/.health.json.new")
+    check(machine, 'private')
+    somebody = ['setpriv', '--reuid=4321', '--regid=4321', '--clear-groups']
+    for word in ('in-a-variable', 'out-of-a-check', 'out-of-a-payload', 'written-inside'):
+        found = machine.run([*somebody, 'grep', '-rlse', word, '/run/keyturn', '/run/systemd', '/var/lib/keyturn',
+                             '/srv/private'], check=False).out
+        assert found == '', (word, found)
+    result = machine.run([*somebody, 'keyturnctl', 'health', 'private'], check=False)
+    assert result.status != 0 and 'Only root may read' in result.err, result
+    machine.run('systemctl stop private')

@@ -53,6 +53,17 @@ START_TEST(test_limit) {
 }
 END_TEST
 
+START_TEST(test_limit_of_size) {
+        g_autoptr(HealthRecord) record = health_record_new();
+        g_autofree char *output = g_strnfill(HEALTH_LOG_SIZE_MAX / 4, 'x');
+
+        for (int i = 0; i < 7; i++)
+                health_record_add(record, make_result(i, output), 0);
+        ck_assert_uint_eq(record->log->len, 4);
+        ck_assert_int_eq(((HealthResult *) record->log->pdata[0])->exit_code, 3);
+}
+END_TEST
+
 START_TEST(test_bad) {
         static const char *const texts[] = {
                 "",
@@ -80,5 +91,6 @@ TEST_MAIN("health-record", {
         tcase_add_test(tcase, test_read_back);
         tcase_add_test(tcase, test_new);
         tcase_add_test(tcase, test_limit);
+        tcase_add_test(tcase, test_limit_of_size);
         tcase_add_test(tcase, test_bad);
 })
