@@ -215,6 +215,71 @@ def test_a_user_namespace(machine):
         machine.wait_for(lambda: is_gone(machine, name))
 
 
+# What a payload with NET_ADMIN can do to its own network, in a shell with the machine's ip and nft.
+SABOTAGE = {
+    'down': 'ip link set eth0 down',
+    'renamed': 'ip link set eth0 down; ip link set eth0 name podman0',
+    'gone': 'ip link del eth0',
+    'replaced': 'ip link del eth0; ip link add eth0 type dummy; ip link set eth0 up',
+    'bridge': 'ip link add podman0 type bridge; ip link set eth0 master podman0; ip link set podman0 up',
+    'addresses': 'ip addr flush dev eth0; ip route flush table main; ip addr add 10.88.0.1/16 dev eth0',
+    'many': 'for i in $(seq 1 20); do for j in $(seq 1 250); do echo "addr add 10.99.$i.$j/32 dev eth0"; '
+            'echo "route add 10.98.$i.$j/32 dev eth0"; done; done | ip -force -batch -',
+    'interfaces': 'for i in $(seq 1 200); do echo "link add d$i type dummy"; done | ip -force -batch -',
+    'neighbours': 'ip link set eth0 address 02:00:00:00:00:01; ip link set eth0 mtu 68; ip link set eth0 alias $(seq -s a 60)',
+    'moved': 'unshare -n sleep 1000 & sleep 0.3; ip link set eth0 netns $!',
+    'rules': 'nft add table inet netavark; nft add chain inet netavark INPUT '
+             '"{ type filter hook input priority 0; policy drop; }"',
+}
+
+
+def test_a_payload_that_breaks_its_network_breaks_no_other(machine):
+    """It has NET_ADMIN there. A stop ends in time, with nothing left, and so does a start after a kill."""
+    machine.run('mkdir -p /run/sabotage')
+    start(machine, 'other', 'Network=bridge')
+    before = links(machine), machine.run('nft -s list ruleset; find /var/lib/keyturn/leases -type f | sort').out
+    for name, commands in SABOTAGE.items():
+        machine.write('/run/sabotage/it', f'{commands}\necho sabotaged\nexec sleep 1000\n')
+        machine.container('saboteur', '''
+            [Unit]
+            StartLimitIntervalSec=0
+            [Container]
+            Rootfs=/:O
+            Network=bridge
+            PublishPort=8080:80
+            AddCapability=NET_ADMIN SYS_ADMIN
+            StopSignal=KILL
+            Exec=sh /run/sabotage/it
+            Volume=/run/sabotage:/run/sabotage:ro
+            [Service]
+            Restart=no
+        ''')
+        for verb in ('restart', 'kill', 'reload', 'stop'):
+            machine.run('systemctl start saboteur', timeout=20)
+            machine.wait_for(lambda: 'sabotaged' in machine.run(
+                'journalctl -o cat _SYSTEMD_INVOCATION_ID=$(systemctl show --value -p InvocationID saboteur)').out, timeout=30)
+            began = time.monotonic()
+            if verb == 'kill':
+                machine.run('systemctl kill -s KILL saboteur')
+                machine.wait_for(lambda: machine.show('saboteur', 'ActiveState') == 'failed')
+            elif verb == 'reload':
+                machine.run('systemctl reload keyturn-network@saboteur', check=False, timeout=30)
+            else:
+                done = machine.run(f'systemctl {verb} saboteur', check=False, timeout=30)
+                assert done.status == 0, (name, verb, done)
+            assert time.monotonic() - began < 15, (name, verb, machine.journal())
+        machine.wait_for(lambda: is_gone(machine, 'saboteur'))
+        machine.run('rm -f /var/lib/keyturn/leases/saboteur')
+        after = links(machine), machine.run('nft -s list ruleset; find /var/lib/keyturn/leases -type f | sort').out
+        assert after == before, (name, ''.join(difflib.unified_diff(before[1].splitlines(True), after[1].splitlines(True))),
+                                 before[0], after[0])
+        start(machine, 'saboteur', 'Network=bridge\nPublishPort=8080:80', more='[Unit]\nStartLimitIntervalSec=0\n')
+        assert inside(machine, 'saboteur', 'ip route').startswith('default via 10.88.0.1 '), name
+        machine.run('systemctl stop saboteur')
+        machine.wait_for(lambda: is_gone(machine, 'saboteur'))
+    assert machine.run('systemctl is-active other').out == 'active\n'
+
+
 def links(machine):
     """What the machine has, and its rules and parameters, but for the containers' own bridge and ends of pairs."""
     return machine.run('ip -o link | cut -d : -f 2 | grep -Ev "podman|veth"; ip route | grep -v podman; '

@@ -385,7 +385,9 @@ sleep 1000;
 
 
 def test_nobody_can_lock_what_netavark_locks(machine):
-    """Podman makes its lock readable for all."""
+    """Podman makes its lock readable for all: if it is the first."""
+    with machine.another() as other:
+        assert other.run(f'stat -c %a {LOCKS[0]}').out == '600\n'
     machine.run('rm -rf /run/containers')
     machine.write(LOCKS[0], '')
     machine.run([PROGRAM, 'create', '--name=locked'])
