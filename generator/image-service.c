@@ -15,9 +15,7 @@ void image_service_common(Service *service, const char *path) {
         service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
         service_set(service, "Type", "oneshot");
         service_set(service, "NotifyAccess", "main"); /* for STATUS= */
-        if (!service_user_line(service, "TimeoutStartSec") && !service_user_line(service, "TimeoutSec"))
-                service_set(service, "TimeoutStartSec",
-                            "4h"); /* else a oneshot has none, and a registry may be silent */
+        service_limit_start(service, "4h");           /* a registry may be silent */
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
 }

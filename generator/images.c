@@ -113,6 +113,7 @@ static void make_puller(Container *container) {
         container->puller_unit = unit_file_new();
         container->puller = service_new(g_steal_pointer(&unit), container->puller_unit);
         image_service_common(container->puller, container->source->path);
+        service_confine_to_store(container->puller);
         image_service_pull(container, container->puller);
         if (g_str_equal(container->pull, "missing"))
                 set_string(&container->wanted_image, container->image);

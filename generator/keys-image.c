@@ -106,6 +106,7 @@ Container *image_convert(const SourceFile *source, char *service_name, const Uni
         Container *container = resource_new(source, service_name, names, &keys_image, "an image");
 
         image_service_common(container->service, source->path);
+        service_confine_to_store(container->service);
         service_set(container->service, "RemainAfterExit", "yes");
         check_creds(container);
         if (!container->image)

@@ -106,6 +106,8 @@ static void set_commands(Container *container) {
         service_set(container->service, "ExecStart", start->str);
         if (device)
                 service_set(container->service, "ExecStop", stop);
+        else
+                service_confine_to_store(container->service);
 }
 
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
@@ -113,6 +115,7 @@ Container *volume_convert(const SourceFile *source, char *service_name, const Un
 
         resource_service(container, "/var/lib/containers/storage");
         set_commands(container);
+        service_limit_start(container->service, "15min");
         install_apply(container);
         return container;
 }

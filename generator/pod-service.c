@@ -108,18 +108,6 @@ static void set_commands(Container *pod) {
         service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
 }
 
-static bool has_commands(const Service *service) {
-        const UnitSection *section = service->user_service;
-
-        for (guint i = 0; section && i < section->lines->len; i++) {
-                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
-
-                if (line->key && g_str_has_prefix(line->key, "Exec"))
-                        return true;
-        }
-        return false;
-}
-
 /* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can
  * fail, if the network cannot be made for example. systemd has no `always` for such a service: it would mean the
  * same. */
@@ -143,15 +131,14 @@ static void set_service(Container *pod) {
         set_restart(pod);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
-        /* What it pins must be seen by everybody, so it has the host's mounts; and commands of the user's may need more. A
-         * user namespace in which root is the host's takes CAP_SETFCAP (user_namespaces(7)). */
-        if (!has_commands(service)) {
-                service_set(service, "CapabilityBoundingSet",
-                            user_namespace_is_own(pod->args) ?
-                                    "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
-                                    "CAP_SYS_ADMIN CAP_NET_ADMIN");
-                service_set(service, "DevicePolicy", "closed");
-        }
+        /* What it pins must be seen by everybody, so it has the host's mounts. A user namespace in which root is the host's
+         * takes CAP_SETFCAP (user_namespaces(7)). */
+        service_confine(service,
+                        user_namespace_is_own(pod->args) ?
+                                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
+                                "CAP_SYS_ADMIN CAP_NET_ADMIN",
+                        NULL);
+        service_limit_start(service, "60");
         if (args->userns && g_str_has_prefix(args->userns, "auto"))
                 service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
         if (userns)

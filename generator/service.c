@@ -83,6 +83,39 @@ void service_set(Service *service, const char *key, const char *value) {
         append_line(service->service_last, key, value);
 }
 
+static bool has_commands(const UnitSection *section) {
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && g_str_has_prefix(line->key, "Exec"))
+                        return true;
+        }
+        return false;
+}
+
+void service_confine(Service *service, const char *capabilities, const char *const *devices) {
+        if (has_commands(service->user_service))
+                return;
+        service_set(service, "CapabilityBoundingSet", capabilities);
+        service_set(service, "DevicePolicy", "closed");
+        for (; devices && *devices; devices++)
+                service_set(service, "DeviceAllow", *devices);
+}
+
+void service_confine_to_store(Service *service) {
+        static const char *const devices[] = { "char-* m", "block-* m", NULL };
+
+        service_confine(service,
+                        "CAP_CHOWN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_FOWNER CAP_FSETID CAP_MKNOD CAP_SETFCAP "
+                        "CAP_SETGID CAP_SETUID CAP_SYS_ADMIN CAP_SYS_CHROOT",
+                        devices);
+}
+
+void service_limit_start(Service *service, const char *time) {
+        if (!service_user_line(service, "TimeoutStartSec") && !service_user_line(service, "TimeoutSec"))
+                service_set(service, "TimeoutStartSec", time);
+}
+
 void service_order_after(Service *service, const char *dependency, const char *unit) {
         g_autofree char *line = g_strdup_printf("%s=%s\n", dependency, unit);
 

@@ -379,3 +379,24 @@ def test_init_in_a_user_namespace(machine):
     assert owners.split() == ['0', '100000', '100000'], owners
     machine.run('systemctl stop mapped')
     assert said(machine, 'mapped') == ['got RTMIN+3']
+
+
+# What has no limit of its own, and why.
+CAPABLE = {'keyturn-health@': "a check has its payload's", 'keyturn-health-every@': 'the same'}
+ENDLESS = {'keyturn-relay': 'it stays', 'keyturn-health@': 'HealthTimeout=', 'keyturn-health-every@': 'HealthTimeout= of each'}
+
+
+def test_no_helper_has_devices_rights_or_time_without_end(machine):
+    """Those that are shipped, and those that are generated ahead of a container."""
+    for name, text in (('x.volume', '[Volume]\n'), ('x.image', '[Image]\nImage=localhost/test/busybox\n'), ('x.pod', '[Pod]\n'),
+                       ('pulls', '[Container]\nImage=localhost/test/busybox\nPull=missing\n')):
+        machine.container(name, text, reload=False)
+    machine.reload()
+    shipped = machine.run('cd /usr/lib/systemd/system && ls -d keyturn-*.service').out.split()
+    assert len(shipped) > 10, shipped
+    for unit in (*shipped, 'x-volume.service', 'x-image.service', 'x-pod.service', 'keyturn-pull-pulls.service'):
+        found = machine.show(unit.replace('@.', '@1s.'), 'DevicePolicy', 'CapabilityBoundingSet', 'TimeoutStartUSec')
+        stem = unit.removesuffix('.service')
+        assert found['DevicePolicy'] == 'closed', (unit, found)
+        assert stem in CAPABLE or 'cap_sys_module' not in found['CapabilityBoundingSet'], (unit, found)
+        assert stem in ENDLESS or found['TimeoutStartUSec'] != 'infinity', (unit, found)
