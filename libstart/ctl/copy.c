@@ -157,10 +157,9 @@ static bool copy(const Place *from, const Place *to, guint64 limit, GError **err
         if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is neither a file nor a directory", from->path);
         target = open_target(to, from, S_ISDIR(st.st_mode), &name, error);
-        if (target < 0 || !user_namespace_make_files_for_root(&to->userns, error))
-                return false;
-        ok = transfer_copy(&transfer, source, target, name, error);
-        user_namespace_make_own_files(&to->userns);
+        ok = target >= 0 && (to->root < 0 || transfer_make_as_owner(&transfer, error)) &&
+             transfer_copy(&transfer, source, target, name, error);
+        transfer_clear(&transfer);
         if (transfer.left_out > 0)
                 log_warning("%u left out: nodes of devices, FIFOs, sockets, and what is mounted below '%s'",
                             transfer.left_out, from->path);

@@ -2,9 +2,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,10 +24,12 @@
  *    Nothing but regular files and directories is opened. Links are copied, and never followed.
  *  - No file is opened for writing that was there before. Each copy is a new file, which then takes the place of what had
  *    its name: so no link, FIFO or device is written through, and nothing in /proc or /sys.
- *  - A copy has the owner that the caller says, the nine bits of its mode, and its time: no set-user-id, no capabilities,
- *    no other attributes.
+ *  - What is made in a container its user makes: with his ids, and without the capabilities that override them. So nothing
+ *    is ever given to him, whatever he has put in the place of what was made.
+ *  - A copy has the nine bits of its mode, and its time: no set-user-id, no capabilities, no other attributes.
  *  - What is mounted in a tree is left out: /proc has no end. So are FIFOs, on which others wait.
- *  - A tree that grows while it is copied, or has more than the host's disk, ends at the limit. */
+ *  - A tree that grows while it is copied, or has more than the host's disk, ends at the limit: bytes count when they are
+ *    copied, as a hole is filled meanwhile. */
 
 #define DEPTH_MAX 200 /* each level takes four descriptors */
 
@@ -32,6 +37,9 @@
 #define ENTRY_SIZE 512U
 
 static bool fail(const Transfer *transfer, GError **error) {
+        if (transfer->rights && (errno == EACCES || errno == EPERM))
+                return error_set_errno(error, errno, "Cannot copy '%s' as the container's user %u", transfer->path->str,
+                                       (unsigned) transfer->uid);
         return error_set_errno(error, errno, "Cannot copy '%s'", transfer->path->str);
 }
 
@@ -44,6 +52,62 @@ static bool take(Transfer *transfer, guint64 size, GError **error) {
         transfer->limit -= size;
         return true;
 }
+
+/*
+ * In whose name
+ */
+
+/* What root may do with files that are not his. */
+static const cap_value_t overriding[] = { CAP_CHOWN,  CAP_DAC_OVERRIDE,    CAP_DAC_READ_SEARCH, CAP_FOWNER,
+                                          CAP_FSETID, CAP_LINUX_IMMUTABLE, CAP_MAC_OVERRIDE,    CAP_MKNOD };
+
+struct Rights {
+        uid_t uid; /* the caller's */
+        gid_t gid;
+        cap_t callers, owners;
+};
+
+bool transfer_make_as_owner(Transfer *transfer, GError **error) {
+        struct Rights *rights = g_new0(struct Rights, 1);
+
+        *rights = (struct Rights) { geteuid(), getegid(), cap_get_proc(), cap_get_proc() };
+        transfer->rights = rights;
+        return (rights->callers && rights->owners &&
+                cap_set_flag(rights->owners, CAP_EFFECTIVE, G_N_ELEMENTS(overriding), overriding, CAP_CLEAR) == 0 &&
+                setgroups(0, NULL) == 0) ||
+               error_set_errno(error, errno, "Cannot take the rights of the container's user");
+}
+
+void transfer_clear(Transfer *transfer) {
+        if (!transfer->rights)
+                return;
+        (void) cap_free(transfer->rights->callers);
+        (void) cap_free(transfer->rights->owners);
+        g_clear_pointer(&transfer->rights, g_free);
+}
+
+/* The kernel takes and gives back some capabilities with the id of files; which there are is said after that. */
+static bool change_rights(uid_t uid, gid_t gid, cap_t capabilities, GError **error) {
+        (void) setfsgid(gid);
+        (void) setfsuid(uid);
+        return ((uid_t) setfsuid((uid_t) -1) == uid && (gid_t) setfsgid((gid_t) -1) == gid &&
+                cap_set_proc(capabilities) == 0) ||
+               error_set_errno(error, errno, "Cannot change rights");
+}
+
+static bool begin_making(const Transfer *transfer, GError **error) {
+        return !transfer->rights || change_rights(transfer->uid, transfer->gid, transfer->rights->owners, error);
+}
+
+/* Who cannot have his rights back reads less than he may, and fails then. */
+static void end_making(const Transfer *transfer) {
+        if (transfer->rights)
+                (void) change_rights(transfer->rights->uid, transfer->rights->gid, transfer->rights->callers, NULL);
+}
+
+/*
+ * One entry
+ */
 
 static char *make_name(void) {
         return g_strdup_printf(".keyturnctl-%08x%08x", g_random_int(), g_random_int());
@@ -58,45 +122,61 @@ static bool put_in_place(const Transfer *transfer, int to, const char *temporary
         return false;
 }
 
-static bool set_metadata(const Transfer *transfer, int fd, const struct stat *st) {
+static bool set_metadata(const struct stat *st, int fd) {
         const struct timespec times[] = { st->st_mtim, st->st_mtim };
 
-        return fchown(fd, transfer->uid, transfer->gid) == 0 && fchmod(fd, st->st_mode & 0777) == 0 &&
-               futimens(fd, times) == 0;
+        return fchmod(fd, st->st_mode & 0777) == 0 && futimens(fd, times) == 0;
+}
+
+static bool make_file(Transfer *transfer, int in, const struct stat *st, int to, const char *name, GError **error) {
+        g_autofree char *temporary = make_name();
+        _cleanup_close_ int out = openat(to, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        bool ok = out >= 0 && tree_copy_content(in, out, st->st_size, &transfer->limit) && set_metadata(st, out);
+
+        if (ok)
+                return put_in_place(transfer, to, temporary, name, error);
+        if (out >= 0 && errno == EFBIG)
+                (void) take(transfer, G_MAXUINT64, error);
+        else
+                (void) fail(transfer, error);
+        if (out >= 0)
+                (void) unlinkat(to, temporary, 0);
+        return false;
 }
 
 static bool copy_file(Transfer *transfer, int from, const struct stat *st, int to, const char *name, GError **error) {
-        g_autofree char *temporary = make_name();
-        _cleanup_close_ int in = -1, out = -1;
+        _cleanup_close_ int in = fd_open_regular(from);
+        bool ok;
 
-        if (!take(transfer, ENTRY_SIZE + MIN((guint64) st->st_blocks * 512, (guint64) st->st_size), error))
-                return false;
-        in = fd_open_regular(from);
-        out = in < 0 ? -1 : openat(to, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (out < 0)
+        if (in < 0)
                 return fail(transfer, error);
-        if (!tree_copy_content(in, out, st->st_size) || !set_metadata(transfer, out, st)) {
-                fail(transfer, error);
-                (void) unlinkat(to, temporary, 0);
+        if (!take(transfer, ENTRY_SIZE, error) || !begin_making(transfer, error))
                 return false;
-        }
-        return put_in_place(transfer, to, temporary, name, error);
+        ok = make_file(transfer, in, st, to, name, error);
+        end_making(transfer);
+        return ok;
+}
+
+static bool make_link(const Transfer *transfer, const char *target, int to, const char *name, GError **error) {
+        g_autofree char *temporary = make_name();
+
+        return symlinkat(target, to, temporary) == 0 ? put_in_place(transfer, to, temporary, name, error) :
+                                                       fail(transfer, error);
 }
 
 static bool copy_link(Transfer *transfer, int from, int to, const char *name, GError **error) {
-        g_autofree char *temporary = make_name();
         char target[PATH_MAX];
         ssize_t n = readlinkat(from, "", target, sizeof target - 1);
+        bool ok;
 
-        if (!take(transfer, ENTRY_SIZE, error))
-                return false;
         if (n < 0)
                 return fail(transfer, error);
         target[n] = '\0';
-        if (symlinkat(target, to, temporary) < 0)
-                return fail(transfer, error);
-        (void) fchownat(to, temporary, transfer->uid, transfer->gid, AT_SYMLINK_NOFOLLOW);
-        return put_in_place(transfer, to, temporary, name, error);
+        if (!take(transfer, ENTRY_SIZE, error) || !begin_making(transfer, error))
+                return false;
+        ok = make_link(transfer, target, to, name, error);
+        end_making(transfer);
+        return ok;
 }
 
 /* All of them first, so that what is added meanwhile is not looked at. */
@@ -154,20 +234,36 @@ static bool copy_entries(Transfer *transfer, int from, int to, guint depth, GErr
         return names;
 }
 
+/* Who exchanges it for another one of his between both calls has that filled. */
+static int make_directory(const Transfer *transfer, int to, const char *name, bool *ret_is_new, GError **error) {
+        int fd = -1;
+
+        *ret_is_new = mkdirat(to, name, 0700) == 0;
+        if (*ret_is_new || errno == EEXIST)
+                fd = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                (void) fail(transfer, error);
+        return fd;
+}
+
 static bool copy_directory(Transfer *transfer, int from, const struct stat *st, int to, const char *name, guint depth,
                            GError **error) {
-        bool is_new = mkdirat(to, name, 0700) == 0;
         _cleanup_close_ int directory = -1;
+        bool is_new = false, ok;
 
-        if (!take(transfer, ENTRY_SIZE, error))
+        if (!take(transfer, ENTRY_SIZE, error) || !begin_making(transfer, error))
                 return false;
-        if (is_new || errno == EEXIST)
-                directory = openat(to, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (directory < 0)
-                return fail(transfer, error);
-        if (!copy_entries(transfer, from, directory, depth, error))
+        directory = make_directory(transfer, to, name, &is_new, error);
+        end_making(transfer);
+        if (directory < 0 || !copy_entries(transfer, from, directory, depth, error))
                 return false;
-        return !is_new || set_metadata(transfer, directory, st) || fail(transfer, error);
+        if (!is_new)
+                return true;
+        if (!begin_making(transfer, error))
+                return false;
+        ok = set_metadata(st, directory) || fail(transfer, error);
+        end_making(transfer);
+        return ok;
 }
 
 static bool copy(Transfer *transfer, int from, int to, const char *name, guint depth, GError **error) {

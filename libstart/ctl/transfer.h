@@ -7,13 +7,19 @@
 
 /* Files on their way into a container, or out of it: see transfer.c for what can be wrong with them. */
 typedef struct Transfer {
-        uid_t uid; /* whose the copies are */
+        uid_t uid; /* whose the copies are, and who makes them */
         gid_t gid;
-        guint64 limit;  /* so many bytes may be copied */
-        guint files;    /* copied: files, directories and links */
-        guint left_out; /* nodes of devices, FIFOs, sockets, and what is mounted below */
-        GString *path;  /* what is being copied, for messages */
+        struct Rights *rights; /* NULL: the caller is that user */
+        guint64 limit;         /* so many bytes may be copied */
+        guint files;           /* copied: files, directories and links */
+        guint left_out;        /* nodes of devices, FIFOs, sockets, and what is mounted below */
+        GString *path;         /* what is being copied, for messages */
 } Transfer;
+
+/* Everything that is made from now on is made with the rights of uid and gid alone, which are not the caller's: what they
+ * may not make is not made. For root; the process loses its groups for good. */
+bool transfer_make_as_owner(Transfer *transfer, GError **error);
+void transfer_clear(Transfer *transfer);
 
 /* Copy what `from` (O_PATH) is, with all that is in it, as `name` in the directory `to`; what there is of that name is
  * replaced, but for directories, which are filled. name: NULL for a directory whose contents are to be in `to`. */

@@ -56,28 +56,30 @@ bool tree_is_empty(int directory) {
 }
 
 /* From the same place of one to that of the other. Not every pair of file systems can do it without reading. */
-static bool copy_range(int in, int out, off_t start, off_t end) {
+static bool copy_range(int in, int out, off_t start, off_t end, guint64 *limit) {
         if (lseek(out, start, SEEK_SET) < 0)
                 return false;
         while (start < end) {
                 off_t at = start;
-                ssize_t n = copy_file_range(in, &at, out, NULL, (size_t) (end - start), 0);
+                gsize max = (gsize) MIN((guint64) (end - start), *limit);
+                ssize_t n = max > 0 ? copy_file_range(in, &at, out, NULL, max, 0) : (errno = EFBIG, -1);
 
                 if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS))
-                        n = sendfile(out, in, &at, (size_t) MIN(end - start, 1 << 30));
+                        n = sendfile(out, in, &at, MIN(max, 1U << 30));
                 if (n <= 0)
                         return n == 0; /* it has been cut meanwhile */
                 start += n;
+                *limit -= (guint64) n;
         }
         return true;
 }
 
-bool tree_copy_content(int in, int out, off_t size) {
+bool tree_copy_content(int in, int out, off_t size, guint64 *limit) {
         off_t start, end = 0;
 
         while ((start = lseek(in, end, SEEK_DATA)) >= 0 && start < size) {
                 end = lseek(in, start, SEEK_HOLE);
-                if (end < 0 || !copy_range(in, out, start, MIN(end, size)))
+                if (end < 0 || !copy_range(in, out, start, MIN(end, size), limit))
                         return false;
         }
         return (start >= 0 || errno == ENXIO) && ftruncate(out, size) == 0;
@@ -113,6 +115,7 @@ static bool copy_metadata(int in, int out, const struct stat *st) {
 static bool copy_file(int from, int to, const char *name) {
         _cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         _cleanup_close_ int out = -1;
+        guint64 limit = G_MAXUINT64; /* an image's files, and a disk */
         struct stat st;
 
         if (in < 0 || fstat(in, &st) < 0)
@@ -120,7 +123,7 @@ static bool copy_file(int from, int to, const char *name) {
         if (!S_ISREG(st.st_mode)) /* something else has been put there */
                 return true;
         out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        return out >= 0 && tree_copy_content(in, out, st.st_size) && copy_metadata(in, out, &st);
+        return out >= 0 && tree_copy_content(in, out, st.st_size, &limit) && copy_metadata(in, out, &st);
 }
 
 static bool copy_link(int from, int to, const char *name, const struct stat *st) {

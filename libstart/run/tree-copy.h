@@ -13,8 +13,9 @@
  * the holes stay. Both are descriptors that can be read. */
 bool tree_copy(int from, int to, GError **error);
 
-/* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. */
-bool tree_copy_content(int in, int out, off_t size);
+/* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. limit: so many bytes
+ * may be copied, and those that were are taken from it; EFBIG where there are more. */
+bool tree_copy_content(int in, int out, off_t size, guint64 *limit);
 
 /* Remove `name`, a directory with all that is in it, or anything else. It need not be there. */
 bool tree_remove(int parent, const char *name, GError **error);

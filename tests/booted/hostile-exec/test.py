@@ -388,6 +388,49 @@ def test_no_exchange_leads_a_copy_to_the_host(machine):
     machine.run('rm -rf /srv/host /root/out /root/in /etc/file-of-the-host')
 
 
+def test_a_copy_gives_nothing_away(machine):
+    """What was made is exchanged for a directory, a file or a link of root's before it is looked at again. The copy into the
+    container is made slower where that can be done."""
+    for kind, make, call in (('d', 'mkdir -p theirs && echo root >theirs/file && chmod 700 theirs', 'mkdirat'),
+                             ('f', 'echo root >theirs && chmod 600 theirs', 'symlinkat'),
+                             ('l', 'ln -s root theirs', 'symlinkat')):
+        machine.run(f'rm -rf /srv/shared /root/in; mkdir -m 777 /srv/shared; cd /srv/shared; {make}; mkdir -p /root/in; cd /root/in; '
+                    'mkdir d; echo words >d/in; ln -s target f; ln -s target l')
+        before = machine.run('cd /srv/shared && stat -c "%u:%g %a %F" theirs && ls -A theirs 2>&1').out
+        # Whatever appears beside it is at once replaced by it.
+        start(machine, 'box', 'User=1234:1235\nVolume=/srv/shared:/s', "sh -c 'cd /s; while :; do for i in .key* d f l; do "
+              '[ "$$i" = ".key*" ] || { [ -e $$i -o -L $$i ] && mv $$i /s/.old-$$i && mv theirs $$i && exec sleep 1000; }; done; done\' 2>/dev/null')
+        machine.run(f'timeout 30 strace -f -o /dev/null -e inject={call}:delay_exit=300000 keyturnctl cp /root/in/. box:/s', check=False)
+        machine.run('systemctl stop box')
+        found = machine.run('cd /srv/shared; for i in theirs .key* d f l; do [ "$(stat -c %u $i 2>/dev/null)" = 0 ] && '
+                            'stat -c "%u:%g %a %F" $i && ls -A $i 2>&1; done; true').out.replace('/srv/shared/', '')
+        assert before.splitlines()[0] in found.splitlines(), (kind, before, found, machine.run('ls -lnA /srv/shared').out)
+        assert 'in' not in found.split('\n')[1:], (kind, found)
+
+
+def test_a_copy_is_made_as_its_user(machine):
+    """Root makes what the container's user could make himself, wherever that is, with nobody's groups."""
+    start(machine, 'box', 'User=1234:1235', "sh -c 'mkdir /tmp/own; sleep 1000'")
+    machine.run('echo words >/root/words; chmod 600 /root/words; keyturnctl cp /root/words box:/tmp/own/')
+    pid = machine.show('box', 'MainPID')
+    assert machine.run(f'stat -c "%u:%g %a" /proc/{pid}/root/tmp/own/words').out == '1234:1235 600\n'
+    said = machine.run('keyturnctl cp /root/words box:/etc/words 2>&1', check=False)
+    assert said.status == 125 and 'Permission denied' in said.out and 'user 1234' in said.out, said
+    machine.run('rm /root/words')
+
+
+def test_a_file_that_fills_while_it_is_copied(machine):
+    """Its bytes count when they are copied, not as they were when it was looked at."""
+    start(machine, 'box')
+    machine.run('keyturnctl exec box truncate -s 100M /data/holes')
+    # The second file that is opened there is the copy.
+    out = bash(machine, """timeout 50 strace -f -o /root/trace -P /root -e inject=openat:delay_enter=2000000 \
+        keyturnctl cp --limit=1M box:/data/holes /root/filled 2>&1 & sleep 2.7
+        keyturnctl exec box dd if=/dev/zero of=/data/holes bs=1M count=64 conv=notrunc 2>/dev/null; wait $!; echo $?""").out
+    assert out.endswith('\n125\n') and 'more to copy than the limit allows' in out, out
+    machine.run('test ! -e /root/filled; rm -f /srv/data/holes')
+
+
 def test_a_copy_ends(machine):
     """A tree that grows for ever, one that is deep, a file that is larger than any disk."""
     start(machine, 'box', command="sh -c 'mkdir /grow; cd /grow; i=0; while :; do mkdir -p $i/a/b; echo $i >$i/a/b/f; "

@@ -144,7 +144,7 @@ def in_image(machine, name, path):
 
 def test_cp(machine):
     """Into a container and out of it, with the names and owners that podman gives."""
-    machine.run('rm -rf /srv/data /root/t; mkdir -p /srv/data /root/t/tree/below; echo one >/root/t/one')
+    machine.run('rm -rf /srv/data /root/t; mkdir -p /srv/data /root/t/tree/below; chmod 777 /srv/data; echo one >/root/t/one')
     machine.run('cd /root/t/tree && echo two >below/two && ln -s two below/link && chmod 750 below && mkfifo fifo')
     for name, more, owner in (('box', 'User=1234:1235', (1234, 1235)), ('mapped', f'{MAPPED}\nUser=7:8', (7, 8))):
         container(machine, name, f'{more}\nVolume=/srv/data:/data', image='localhost/test/debian')
