@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libcrun/status.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,13 +11,17 @@
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
 #include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/running-facts.h"
 #include "libstart/ctl/table.h"
+#include "libstart/run/made-files.h"
 #include "libstart/run/overlay.h"
 
 /* What a container has written to its root. The layer that it writes to is mounted nowhere (run/writable-layer.c), and the
  * kernel lets nobody look into it. So the container's root is compared with its image's layers, mounted without it.
+ *
+ * What libstart writes for a start is known by its content (run/made-files.h).
  *
  * An entry that the layers hold has the same inode in both, and so the same time of its last change (ctime). What was
  * copied into the writable layer, or made there, has the time of that: nobody can set it, whatever else a payload does
@@ -31,11 +34,15 @@
 /* More than that could be made again faster than it is listed. The layer's limit of inodes is below it by far. */
 #define ENTRIES_MAX 4000000U
 
+/* Larger ones are not of the start. */
+#define MADE_MAX (1U << 20)
+#define MTAB "/proc/mounts"
+
 typedef struct Diff {
         RunningFacts facts;
         int root, image;  /* descriptors of directories */
         guint64 mount;    /* the root's */
-        gint64 started;   /* when libstart had made all, nanoseconds since 1970 */
+        char *made;       /* digests of what libstart has written, or NULL */
         guint n;          /* entries seen */
         bool is_complete; /* nothing was passed over */
         Table *table;
@@ -119,7 +126,7 @@ static bool leads_to_files_of_the_start(const Diff *diff, const char *path) {
         for (size_t i = 0; i < spec->mounts_len; i++)
                 if (path_value_covers(path, spec->mounts[i]->destination))
                         return true;
-        return false;
+        return made_files_lead_to(diff->made, path);
 }
 
 /* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is in it
@@ -132,15 +139,30 @@ static bool is_directory_changed(const Diff *diff, const struct statx *now, cons
                (!is_mapped && (now->stx_uid != before->stx_uid || now->stx_gid != before->stx_gid));
 }
 
-/* Is it the start's doing? Whatever the payload has made of these since has a later time. before: NULL where there was
- * none. */
-static bool is_of_the_start(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
-        bool is_old = now->stx_ctime.tv_sec * G_GINT64_CONSTANT(1000000000) + now->stx_ctime.tv_nsec <= diff->started;
+/* As it was made: content, and a mode that it had or gets. */
+static bool is_as_made(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
+        _cleanup_close_ int found = resolve_open(diff->root, path + 1, O_PATH | O_NOFOLLOW, 0,
+                                                 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+        _cleanup_close_ int fd = S_ISREG(now->stx_mode) ? fd_open_regular(found) : -1;
+        g_autofree char *text = NULL;
+        struct stat st;
+        char target[sizeof MTAB];
 
+        if (S_ISLNK(now->stx_mode))
+                return g_str_equal(path, "/etc/mtab") &&
+                       readlinkat(found, "", target, sizeof target) == strlen(MTAB) &&
+                       memcmp(target, MTAB, strlen(MTAB)) == 0;
+        return fd >= 0 && (now->stx_mode == (S_IFREG | 0644) || (before && now->stx_mode == before->stx_mode)) &&
+               file_read_fd(fd, path, MADE_MAX, &text, &st, NULL) &&
+               made_files_contain(diff->made, path, text, (gsize) st.st_size);
+}
+
+/* Is it the start's doing? before: NULL where there was none. */
+static bool is_of_the_start(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
         if (!S_ISDIR(now->stx_mode))
-                return is_old && g_strv_contains(start_files, path);
+                return g_strv_contains(start_files, path) && is_as_made(diff, path, now, before);
         return before && S_ISDIR(before->stx_mode) ? !is_directory_changed(diff, now, before) :
-                                                     is_old || leads_to_files_of_the_start(diff, path);
+                                                     leads_to_files_of_the_start(diff, path);
 }
 
 static const char *describe_type(guint16 mode) {
@@ -246,25 +268,9 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
         return fd;
 }
 
-/* libcrun's state has the time to the microsecond. */
-static gint64 find_start(const ContainerUnit *container) {
-        g_autofree char *root = container_unit_state_dir(container);
-        libcrun_container_status_t status = { 0 };
-        libcrun_error_t err = NULL;
-        g_autoptr(GDateTime) time = NULL;
-
-        if (libcrun_read_container_status(&status, root, container->args->name, &err) >= 0)
-                time = g_date_time_new_from_iso8601(status.created, NULL);
-        if (err)
-                libcrun_error_release(&err);
-        libcrun_free_container_status(&status);
-        return time ? g_date_time_to_unix(time) * G_GINT64_CONSTANT(1000000000) +
-                               g_date_time_get_microsecond(time) * G_GINT64_CONSTANT(1000) :
-                      0;
-}
-
 static bool open_both(const ContainerUnit *container, Diff *diff, GError **error) {
         _cleanup_close_ int payload = payload_open(container, error);
+        g_autofree char *directory = container_unit_state_dir(container);
         struct statx st;
 
         if (payload < 0)
@@ -272,7 +278,7 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
         running_facts_find(container, &diff->facts);
         if (!diff->facts.config)
                 return error_set(error, KT_ERROR_FAILED, "The state of %s cannot be read", container->unit);
-        diff->started = find_start(container);
+        diff->made = made_files_recall(directory);
         diff->root = payload_open_root(payload, /* clone= */ false, error);
         if (diff->root < 0 || (diff->image = open_layers(container, &diff->facts, error)) < 0)
                 return false;
@@ -300,6 +306,7 @@ int command_diff(const GPtrArray *all, const Options *options, char **words, GEr
         if (ok)
                 compare_directory(&diff, "/");
         running_facts_clear(&diff.facts);
+        g_free(diff.made);
         fd_closep(&diff.root);
         fd_closep(&diff.image);
         if (!ok)

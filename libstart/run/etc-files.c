@@ -17,6 +17,7 @@
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-address.h"
+#include "libstart/run/made-files.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/upper-layer.h"
@@ -137,30 +138,35 @@ static bool check_not_asked_for(const char *directory, const EtcFile *files, GEr
 }
 
 static bool write_directory(int upper, char *const *layers, const UserNamespace *userns, const char *directory,
-                            const EtcFile *files, GError **error) {
+                            const EtcFile *files, GPtrArray *made, GError **error) {
         _cleanup_close_ int fd = -1;
 
         if (!upper_layer_add_directory(upper, layers, directory, userns, &fd, error))
                 return false;
         if (fd < 0)
                 return check_not_asked_for(directory, files, error);
-        for (int i = 0; i < N_FILES; i++)
-                if (files[i].content && g_str_equal(files[i].directory, directory) &&
-                    !upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
+        for (int i = 0; i < N_FILES; i++) {
+                g_autofree char *path = g_strconcat("/", directory, "/", files[i].name, NULL);
+
+                if (!files[i].content || !g_str_equal(files[i].directory, directory))
+                        continue;
+                made_files_add(made, path, files[i].content, files[i].length);
+                if (!upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
                         return false;
+        }
         if (!g_str_equal(directory, "etc") || upper_layer_image_has(layers, directory, "mtab"))
                 return true;
         return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
 }
 
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
-                     const char *hostname, const NetworkNames *network, GError **error) {
+                     const char *hostname, const NetworkNames *network, GPtrArray *made, GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
         ok = make_files(request, hostname, network, files, error) &&
-             write_directory(upper, layers, userns, "etc", files, error) &&
-             write_directory(upper, layers, userns, "run", files, error);
+             write_directory(upper, layers, userns, "etc", files, made, error) &&
+             write_directory(upper, layers, userns, "run", files, made, error);
         free_files(files);
         return ok;
 }

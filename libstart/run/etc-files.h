@@ -13,9 +13,9 @@
  * /run/.containerenv; /etc/localtime with a time zone. `hostname` is the container's, `network` what there is to say of its
  * networks (NULL: it has the host's network, or none). */
 
-/* Into the uppermost layer (upper-layer.h), which is not mounted yet. */
+/* Into the uppermost layer (upper-layer.h), which is not mounted yet. What was written is added to `made` (made-files.h). */
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
-                     const char *hostname, const NetworkNames *network, GError **error);
+                     const char *hostname, const NetworkNames *network, GPtrArray *made, GError **error);
 
 /* For a root directory that is not ours to write into: into the directory `layer`, which in the container's process is
  * `place`, to be mounted one by one on the files of the root `root_fd` (MountRequest, transfer full). A file that is

@@ -14,6 +14,7 @@
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-path.h"
 #include "libstart/run/id-mapped-mount.h"
+#include "libstart/run/made-files.h"
 #include "libstart/run/overlay.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
@@ -123,9 +124,13 @@ static bool clone_directory(Root *root, const char *path, int userns_fd, GError 
 static bool fill_layer(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *hostname,
                        GError **error) {
         const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
-        bool ok = user_namespace_make_files_for_root(userns, error) &&
-                  upper_layer_create(&root->layer, root->layers, shifted, error) &&
-                  etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, root->network, error);
+        bool ok;
+
+        root->made = made_files_new();
+        ok = user_namespace_make_files_for_root(userns, error) &&
+             upper_layer_create(&root->layer, root->layers, shifted, error) &&
+             etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, root->network, root->made,
+                             error);
 
         user_namespace_make_own_files(userns);
         return ok;
@@ -182,14 +187,23 @@ static bool make_directories(const Root *root, const ContainerRequest *request, 
                              const UserIdentity *user, GError **error) {
         const char *workdir = request->workdir ? NULL : root->config->working_dir;
 
+        if (workdir)
+                made_files_add(root->made, workdir, "", 0);
         if (workdir && !root_file_make_directory(root->fd, workdir, user_namespace_uid(userns, user->uid),
                                                  user_namespace_gid(userns, user->gid), error))
                 return false;
-        for (char **volume = root->config->volumes; volume && *volume; volume++)
+        for (char **volume = root->config->volumes; volume && *volume; volume++) {
+                made_files_add(root->made, *volume, "", 0);
                 if (!root_file_make_directory(root->fd, *volume, user_namespace_uid(userns, 0),
                                               user_namespace_gid(userns, 0), error))
                         return false;
+        }
         return true;
+}
+
+static bool write_file(const Root *root, const char *path, const char *text, GError **error) {
+        made_files_add(root->made, path, text, strlen(text));
+        return root_file_write(root->fd, path + 1, text, error);
 }
 
 static bool complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
@@ -203,8 +217,8 @@ static bool complete(const Root *root, const ContainerRequest *request, const Us
                                                          hostname, root->network, passwd, group, error);
                 return *ret_file_mounts;
         }
-        return (!passwd || root_file_write(root->fd, "etc/passwd", passwd, error)) &&
-               (!group || root_file_write(root->fd, "etc/group", group, error)) &&
+        return (!passwd || write_file(root, "/etc/passwd", passwd, error)) &&
+               (!group || write_file(root, "/etc/group", group, error)) &&
                make_directories(root, request, userns, &identity->user, error);
 }
 
@@ -236,6 +250,7 @@ void root_clear(Root *root) {
         g_free(root->layer_place);
         image_config_free(root->config);
         image_health_free(root->health);
+        g_clear_pointer(&root->made, g_ptr_array_unref);
         fd_closep(&root->source);
         fd_closep(&root->fd);
         writable_layer_close(&root->layer);

@@ -29,6 +29,7 @@ typedef struct Root {
         bool is_mapped;              /* its files are to have the ids of the user namespace */
         const char *label;           /* SELinux's, of all files of an image, and of those that are made; NULL: none */
         const NetworkNames *network; /* for the files that are made; NULL: the host's network or none */
+        GPtrArray *made;             /* these files (made-files.h), or NULL */
 } Root;
 
 #define ROOT_NULL { .source = -1, .fd = -1, .mount = -1, .layer = WRITABLE_LAYER_NULL }

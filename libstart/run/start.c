@@ -23,6 +23,7 @@
 #include "libstart/run/identity.h"
 #include "libstart/run/init-program.h"
 #include "libstart/run/labels.h"
+#include "libstart/run/made-files.h"
 #include "libstart/run/mounts.h"
 #include "libstart/run/network.h"
 #include "libstart/run/oci-hooks.h"
@@ -380,6 +381,11 @@ static int exec_failure(const Start *start, int errnum, GError **error) {
         return errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+static void remember_files(const Start *start) {
+        if (start->root.made)
+                made_files_remember(start->root.made, start->state_dir.path);
+}
+
 /* After the start, so that it costs the start nothing. */
 static void report_timing(const Start *start) {
         timing_report(start->timing, start->state_dir.path, start->unit, start->request.timing);
@@ -430,6 +436,7 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 stop_unit_start(start->unit, start->payload.stop_signal);
         if (start->health && start->systemd && !result.exited)
                 health_start(start->health, start->unit);
+        remember_files(start);
         report_timing(start);
         if (result.exited)
                 hand_over_end_as(result.status);
@@ -445,6 +452,7 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
                 health_start(start->health, start->unit);
         if (is_stopped_by_image(start) && !stop_guard_fork(container, start->payload.stop_signal, &status, error))
                 return status;
+        remember_files(start);
         status = runtime_run(container, error);
         if (status < 0 || !exec_report_wait(&start->report, &errnum, error))
                 return EXIT_KEYTURN;

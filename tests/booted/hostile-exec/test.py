@@ -388,6 +388,28 @@ def test_no_exchange_leads_a_copy_to_the_host(machine):
     machine.run('rm -rf /srv/host /root/out /root/in /etc/file-of-the-host')
 
 
+def test_what_is_written_at_once_is_shown(machine):
+    """To the files of the start, before anybody has written down that there is a container; and through a mapping, for which
+    the kernel sets no times. What was not touched is not shown."""
+    start(machine, 'hasty', 'User=1234:1235')
+    assert json.loads(machine.run('keyturnctl diff hasty --json').out) == []
+    machine.run('systemctl stop hasty')
+    build(machine, 'map.c', '/srv/bin/map', '-static')
+    machine.write('/etc/hosts', '127.0.0.1 localhost\n')
+    machine.write('/etc/resolv.conf', 'nameserver 192.0.2.1\n')
+    more = 'Volume=/srv/bin:/attack\nAddHost=one:192.0.2.7'
+    for name, command in (('hasty', "sh -c 'for i in /etc/hosts /etc/resolv.conf /etc/hostname; do echo evil >$$i; done; "
+                                    "chmod 666 /run/.containerenv; ln -sf /evil /etc/mtab; exec sleep 1000'"),
+                          ('maps', '/attack/map /etc/hosts /etc/resolv.conf /etc/hostname')):
+        start(machine, name, more, command)
+        machine.run('sleep 1.3')
+        found = {c['path'] for c in json.loads(machine.run(f'keyturnctl diff {name} --json').out)}
+        asked = {'/etc/hosts', '/etc/resolv.conf', '/etc/hostname'} | \
+            ({'/run/.containerenv', '/etc/mtab'} if name == 'hasty' else set())
+        assert found == asked, (name, found)
+        machine.run(f'systemctl stop {name}')
+
+
 def test_a_copy_gives_nothing_away(machine):
     """What was made is exchanged for a directory, a file or a link of root's before it is looked at again. The copy into the
     container is made slower where that can be done."""
