@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/container-service.h"
 #include "generator/health.h"
-#include "generator/host-view.h"
 #include "generator/images.h"
 #include "generator/install.h"
 #include "generator/keys-container.h"
@@ -10,6 +9,7 @@
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/network.h"
+#include "generator/option-rules.h"
 #include "generator/pod-join.h"
 #include "generator/podman-args.h"
 #include "generator/sections.h"
@@ -58,13 +58,13 @@ Container *container_convert(const SourceFile *source, char *service_name, const
         health_finish(container);
         user_namespace_finish(container);
         pod_join(container, conf);
-        host_view_finish(container);
         source_paths_find(container);
         network_finish(container, conf);
         image_finish(container, conf);
         layer_limits_finish(container, conf);
         set_names(container);
         network_unit_finish(container);
+        option_rules_check(container);
         hooks_finish(container, hooks);
         sections_unit(container);
         sections_service(container);

@@ -2,11 +2,8 @@
 #include "generator/devices.h"
 #include "generator/hooks.h"
 #include "generator/kernel-control.h"
-#include "generator/user-namespace.h"
-#include "libstart/base/error.h"
 #include "libstart/option/device-request.h"
 #include "libstart/option/unit-words.h"
-#include "libstart/option/user-spec.h"
 
 static bool check(const char *value, GError **error) {
         g_autoptr(DeviceRequest) request = device_request_parse_unexpanded(value, error);
@@ -94,38 +91,6 @@ static void allow(Container *container, const char *value) {
         service_set(container->service, "DeviceAllow", line->str);
 }
 
-/* Podman gives it all capabilities, and no label, even so; here no container has more than its file says. */
-static void check_privileged(Container *container) {
-        static const struct {
-                const char *key, *given;
-        } kept[] = {
-                { "DropCapability", "all capabilities" },
-                { "SecurityLabelType", "no SELinux label" },
-                { "SecurityLabelLevel", "no SELinux label" },
-                { "SecurityLabelFileType", "no SELinux label" },
-        };
-        bool refused = user_namespace_is_own(container->args);
-
-        if (refused)
-                container_problem(
-                        container, container_line(container, "Container", "PodmanArgs"),
-                        "--privileged gives no devices in a user namespace: leave out one of the two, or name "
-                        "the devices in AddDevice= and the capabilities in AddCapability=");
-        for (size_t i = 0; i < G_N_ELEMENTS(kept); i++) {
-                const UnitLine *line = container_line(container, "Container", kept[i].key);
-
-                if (line && *line->value) {
-                        container_problem(container, line, "--privileged means %s: leave out one of the two",
-                                          kept[i].given);
-                        refused = true;
-                }
-        }
-        if (!refused)
-                container_warning(container, container_line(container, "Container", "PodmanArgs"),
-                                  "--privileged: nothing protects the host from this container, which has all "
-                                  "capabilities and devices, and nothing masked");
-}
-
 /* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of the
  * user's adds to them. */
 void devices_service(Container *container) {
@@ -134,9 +99,7 @@ void devices_service(Container *container) {
         bool is_privileged = args->privileged == FLAG_TRUE;
         const char *unknown = is_privileged ? NULL : find_unknown_of(container);
 
-        if (is_privileged)
-                check_privileged(container);
-        else if (unknown)
+        if (unknown)
                 guard(container, unknown);
         if (!is_privileged && !(policy && g_str_equal(policy->value, "auto")))
                 container->controls |= KERNEL_CONTROL_DEVICES;
@@ -144,13 +107,4 @@ void devices_service(Container *container) {
                 service_set(container->service, "DevicePolicy", is_privileged || unknown ? "auto" : "closed");
         for (guint i = 0; i < args->devices->len && !is_privileged && !unknown; i++)
                 allow(container, args->devices->pdata[i]);
-}
-
-bool handle_group_add(Container *container, const Key *key, const Value *value, GError **error) {
-        const GPtrArray *groups = container->args->group_add;
-        bool keep = g_str_equal(value->text, USER_SPEC_KEEP_GROUPS);
-
-        if (groups->len > 0 && (keep || g_str_equal(groups->pdata[0], USER_SPEC_KEEP_GROUPS)))
-                return error_set(error, KT_ERROR_USAGE, USER_SPEC_KEEP_GROUPS " excludes other groups");
-        return key_set_option(container, "group-add", value->text, error);
 }

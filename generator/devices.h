@@ -8,8 +8,6 @@ KeyHandler handle_add_device;
 /* Can systemd be told to allow all devices of the options? */
 bool devices_check(const LaunchArgs *args, GError **error);
 
-bool handle_group_add(Container *container, const Key *key, const Value *value, GError **error);
-
 /* Does one of the options name a device of CDI? */
 bool devices_have_cdi(const LaunchArgs *args);
 

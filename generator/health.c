@@ -111,15 +111,6 @@ void health_finish(Container *container) {
         check_interval(container, args->health_interval, "HealthInterval");
         check_interval(container, args->health_startup_interval, "HealthStartupInterval");
         warn_of_image(container);
-        if (is_off(args) && args->health_startup_cmd)
-                container_problem(container, container_line(container, "Container", "HealthStartupCmd"),
-                                  "there is no regular check that it would be followed by: set HealthCmd=");
-        if (args->no_healthcheck == FLAG_TRUE && has_check(args))
-                container_problem(container, container_line(container, "Container", "HealthCmd"),
-                                  "PodmanArgs= has --no-healthcheck; remove one of the two");
-        if (is_off(args) && g_strcmp0(args->sdnotify, "healthy") == 0)
-                container_problem(container, container_line(container, "Container", "Notify"),
-                                  "there is no health check that would succeed: set HealthCmd=");
 }
 
 /* Exactly, as Notify=healthy may wait for it. Stopped with the container, whatever ends that. */

@@ -246,7 +246,7 @@ static const Key container_keys[] = {
         { "GIDMap", READ_WORDS, handle_option, "gidmap" },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_group, NULL },
-        { "GroupAdd", READ_LINES, handle_group_add, NULL },
+        { "GroupAdd", READ_LINES, handle_option, "group-add" },
         { "HealthCmd", READ_LAST, handle_option, "health-cmd" },
         { "HealthInterval", READ_LAST, handle_option, "health-interval" },
         { "HealthLogDestination", READ_LAST, handle_option, "health-log-destination" },

@@ -7,7 +7,6 @@
 #include "generator/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/dns-request.h"
 #include "libstart/option/network-mode.h"
 #include "libstart/option/network-request.h"
 #include "libstart/option/port-mapping.h"
@@ -268,32 +267,6 @@ static void check_sysctls(Container *container) {
         }
 }
 
-typedef bool (*AddDns)(DnsRequest *request, const char *value, GError **error);
-
-static void add_known(DnsRequest *request, const GPtrArray *values, AddDns add) {
-        for (guint i = 0; i < values->len; i++)
-                if (!strpbrk(values->pdata[i], "%$"))
-                        (void) add(request, values->pdata[i], NULL); /* what is wrong with it is said already */
-}
-
-/* As far as it is known before systemd replaces what it replaces. */
-static void check_dns(Container *container) {
-        static const char *const keys[] = { "DNS", "DNSSearch", "DNSOption", "PodmanArgs" };
-        const LaunchArgs *args = container->args;
-        NetworkMode network = g_strcmp0(args->network, "none") == 0 ? NETWORK_NONE : NETWORK_HOST;
-        g_auto(DnsRequest) request = { 0 };
-        g_autoptr(GError) error = NULL;
-        const UnitLine *line = NULL;
-
-        add_known(&request, args->dns, dns_request_add_servers);
-        add_known(&request, args->dns_search, dns_request_add_searches);
-        add_known(&request, args->dns_option, dns_request_add_options);
-        for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
-                line = container_line(container, container->section, keys[i]);
-        if (!dns_request_check(&request, network, &error))
-                container_problem(container, line, "%s", error->message);
-}
-
 /* What asks for ports or addresses asks for a bridge. */
 static bool wants_bridge(const Container *container) {
         return container->published->len > 0 || container->network_wishes->len > 0;
@@ -335,5 +308,4 @@ void network_finish(Container *container, KeyturnConf *conf) {
                 check_capabilities(container);
         if (g_strcmp0(container->args->network, "host") == 0)
                 check_sysctls(container);
-        check_dns(container);
 }

@@ -6,6 +6,7 @@
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/network.h"
+#include "generator/option-rules.h"
 #include "generator/pod-service.h"
 #include "generator/podman-args.h"
 #include "generator/podman-pod-args.h"
@@ -213,6 +214,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         set_names(pod);
         source_paths_find(pod);
         set_network(pod, conf);
+        option_rules_check(pod);
         start_early(pod);
         sections_unit_of_pod(pod);
         start_containers(pod);

@@ -98,11 +98,12 @@ bool user_namespace_may_be_own(const LaunchArgs *args) {
         return has_maps(args) || (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
 }
 
-static const UnitLine *find_line(const Container *container, const char *const *keys) {
+static const UnitLine *remap_line(const Container *container) {
+        static const char *const keys[] = { "RemapUsers", "RemapUid", "RemapGid", "RemapUidSize" };
         const UnitLine *line = NULL;
 
-        for (; !line && *keys; keys++)
-                line = container_line(container, container->section, *keys);
+        for (size_t i = 0; !line && i < G_N_ELEMENTS(keys); i++)
+                line = container_line(container, container->section, keys[i]);
         return line;
 }
 
@@ -241,19 +242,12 @@ void user_namespace_write(const Container *container, Writer *writer) {
 }
 
 void user_namespace_finish(Container *container) {
-        static const char *const old_keys[] = { "RemapUsers", "RemapUid", "RemapGid", "RemapUidSize", NULL };
-        static const char *const new_keys[] = { "UserNS",    "UIDMap",     "GIDMap", "SubUIDMap",
-                                                "SubGIDMap", "PodmanArgs", NULL };
         LaunchArgs *args = container->args;
         g_autoptr(GError) error = NULL;
 
         if (container->remap->len > 0 && (args->userns || has_maps(args)))
-                container_problem(container, find_line(container, old_keys),
+                container_problem(container, remap_line(container),
                                   "UserNS=, UIDMap= and their like are given, too; remove the Remap keys");
         else if (container->remap->len > 0 && !remap(container, &error))
-                container_problem(container, find_line(container, old_keys), "%s", error->message);
-        else if (args->userns && args->userns[0] && has_maps(args))
-                container_problem(
-                        container, find_line(container, new_keys),
-                        "excludes UIDMap=, GIDMap=, SubUIDMap= and SubGIDMap=: remove the one or the others");
+                container_problem(container, remap_line(container), "%s", error->message);
 }

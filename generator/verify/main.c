@@ -155,7 +155,6 @@ static bool verify(GError **error) {
 
                 if (!is_chosen(unit->source, &choice))
                         continue;
-                outlook_check_start(unit, report);
                 outlook_check_timeout(unit, report);
                 if (!arg_files_only)
                         outlook_check(&outlook, unit, report);

@@ -9,7 +9,6 @@
 #include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
 #include "libstart/option/capability.h"
-#include "libstart/option/launch-request.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/option/secret-request.h"
 #include "libstart/option/storage-option.h"
@@ -322,20 +321,6 @@ void outlook_check(Outlook *outlook, const MadeUnit *unit, Report *report) {
                 if (name)
                         check_secret(outlook, unit, name, report);
         }
-}
-
-/* What the start would refuse, of all that is known before systemd has completed the command line. */
-void outlook_check_start(const MadeUnit *unit, Report *report) {
-        g_autoptr(GError) error = NULL;
-        g_autofree char *option = NULL;
-        const UnitLine *line;
-
-        if (!unit->args || unit->is_refused || launch_args_check(unit->args, &error))
-                return;
-        option = g_strndup(error->message, strcspn(error->message, ": "));
-        line = source_find_line(unit->source, "Container", "PodmanArgs", option);
-        report_add(report, line ? line->path : unit->source->path, line ? line->number : 0, line ? line->key : NULL,
-                   true, "start", error->message);
 }
 
 /*

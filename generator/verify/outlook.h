@@ -5,9 +5,6 @@
 
 /* What is right in a file and will hurt all the same: on this machine (or in the tree below root), as it is now. */
 
-/* Whether its options can be together, which the start would say. */
-void outlook_check_start(const MadeUnit *unit, Report *report);
-
 /* Warn of a start that can wait for ever. Of the file alone. */
 void outlook_check_timeout(const MadeUnit *unit, Report *report);
 

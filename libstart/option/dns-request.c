@@ -85,9 +85,10 @@ bool dns_request_is_empty(const DnsRequest *request) {
         return !request->servers && !request->searches && !request->options && !request->of_image;
 }
 
-bool dns_request_check(const DnsRequest *request, NetworkMode network, GError **error) {
+bool dns_request_check(const DnsRequest *request, NetworkMode network, const char **ret_option, GError **error) {
         GPtrArray *searches = request->searches;
 
+        *ret_option = request->of_image || request->servers ? "dns" : searches ? "dns-search" : "dns-option";
         if (network == NETWORK_NONE && !dns_request_is_empty(request))
                 return error_set(
                         error, KT_ERROR_USAGE,
@@ -96,6 +97,7 @@ bool dns_request_check(const DnsRequest *request, NetworkMode network, GError **
         if (request->of_image && (request->servers || searches || request->options))
                 return error_set(error, KT_ERROR_USAGE,
                                  "DNS=none leaves /etc/resolv.conf to the image: remove it, or the others");
+        *ret_option = "dns-search";
         if (searches && searches->len > 1 && g_ptr_array_find_with_equal_func(searches, ".", g_str_equal, NULL))
                 return error_set(error, KT_ERROR_USAGE,
                                  "DNSSearch=. means that no domain is searched: remove the others");

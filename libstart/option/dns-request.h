@@ -18,8 +18,8 @@ bool dns_request_add_servers(DnsRequest *request, const char *value, GError **er
 bool dns_request_add_searches(DnsRequest *request, const char *value, GError **error);
 bool dns_request_add_options(DnsRequest *request, const char *value, GError **error);
 
-/* Whether all of it, and the network, go together. */
-bool dns_request_check(const DnsRequest *request, NetworkMode network, GError **error);
+/* Whether all of it, and the network, go together. *ret_option: "dns", "dns-search" or "dns-option", which does not. */
+bool dns_request_check(const DnsRequest *request, NetworkMode network, const char **ret_option, GError **error);
 
 bool dns_request_is_empty(const DnsRequest *request);
 void dns_request_clear(DnsRequest *request);

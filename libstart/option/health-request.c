@@ -101,16 +101,3 @@ bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directo
                                  text);
         return true;
 }
-
-bool health_request_check(const HealthRequest *request, GError **error) {
-        const char *command = request->regular.command;
-        bool is_off = request->off || (command && health_command_is_none(command));
-
-        if (request->off && command && !health_command_is_none(command))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--no-healthcheck: --health-cmd is given, too; leave out one of the two");
-        if (is_off && request->startup.command)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--health-startup-cmd: there is no regular check that it would be followed by");
-        return true;
-}

@@ -66,6 +66,3 @@ bool health_action_parse(const char *text, HealthAction *ret, GError **error);
 
 /* "local", "events_logger", or the path of a directory, which is *ret_directory then. */
 bool health_log_parse(const char *text, HealthLog *ret, const char **ret_directory, GError **error);
-
-/* Of what stands together. An image may bring a check, so that one that is missing is not missed here. */
-bool health_request_check(const HealthRequest *request, GError **error);

@@ -42,53 +42,123 @@ static bool read_option(const LaunchArgs *args, ContainerRequest *request, const
         return true;
 }
 
+/* Always false. */
+static bool conflict(LaunchConflict *ret, const char *option, const char *other, GError **error,
+                     const char *message) {
+        *ret = (LaunchConflict) { .option = option, .other = other };
+        return error_set(error, KT_ERROR_USAGE, "--%s: %s", option, message);
+}
+
+/* The same of an error that is set, and of one value of the option; NULL: of all. */
+static bool name_conflict(LaunchConflict *ret, const char *option, const char *value, const char *other,
+                          GError **error) {
+        *ret = (LaunchConflict) { .option = option, .value = value, .other = other };
+        g_prefix_error(error, "--%s: ", option);
+        return false;
+}
+
+static const char *find_sysctl(const LaunchArgs *args, const char *name) {
+        for (guint i = 0; i < args->sysctls->len; i++)
+                if (g_str_has_prefix(args->sysctls->pdata[i], name))
+                        return args->sysctls->pdata[i];
+        return NULL;
+}
+
+/* The value of --cap-drop that --cap-add has, too. */
+static const char *find_added(const LaunchArgs *args, const ContainerRequest *request) {
+        for (guint i = 0; i < args->cap_drop->len; i++) {
+                guint64 mask = 0;
+
+                if (capability_parse(args->cap_drop->pdata[i], &mask, NULL) && mask & request->cap_added)
+                        return args->cap_drop->pdata[i];
+        }
+        return NULL;
+}
+
 /* Namespaces of the machine's, and what can only be said of a container's own. Podman's rules, but the last: there a
  * user namespace sees the machine's whole /proc. */
-static bool check_host_namespaces(const ContainerRequest *request, GError **error) {
+static bool check_host_namespaces(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                                  GError **error) {
         if (request->pid.host && request->init)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--init: with --pid=host another program is the first process");
+                return conflict(ret, "init", "pid", error, "with --pid=host another program is the first process");
         for (guint i = 0; i < request->sysctls->len && request->ipc.host; i++) {
                 const Sysctl *sysctl = request->sysctls->pdata[i];
 
-                if (sysctl->ns == SYSCTL_IPC)
-                        return error_set(
-                                error, KT_ERROR_USAGE,
-                                "--sysctl: with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)",
-                                sysctl->name);
+                if (sysctl->ns == SYSCTL_IPC) {
+                        error_set(error, KT_ERROR_USAGE,
+                                  "with --ipc=host '%s' is the whole machine's: set it with sysctl.d(5)",
+                                  sysctl->name);
+                        return name_conflict(ret, "sysctl", find_sysctl(args, sysctl->name), "ipc", error);
+                }
         }
         return !(request->pid.host || request->ipc.host) || request->userns.mode == USERNS_HOST ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "--pid=host and --ipc=host are not supported with a user namespace: leave out one of the two");
+               conflict(ret, request->pid.host ? "pid" : "ipc", "userns", error,
+                        "'host' is not supported with a user namespace: leave out one of the two");
 }
 
-static bool check_together(const LaunchArgs *args, ContainerRequest *request, GError **error) {
+/* Podman gives it all of that, whatever else is asked for. Here no container has more than its file says. */
+static bool check_privileged(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                             GError **error) {
+        if (!request->privileged)
+                return true;
+        if (args->cap_drop->len > 0)
+                return conflict(ret, "cap-drop", "privileged", error,
+                                "--privileged means all capabilities: leave out one of the two");
+        if (label_request_has_parts(&request->label))
+                return conflict(ret, "security-opt", "privileged", error,
+                                "--privileged means no SELinux label: leave out one of the two");
+        return request->userns.mode == USERNS_HOST ||
+               conflict(ret, "privileged", "userns", error,
+                        "no devices are given in a user namespace: leave out one of the two, or name the devices in "
+                        "AddDevice= and the capabilities in AddCapability=");
+}
+
+/* An image may bring a check, so one that is missing is not missed here. */
+static bool check_health(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        const HealthRequest *health = &request->health;
+        bool is_none = health->regular.command && health_command_is_none(health->regular.command);
+
+        if (health->off && health->regular.command && !is_none)
+                return conflict(ret, "health-cmd", "no-healthcheck", error,
+                                "--no-healthcheck is given, too: leave out one of the two");
+        if (!health->off && !is_none)
+                return true;
+        if (health->startup.command)
+                return conflict(ret, "health-startup-cmd", "health-cmd", error,
+                                "there is no regular check that it would be followed by: set HealthCmd=");
+        return request->notify != NOTIFY_HEALTHY ||
+               conflict(ret, "sdnotify", "health-cmd", error,
+                        "there is no health check that would succeed: set HealthCmd=");
+}
+
+static bool check_names(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        const char *dns;
+
         if ((request->uts.path || request->uts.host) && request->hostname)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--hostname: the host name is that of the namespace which --uts names");
+                return conflict(ret, "hostname", "uts", error,
+                                "the host name is that of the namespace which --uts names");
         if (request->no_hosts && request->hosts->len > 0)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--no-hosts: there is an --add-host, too: leave out one of the two");
+                return conflict(ret, "add-host", "no-hosts", error,
+                                "with --no-hosts the file is the image's: leave out one of the two");
+        return dns_request_check(&request->dns, request->network.mode, &dns, error) ||
+               name_conflict(ret, dns, NULL, "network", error);
+}
+
+static bool check_together(const LaunchArgs *args, ContainerRequest *request, LaunchConflict *ret, GError **error) {
         if ((request->shm_path || request->ipc.host) && request->shm_size >= 0)
-                return error_set(error, KT_ERROR_USAGE, "--shm-size: %s a /dev/shm that there is",
-                                 request->shm_path ? "--shm-path names" : "--ipc=host means");
+                return conflict(ret, "shm-size", request->shm_path ? "shm-path" : "ipc", error,
+                                request->shm_path ? "--shm-path names a /dev/shm that there is" :
+                                                    "--ipc=host means a /dev/shm that there is");
         if (request->host_limits && args->ulimits->len > 1)
-                return error_set(error, KT_ERROR_USAGE, "--ulimit: 'host' excludes other ulimits");
-        if (request->privileged && args->cap_drop->len > 0)
-                return error_set(
-                        error, KT_ERROR_USAGE,
-                        "--privileged means all capabilities, and --cap-drop drops some: leave out one of them");
+                return conflict(ret, "ulimit", "ulimit", error, "'host' excludes other ulimits");
         if (request->keep_groups && args->group_add->len > 1)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "--group-add: " USER_SPEC_KEEP_GROUPS " excludes other groups");
-        if (!dns_request_check(&request->dns, request->network.mode, error)) {
-                g_prefix_error(error, "--dns, --dns-search or --dns-option: ");
-                return false;
-        }
-        return health_request_check(&request->health, error) &&
-               bounding_set_check(request->cap_added, request->cap_dropped, error) &&
-               userns_request_finish(&request->userns, error) && check_host_namespaces(request, error);
+                return conflict(ret, "group-add", "group-add", error, USER_SPEC_KEEP_GROUPS " excludes other groups");
+        if (!bounding_set_check(request->cap_added, request->cap_dropped, error))
+                return name_conflict(ret, "cap-drop", find_added(args, request), "cap-add", error);
+        if (!userns_request_choose(&request->userns, error))
+                return name_conflict(ret, "userns", NULL, "uidmap", error);
+        return check_names(request, ret, error) && check_health(request, ret, error) &&
+               check_privileged(args, request, ret, error) && check_host_namespaces(args, request, ret, error);
 }
 
 static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
@@ -122,29 +192,33 @@ static void complete(ContainerRequest *request) {
 }
 
 static bool read_all(const LaunchArgs *args, bool (*reads)(const char *value), ContainerRequest *request,
-                     GError **error) {
+                     LaunchConflict *ret, GError **error) {
         for (size_t i = 0; i < n_launch_options; i++)
-                if (launch_options[i].help && !read_option(args, request, &launch_options[i], reads, error))
+                if (launch_options[i].help && !read_option(args, request, &launch_options[i], reads, error)) {
+                        ret->option = launch_options[i].name + strlen("--");
                         return false;
-        return check_together(args, request, error);
+                }
+        return check_together(args, request, ret, error);
 }
 
 static bool is_complete(const char *value) {
         return !strpbrk(value, "%$");
 }
 
-bool launch_args_check(const LaunchArgs *args, GError **error) {
+bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **error) {
         g_auto(ContainerRequest) request = { 0 };
 
+        *ret = (LaunchConflict) { 0 };
         request_init(args, &request);
-        return read_all(args, is_complete, &request, error);
+        return read_all(args, is_complete, &request, ret, error);
 }
 
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error) {
         g_auto(ContainerRequest) request = { 0 };
+        LaunchConflict unused;
 
         request_init(args, &request);
-        if (!read_all(args, NULL, &request, error))
+        if (!read_all(args, NULL, &request, &unused, error) || !userns_request_finish(&request.userns, error))
                 return false;
         complete(&request);
         *ret = request;

@@ -10,5 +10,13 @@
  * left alone then. */
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error);
 
-/* Whether what is in `args` can be together. Values that systemd has still to complete (% and $) are left out. */
-bool launch_args_check(const LaunchArgs *args, GError **error);
+/* Options that cannot be together, by their names without dashes. Whoever knows them by other names says these. */
+typedef struct LaunchConflict {
+        const char *option; /* the error begins with "--OPTION: " */
+        const char *value;  /* of several; NULL: the last, or all. Belongs to the arguments */
+        const char *other;  /* NULL: the value alone is wrong */
+} LaunchConflict;
+
+/* What launch_args_read() would refuse, as far as it is known: values that systemd has still to complete (% and $) are left
+ * out. */
+bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **error);

@@ -119,16 +119,22 @@ static bool parse_list(const GPtrArray *values, IdKind kind, GArray **ret, GErro
         return true;
 }
 
-bool userns_request_finish(UsernsRequest *userns, GError **error) {
-        const GPtrArray *uidmaps = userns->uidmaps, *gidmaps = userns->gidmaps;
-
-        if (uidmaps->len == 0 && gidmaps->len == 0 && !userns->subuid && !userns->subgid)
+bool userns_request_choose(UsernsRequest *userns, GError **error) {
+        if (userns->uidmaps->len == 0 && userns->gidmaps->len == 0 && !userns->subuid && !userns->subgid)
                 return true;
         if (userns->text)
                 return error_set(error, KT_ERROR_USAGE,
-                                 "--userns: excludes --uidmap, --gidmap, --subuidname and --subgidname (UIDMap=, "
-                                 "GIDMap=, SubUIDMap= and SubGIDMap=)");
+                                 "excludes --uidmap, --gidmap, --subuidname and --subgidname (UIDMap=, GIDMap=, "
+                                 "SubUIDMap= and SubGIDMap=): remove the one or the others");
         userns->mode = USERNS_MAPPED;
+        return true;
+}
+
+bool userns_request_finish(UsernsRequest *userns, GError **error) {
+        const GPtrArray *uidmaps = userns->uidmaps, *gidmaps = userns->gidmaps;
+
+        if (userns->mode != USERNS_MAPPED)
+                return true;
         userns->subuid = userns->subuid ?: userns->subgid;
         userns->subgid = userns->subgid ?: userns->subuid;
         return parse_list(uidmaps->len > 0 ? uidmaps : gidmaps, ID_UID, &userns->uids, error) &&

@@ -30,8 +30,10 @@ typedef struct UsernsRequest {
  * KT_ERROR_UNSUPPORTED, with advice, for what only other users than root, or pods, have. Strings stay the value's. */
 bool userns_request_parse(const char *value, UsernsRequest *ret, GError **error);
 
-/* What all options say together, as podman reads them: a list of maps that is missing is the other one, and so is a name;
- * --userns excludes them. The maps are not finished (id-map.h), as what a name has is to come before them. */
+/* Which mode all options say together: --userns excludes maps and names. */
+bool userns_request_choose(UsernsRequest *userns, GError **error);
+
+/* The maps that they say, as podman reads them: a list of maps that is missing is the other one, and so is a name. The maps are not finished (id-map.h), as what a name has is to come before them. */
 bool userns_request_finish(UsernsRequest *userns, GError **error);
 
 void userns_request_clear(UsernsRequest *userns);

@@ -157,7 +157,7 @@ def test_in_a_user_namespace(machine):
                     'AddDevice=/dev/cams/', 'UIDMap=0:100000:65536', 'GIDMap=0:100000:65536')
         assert 'a.e5' in said and 'no' in said, said
         # The generator refuses what it can know.
-        refused(machine, 'cannot be made in a user namespace', 'PodmanArgs=--privileged', 'UserNS=${MODE}',
+        refused(machine, 'are given in a user namespace', 'PodmanArgs=--privileged', 'UserNS=${MODE}',
                 service='Environment=MODE=keep-id')
 
 

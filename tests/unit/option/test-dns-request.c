@@ -65,12 +65,13 @@ static char *parse(const char *value, GError **error) {
         g_auto(GStrv) words = g_strsplit(value, " ", -1);
         g_auto(DnsRequest) request = { 0 };
         NetworkMode network = NETWORK_HOST;
+        const char *option;
         GString *text;
 
         for (char **word = words; *word; word++)
                 if (!add(&request, &network, *word, error))
                         return NULL;
-        if (!dns_request_check(&request, network, error))
+        if (!dns_request_check(&request, network, &option, error))
                 return NULL;
         text = g_string_new(request.of_image ? "none" : NULL);
         print(text, request.servers);

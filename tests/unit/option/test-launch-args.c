@@ -137,7 +137,7 @@ static const struct {
         { WORDS("--pid=host", "--init", "i"), "--init: with --pid=host" },
         { WORDS("--pid=host", "--userns=auto", "i"), "not supported with a user namespace" },
         { WORDS("--ipc=host", "--uidmap=0:1000:1", "i"), "not supported with a user namespace" },
-        { WORDS("--no-hosts", "--add-host=a:1.2.3.4", "i"), "--no-hosts: there is an --add-host, too" },
+        { WORDS("--no-hosts", "--add-host=a:1.2.3.4", "i"), "--add-host: with --no-hosts the file" },
 };
 
 START_TEST(test_bad) {
@@ -168,6 +168,40 @@ START_TEST(test_set) {
 
         g_autofree char *text = build(args);
         ck_assert_str_eq(text, "[--name][%N-${X}][--env][A=1][--env][A=2][--read-only]");
+}
+END_TEST
+
+/* Checked before systemd has completed the values: what may become right is left to the start. */
+static const struct {
+        const char *const *words;
+        const char *option, *other; /* NULL: nothing is wrong */
+} checked[] = {
+        { WORDS("--cap-add=kill", "--cap-drop=chown", "--cap-drop=KILL", "i"), "cap-drop", "cap-add" },
+        { WORDS("--cap-add=kill", "--cap-drop=%i", "i"), NULL, NULL },
+        { WORDS("--userns=auto", "--uidmap=0:%i:1", "i"), "userns", "uidmap" },
+        { WORDS("--userns=${MODE}", "--uidmap=0:1:1", "i"), NULL, NULL },
+        { WORDS("--uidmap=0:%i:1", "--gidmap=${MAP}", "i"), NULL, NULL },
+        { WORDS("--ipc=host", "--uidmap=0:%i:1", "i"), "ipc", "userns" },
+        { WORDS("--privileged", "--userns=$MODE", "i"), NULL, NULL },
+        { WORDS("--no-healthcheck", "--health-cmd=$CHECK", "i"), NULL, NULL },
+        { WORDS("--network=%i", "--dns=1.2.3.4", "i"), NULL, NULL },
+        { WORDS("--network=none", "--dns-option=a", "--dns=%i", "i"), "dns-option", "network" },
+        { WORDS("--dns=1.2.3.4", "--dns-search=.", "--dns-search=a", "i"), "dns-search", "network" },
+        { WORDS("--ulimit=host", "--ulimit=%i", "i"), "ulimit", "ulimit" },
+        { WORDS("--shm-size=%i", "--ipc=host", "i"), NULL, NULL },
+        { WORDS("--env==%i", "--env==1", "i"), "env", NULL },
+};
+
+START_TEST(test_check) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(LaunchArgs) args = launch_args_parse(checked[_i].words, &error);
+        LaunchConflict conflict;
+
+        ck_assert_ptr_nonnull(args);
+        ck_assert_int_eq(launch_args_check(args, &conflict, &error), !checked[_i].option);
+        ck_assert_pstr_eq(conflict.option, checked[_i].option);
+        ck_assert_pstr_eq(conflict.other, checked[_i].other);
+        ck_assert(!error || g_str_has_prefix(error->message + 2, conflict.option));
 }
 END_TEST
 
@@ -214,6 +248,7 @@ END_TEST
 TEST_MAIN("launch-args", {
         tcase_add_loop_test(tcase, test_round_trip, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
+        tcase_add_loop_test(tcase, test_check, 0, G_N_ELEMENTS(checked));
         tcase_add_test(tcase, test_set);
         tcase_add_test(tcase, test_parse_options);
         tcase_add_test(tcase, test_help);
