@@ -89,12 +89,10 @@ bool health_command_parse(const char *text, char ***ret, GError **error) {
  * The plan
  */
 
-static bool make_check(const HealthProbe *probe, const char *option, HealthCheck *check, GError **error) {
-        check->interval = probe->interval;
-        check->timeout = probe->timeout;
-        check->retries = probe->retries;
-        check->successes = probe->successes;
-        if (!probe->command || health_command_parse(probe->command, &check->command, error))
+static bool make_check(const HealthCheck *wanted, const char *option, HealthCheck *check, GError **error) {
+        *check = *wanted;
+        check->text = NULL;
+        if (!wanted->text || health_command_parse(wanted->text, &check->command, error))
                 return true;
         g_prefix_error(error, "%s: ", option);
         return false;
@@ -123,13 +121,13 @@ static void take_image(HealthPlan *plan, const ImageHealth *image) {
 
 static bool check_needs(const ContainerRequest *request, GError **error) {
         const char *option = request->notify == NOTIFY_HEALTHY            ? "--sdnotify=healthy" :
-                             request->health.startup.command              ? "--health-startup-cmd" :
+                             request->health.startup.text                 ? "--health-startup-cmd" :
                              request->health.on_failure != HEALTH_NOTHING ? "--health-on-failure" :
                                                                             NULL;
 
         /* Where a check was switched off on purpose, nothing is to follow from it. */
         if (!option ||
-            (g_str_equal(option, "--health-on-failure") && (request->health.off || request->health.regular.command)))
+            (g_str_equal(option, "--health-on-failure") && (request->health.off || request->health.regular.text)))
                 return true;
         return error_set(
                 error, KT_ERROR_USAGE,
@@ -148,7 +146,7 @@ bool health_plan_make(const ContainerRequest *request, const ImageHealth *image,
         if (!make_check(&health->regular, "--health-cmd", &plan->regular, error) ||
             !make_check(&health->startup, "--health-startup-cmd", &plan->startup, error))
                 return false;
-        if (!health->regular.command && !health->off && image)
+        if (!health->regular.text && !health->off && image)
                 take_image(plan, image);
         if (!plan->regular.command)
                 return check_needs(request, error);

@@ -10,12 +10,6 @@
 /* What is run to see whether a container is well, and what follows: the request, and where that names no check the image.
  * libstart finds it at the start and writes it down; who runs a check reads it. Spans are in microseconds. */
 
-typedef struct HealthCheck {
-        char **command; /* NULL: none */
-        guint64 interval, timeout;
-        guint retries, successes;
-} HealthCheck;
-
 /* Who lets it be run time and again, once the first check has been run. */
 typedef enum HealthTimer {
         HEALTH_TIMER_NONE,

@@ -7,11 +7,11 @@
 #include "libstart/option/health-request.h"
 
 void health_request_init(HealthRequest *request) {
-        const HealthProbe probe = { .interval = HEALTH_SPAN_DEFAULT, .timeout = HEALTH_SPAN_DEFAULT };
+        const HealthCheck check = { .interval = HEALTH_SPAN_DEFAULT, .timeout = HEALTH_SPAN_DEFAULT };
 
         *request = (HealthRequest) {
-                .regular = probe,
-                .startup = probe,
+                .regular = check,
+                .startup = check,
                 .max_log_count = HEALTH_LOG_COUNT_DEFAULT,
                 .max_log_size = HEALTH_LOG_SIZE_DEFAULT,
         };

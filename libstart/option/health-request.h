@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* What the options --health-... ask for. How the command is taken apart: oci/health-plan.h. */
+/* What the options --health-... ask for. How the command is taken apart: health/health-plan.h. */
 
 /* What is done to a container that is not healthy any more. */
 typedef enum HealthAction {
@@ -21,16 +21,17 @@ typedef enum HealthLog {
 } HealthLog;
 
 /* Spans are in microseconds. */
-typedef struct HealthProbe {
-        const char *command; /* NULL: none */
-        guint64 interval;    /* 0: only when somebody asks for it */
+typedef struct HealthCheck {
+        const char *text; /* what the option says; NULL: nothing. Not in a plan */
+        char **command;   /* in a plan only: the words, owned; NULL: none */
+        guint64 interval; /* 0: only when somebody asks for it */
         guint64 timeout;
         guint retries;   /* failures in a row that count; of a startup check: all failures, 0 for any number */
         guint successes; /* of a startup check: how many it takes; 0 is 1 */
-} HealthProbe;
+} HealthCheck;
 
 typedef struct HealthRequest {
-        HealthProbe regular, startup;
+        HealthCheck regular, startup;
         guint64 start_period;
         HealthAction on_failure;
         HealthLog log;

@@ -251,7 +251,7 @@ static bool read_stop_signal(ContainerRequest *request, const char *value, GErro
 /* Health checks */
 
 static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
-        request->health.regular.command = *value ? value : NULL;
+        request->health.regular.text = *value ? value : NULL;
         return health_command_check(value, error);
 }
 
@@ -291,7 +291,7 @@ static bool read_health_max_log_size(ContainerRequest *request, const char *valu
 static bool read_health_startup_cmd(ContainerRequest *request, const char *value, GError **error) {
         if (health_command_is_none(value))
                 return error_set(error, KT_ERROR_USAGE, "'%s' would never succeed: leave it out", value);
-        request->health.startup.command = *value ? value : NULL;
+        request->health.startup.text = *value ? value : NULL;
         return health_command_check(value, error);
 }
 

@@ -116,14 +116,14 @@ static bool check_privileged(const LaunchArgs *args, const ContainerRequest *req
 /* An image may bring a check, so one that is missing is not missed here. */
 static bool check_health(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
         const HealthRequest *health = &request->health;
-        bool is_none = health->regular.command && health_command_is_none(health->regular.command);
+        bool is_none = health->regular.text && health_command_is_none(health->regular.text);
 
-        if (health->off && health->regular.command && !is_none)
+        if (health->off && health->regular.text && !is_none)
                 return conflict(ret, "health-cmd", "no-healthcheck", error,
                                 "--no-healthcheck is given, too: leave out one of the two");
         if (!health->off && !is_none)
                 return true;
-        if (health->startup.command)
+        if (health->startup.text)
                 return conflict(ret, "health-startup-cmd", "health-cmd", error,
                                 "there is no regular check that it would be followed by: set HealthCmd=");
         return request->notify != NOTIFY_HEALTHY ||

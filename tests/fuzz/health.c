@@ -11,7 +11,7 @@ static void check_plan(const char *command, const ImageHealth *image) {
         HealthPlan *made = NULL;
 
         health_request_init(&request.health);
-        request.health.regular.command = command;
+        request.health.regular.text = command;
         if (!health_plan_make(&request, image, &made, &error)) {
                 require_error(made, error, "\xff");
                 return;

@@ -68,7 +68,7 @@ START_TEST(test_nothing) {
 
         init_request(&request);
         ck_assert_ptr_null(make(&request, NULL));
-        request.health.regular.command = "none";
+        request.health.regular.text = "none";
         ck_assert_ptr_null(make(&request, NULL));
         /* Podman takes that. */
         request.health.on_failure = HEALTH_KILL;
@@ -91,7 +91,7 @@ START_TEST(test_needs) {
         expect_error(error, KT_ERROR_USAGE, "--sdnotify=healthy");
         g_clear_error(&error);
         init_request(&request);
-        request.health.startup.command = "true";
+        request.health.startup.text = "true";
         ck_assert(!health_plan_make(&request, NULL, &plan, &error));
         expect_error(error, KT_ERROR_USAGE, "--health-startup-cmd");
 }
@@ -118,7 +118,7 @@ START_TEST(test_image) {
         ck_assert_uint_eq(taken->start_period, 7);
         ck_assert_int_eq(taken->timer, HEALTH_TIMER_TRANSIENT);
 
-        request.health.regular.command = "true";
+        request.health.regular.text = "true";
         g_autoptr(HealthPlan) replaced = make(&request, &image);
         ck_assert_str_eq(replaced->regular.command[2], "true");
         ck_assert_uint_eq(replaced->regular.interval, 1);
@@ -126,9 +126,9 @@ START_TEST(test_image) {
         ck_assert_uint_eq(replaced->start_period, 11);
         ck_assert_int_eq(replaced->timer, HEALTH_TIMER_UNIT);
 
-        request.health.regular.command = "none";
+        request.health.regular.text = "none";
         ck_assert_ptr_null(make(&request, &image));
-        request.health.regular.command = NULL;
+        request.health.regular.text = NULL;
         request.health.off = true;
         ck_assert_ptr_null(make(&request, &image));
 }
@@ -166,9 +166,9 @@ START_TEST(test_written) {
         g_autoptr(GError) error = NULL;
 
         init_request(&request);
-        request.health.regular.command = "[\"a\", \"\", \"b\\nc\", \" \\u00e4\\\\\"]";
+        request.health.regular.text = "[\"a\", \"\", \"b\\nc\", \" \\u00e4\\\\\"]";
         request.health.regular.interval = G_MAXUINT64;
-        request.health.startup.command = "x\ny";
+        request.health.startup.text = "x\ny";
         request.health.startup.successes = 4;
         request.health.on_failure = HEALTH_STOP;
         request.health.log = HEALTH_LOG_FILE;
