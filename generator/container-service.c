@@ -41,33 +41,70 @@ static void set_names(Container *container) {
         args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
-Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
-                             Hooks *hooks) {
-        Container *container = container_new(source, service_name, names);
-
-        container->keys = &keys_container;
+static void apply_keys(Container *container) {
         container_add_syntax_problems(container);
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);
-        if (unit_file_section(source->unit, "Container"))
+        if (unit_file_section(container->source->unit, "Container"))
                 keys_container_finish(container);
         else
                 miss_section(container);
+}
+
+static void apply_podman_args(Container *container) {
         podman_args_apply(container, NULL);
-        health_finish(container);
-        user_namespace_finish(container);
-        pod_join(container, conf);
-        source_paths_find(container);
-        network_finish(container, conf);
-        image_finish(container, conf);
-        layer_limits_finish(container, conf);
-        set_names(container);
-        network_unit_finish(container);
-        option_rules_check(container);
-        hooks_finish(container, hooks);
-        sections_unit(container);
-        sections_service(container);
-        install_apply(container);
+}
+
+enum {
+        KEYS = 1,
+        ARGS = 2,
+        USERNS = 4,
+        POD = 8,
+        NETWORK = 16,
+        NAMES = 32,
+        UNIT = 64,
+        RULES = 128,
+        HOOKS = 256,
+        ALL = 511
+};
+
+/* In this order: each does something, and needs what others have done. */
+static const struct {
+        unsigned does;
+        void (*pass)(Container *container);
+        unsigned needs;
+} passes[] = {
+        { KEYS, apply_keys, 0 },
+        { ARGS, apply_podman_args, KEYS }, /* the last word, as on Podman's command line */
+        { 0, health_finish, ARGS },
+        { USERNS, user_namespace_finish, ARGS },
+        { POD, pod_join, ARGS | USERNS }, /* what the pod has it must not have */
+        { 0, source_paths_find, POD },    /* of the pod's volumes, too */
+        { NETWORK, network_finish, USERNS | POD },
+        { 0, image_finish, ARGS },
+        { 0, layer_limits_finish, ARGS },
+        { NAMES, set_names, ARGS },
+        { UNIT, network_unit_finish, NETWORK | NAMES },
+        { RULES, option_rules_check, ARGS | USERNS | POD | UNIT }, /* what libstart would see */
+        { HOOKS, hooks_finish, POD },
+        { 0, sections_unit, ALL },
+        { 0, sections_service, ALL },
+        { 0, install_apply, ALL },
+};
+
+Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                             Hooks *hooks) {
+        Container *container = container_new(source, service_name, names);
+        unsigned done = 0;
+
+        container->keys = &keys_container;
+        container->conf = conf;
+        container->hooks = hooks;
+        for (size_t i = 0; i < G_N_ELEMENTS(passes); i++) {
+                g_assert(!(passes[i].needs & ~done));
+                passes[i].pass(container);
+                done |= passes[i].does;
+        }
         return container;
 }

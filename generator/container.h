@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "generator/keyturn-conf.h"
 #include "generator/load.h"
 #include "generator/service.h"
 #include "generator/unit-names.h"
@@ -33,6 +34,8 @@ typedef struct Noted {
 typedef struct Container {
         const SourceFile *source;
         const UnitNames *names; /* what other files make */
+        KeyturnConf *conf;      /* of a container or pod; not owned */
+        struct Hooks *hooks;    /* of a container; not owned */
         Service *service;
         LaunchArgs *args;
         GPtrArray *findings;         /* of Finding; for readers: container_findings() */

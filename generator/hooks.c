@@ -84,7 +84,8 @@ static HookAnswer has_bind_mounts(const LaunchArgs *args) {
 }
 
 /* As Podman does, no container is made where a hook cannot be read: it may be there to protect something. */
-void hooks_finish(Container *container, Hooks *hooks) {
+void hooks_finish(Container *container) {
+        Hooks *hooks = container->hooks;
         LaunchArgs *args = container->args;
         const HookTarget target = {
                 .annotations = args->annotations,

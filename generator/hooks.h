@@ -12,7 +12,7 @@ void hooks_free(Hooks *hooks);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hooks, hooks_free)
 
 /* Gives the container those hooks that can be for it. Where there are none, its start knows nothing of hooks. */
-void hooks_finish(Container *container, Hooks *hooks);
+void hooks_finish(Container *container);
 
 /* Whether one of them can give it devices that systemd does not know of. */
 bool hooks_may_add_devices(const Container *container);

@@ -120,11 +120,11 @@ static void make_puller(Container *container) {
 }
 
 /* DefaultPull=, for a file that says nothing itself. */
-static void find_default(Container *container, KeyturnConf *conf) {
+static void find_default(Container *container) {
         const char *value, *origin;
 
         /* What is wrong with keyturn.conf is said by others. */
-        if (!container->pull && keyturn_conf_default(conf, SETTING_PULL, &value, &origin, NULL)) {
+        if (!container->pull && keyturn_conf_default(container->conf, SETTING_PULL, &value, &origin, NULL)) {
                 container->pull = g_strdup(value);
                 if (!g_str_equal(value, "never"))
                         service_comment(container->service, "Pull=%s, from %s: the file itself does not say.", value,
@@ -156,7 +156,7 @@ static void check_auto_update(Container *container) {
                                   container->image);
 }
 
-void image_finish(Container *container, KeyturnConf *conf) {
+void image_finish(Container *container) {
         const UnitLine *line = container_line(container, "Container", "Pull");
 
         check_auto_update(container);
@@ -169,7 +169,7 @@ void image_finish(Container *container, KeyturnConf *conf) {
                                           "the image is brought by another file: write Policy= in the .image file");
                 return;
         }
-        find_default(container, conf);
+        find_default(container);
         if (container->pull && !g_str_equal(container->pull, "never"))
                 make_puller(container);
 }

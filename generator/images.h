@@ -3,7 +3,6 @@
 
 #include "generator/container.h"
 #include "generator/key.h"
-#include "generator/keyturn-conf.h"
 
 /* Images that are brought by a service of their own, ahead of the container's: of a .image or .build file, or of Pull=. */
 
@@ -18,4 +17,4 @@ KeyHandler handle_tool_option;
 char *image_refer(Container *container, const char *file, GError **error);
 
 /* Make the service that pulls (container->puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=. */
-void image_finish(Container *container, KeyturnConf *conf);
+void image_finish(Container *container);

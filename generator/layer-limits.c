@@ -33,7 +33,7 @@ static bool is_said(const Container *container, const char *message) {
         return false;
 }
 
-void layer_limits_finish(Container *container, KeyturnConf *conf) {
+void layer_limits_finish(Container *container) {
         static const struct {
                 const char *name, *key;
                 Setting setting;
@@ -48,7 +48,7 @@ void layer_limits_finish(Container *container, KeyturnConf *conf) {
 
                 if (launch_args_last(container->args->storage_opt, limits[i].name))
                         continue;
-                if (!keyturn_conf_default(conf, limits[i].setting, &value, &origin, &error)) {
+                if (!keyturn_conf_default(container->conf, limits[i].setting, &value, &origin, &error)) {
                         if (!is_said(container, error->message))
                                 container_problem(container, NULL, "%s= is not known: %s", limits[i].key,
                                                   error->message);

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "generator/key.h"
-#include "generator/keyturn-conf.h"
 
 KeyHandler handle_layer_limit;
 
 /* WritableLayerSize= and WritableLayerInodes=. Where neither the file nor its PodmanArgs= set a limit, take that of
  * keyturn.conf. */
-void layer_limits_finish(Container *container, KeyturnConf *conf);
+void layer_limits_finish(Container *container);

@@ -273,13 +273,13 @@ static bool wants_bridge(const Container *container) {
 }
 
 /* Where the file does not say. */
-static void choose_network(Container *container, KeyturnConf *conf) {
+static void choose_network(Container *container) {
         const char *network = "bridge", *origin;
         g_autoptr(GError) error = NULL;
 
         if (wants_bridge(container))
                 service_comment(container->service, "Network=bridge, for its ports: the file itself does not say.");
-        else if (!keyturn_conf_default(conf, SETTING_NETWORK, &network, &origin, &error)) {
+        else if (!keyturn_conf_default(container->conf, SETTING_NETWORK, &network, &origin, &error)) {
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
                 return;
         } else
@@ -293,13 +293,13 @@ static void choose_network(Container *container, KeyturnConf *conf) {
         note(container->networks, network, NULL);
 }
 
-void network_finish(Container *container, KeyturnConf *conf) {
+void network_finish(Container *container) {
         bool is_refused = container->has_network && !container->args->network && container->networks->len == 0;
 
         if (is_refused) /* which is said already */
                 return;
         if (!container->args->network && container->networks->len == 0)
-                choose_network(container, conf);
+                choose_network(container);
         if (container->networks->len > 0)
                 finish_networks(container);
         else if (container->args->network)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "generator/key.h"
-#include "generator/keyturn-conf.h"
 
 /* Network= and what is asked of it: ports, addresses, names. Several lines of them make one network or several. */
 KeyHandler handle_network, handle_expose_host_port, handle_publish_port, handle_ip, handle_network_alias;
@@ -12,4 +11,4 @@ bool network_set_mac(Container *container, const char *value, GError **error);
 
 /* Where neither the file nor its PodmanArgs= name a network: a bridge, if ports or addresses are asked for, else that of
  * keyturn.conf. Then put together what is asked for. network-unit.h makes it. */
-void network_finish(Container *container, KeyturnConf *conf);
+void network_finish(Container *container);

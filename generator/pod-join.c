@@ -214,7 +214,7 @@ static void check_early(Container *container, const Container *pod) {
                                   pod->source->name);
 }
 
-void pod_join(Container *container, KeyturnConf *conf) {
+void pod_join(Container *container) {
         const UnitLine *line = container_line(container, "Container", "Pod");
         g_autoptr(Container) pod = NULL;
         g_autofree char *stem = NULL, *directory = NULL;
@@ -224,7 +224,7 @@ void pod_join(Container *container, KeyturnConf *conf) {
         if (!container->pod || !container->pod->unit)
                 return;
         service = unit_names_service(container->names, container->pod, NULL);
-        pod = pod_convert(container->pod, g_strdup(service), container->names, conf);
+        pod = pod_convert(container->pod, g_strdup(service), container->names, container->conf);
         if (pod->is_refused) {
                 container_problem(container, line, "'%s' is refused, and so are its containers", pod->source->name);
                 return;

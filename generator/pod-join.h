@@ -2,8 +2,7 @@
 #pragma once
 
 #include "generator/container.h"
-#include "generator/keyturn-conf.h"
 
 /* What a container with Pod= has of its pod: dependencies, namespaces, network, volumes; and what it cannot have because of
  * it. Called when its other keys and its PodmanArgs= have been applied, before its network is known. */
-void pod_join(Container *container, KeyturnConf *conf);
+void pod_join(Container *container);

@@ -74,9 +74,9 @@ static void set_names(Container *pod) {
 }
 
 /* As of a container. Where the containers do not share it, each has its own. */
-static void set_network(Container *pod, KeyturnConf *conf) {
+static void set_network(Container *pod) {
         if (pod_shares(pod, "net")) {
-                network_finish(pod, conf);
+                network_finish(pod);
                 network_unit_finish(pod);
         } else if (pod->has_network || pod->published->len > 0 || pod->network_wishes->len > 0)
                 container_problem(pod, container_line(pod, "Pod", "PodmanArgs"),
@@ -199,6 +199,7 @@ static void refuse_instances(Container *pod) {
 Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *pod = container_new(source, service_name, names);
 
+        pod->conf = conf;
         pod->section = keys_pod.section;
         pod->keys = &keys_pod;
         pod->share = g_strdup("ipc,net,uts");
@@ -213,7 +214,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         refuse_variables(pod);
         set_names(pod);
         source_paths_find(pod);
-        set_network(pod, conf);
+        set_network(pod);
         option_rules_check(pod);
         start_early(pod);
         sections_unit_of_pod(pod);
