@@ -6,6 +6,7 @@
 #include "generator/keys-container.h"
 #include "generator/keys.h"
 #include "generator/layer-limits.h"
+#include "generator/mounts.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/network.h"
@@ -13,7 +14,6 @@
 #include "generator/pod-join.h"
 #include "generator/podman-args.h"
 #include "generator/sections.h"
-#include "generator/source-path.h"
 #include "generator/user-namespace.h"
 
 /* Perhaps its name is misspelled, or its line has a problem that is known already. */
@@ -80,7 +80,7 @@ static const struct {
         { 0, health_finish, ARGS },
         { USERNS, user_namespace_finish, ARGS },
         { POD, pod_join, ARGS | USERNS }, /* what the pod has it must not have */
-        { 0, source_paths_find, POD },    /* of the pod's volumes, too */
+        { 0, mounts_find_sources, POD },    /* of the pod's volumes, too */
         { NETWORK, network_finish, USERNS | POD },
         { 0, image_finish, ARGS },
         { 0, layer_limits_finish, ARGS },

@@ -42,7 +42,7 @@ typedef struct Container {
         const char *section;         /* of the file, that describes it: "Container" or "Pod" */
         const struct KeyTable *keys; /* of that section */
         bool is_refused;             /* there is a problem among them, and so no service */
-        GArray *sources;             /* of MountSource: source_paths_find() */
+        GArray *sources;             /* of MountSource: mounts_find_sources() */
 
         /* values that only make sense together with others, noted by their keys */
         char *image, *rootfs;

@@ -80,20 +80,21 @@ static void ignore(Container *container, const Container *pod, const char *key, 
  * What it has from its pod
  */
 
-/* Where a volume or a tmpfs is mounted: SOURCE:DESTINATION[:OPTIONS] or DESTINATION[:OPTIONS]. Transfer full. */
-static char *find_destination(const char *value, bool has_source) {
-        g_auto(GStrv) parts = g_strsplit(value, ":", 3);
+static bool has_volume(const GPtrArray *volumes, const char *path) {
+        for (guint i = 0; i < volumes->len; i++) {
+                g_autoptr(MountRequest) volume = mount_request_sketch_volume(volumes->pdata[i]);
 
-        return g_strdup(has_source && parts[0] && parts[1] ? parts[1] : parts[0]);
-}
-
-static bool is_one_of(const char *path, const GPtrArray *values, bool have_source) {
-        for (guint i = 0; i < values->len; i++) {
-                g_autofree char *destination = find_destination(values->pdata[i], have_source);
-
-                if (g_strcmp0(destination, path) == 0)
+                if (g_str_equal(volume->destination, path))
                         return true;
         }
+        return false;
+}
+
+/* DESTINATION[:OPTIONS] */
+static bool has_tmpfs(const GPtrArray *tmpfs, const char *path) {
+        for (guint i = 0; i < tmpfs->len; i++)
+                if (g_str_has_prefix(tmpfs->pdata[i], path) && strcspn(tmpfs->pdata[i], ":") == strlen(path))
+                        return true;
         return false;
 }
 
@@ -104,16 +105,16 @@ static bool is_mounted(const LaunchArgs *args, const char *path) {
                 if (mount && g_strcmp0(mount->destination, path) == 0)
                         return true;
         }
-        return is_one_of(path, args->volumes, true) || is_one_of(path, args->tmpfs, false);
+        return has_volume(args->volumes, path) || has_tmpfs(args->tmpfs, path);
 }
 
 /* Its own mounts count where it has both. In its unit, specifiers must mean the pod, whose file has them. */
 static void take_volumes(LaunchArgs *args, const Container *pod) {
         for (guint i = 0; i < pod->args->volumes->len; i++) {
                 g_autofree char *volume = network_unit_replace_own(pod->args->volumes->pdata[i], pod->service->name);
-                g_autofree char *destination = find_destination(volume, true);
+                g_autoptr(MountRequest) mount = mount_request_sketch_volume(volume);
 
-                if (!is_mounted(args, destination))
+                if (!is_mounted(args, mount->destination))
                         g_ptr_array_add(args->volumes, g_steal_pointer(&volume));
         }
 }

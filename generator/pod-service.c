@@ -3,6 +3,7 @@
 
 #include "generator/install.h"
 #include "generator/keys-pod.h"
+#include "generator/mounts.h"
 #include "generator/names.h"
 #include "generator/network-unit.h"
 #include "generator/network.h"
@@ -213,7 +214,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         refuse_kept_user(pod);
         refuse_variables(pod);
         set_names(pod);
-        source_paths_find(pod);
+        mounts_find_sources(pod);
         set_network(pod);
         option_rules_check(pod);
         start_early(pod);

@@ -7,6 +7,7 @@
 #include "generator/filters-needed.h"
 #include "generator/hooks.h"
 #include "generator/log-fields.h"
+#include "generator/mounts.h"
 #include "generator/names.h"
 #include "generator/reload.h"
 #include "generator/sections.h"
@@ -118,21 +119,6 @@ static void add_wants(const Container *container) {
                 service_unit_first(service, "After", after->str);
 }
 
-static void add_mounts(Container *container) {
-        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-
-        for (guint i = 0; i < container->sources->len; i++) {
-                const MountSource *source = &g_array_index(container->sources, MountSource, i);
-                char *required = source_path_for_mounts(source->path);
-                g_autoptr(GString) value = g_string_new(NULL);
-
-                if (!required || !g_hash_table_add(seen, required))
-                        continue;
-                unit_words_add(value, required);
-                service_unit(container->service, "RequiresMountsFor", value->str);
-        }
-}
-
 /* Of a file that is gone only the name is known. */
 static void add_source_path(Container *container) {
         g_autofree char *path = source_path_escape(container->source->path, "%");
@@ -146,13 +132,13 @@ void sections_unit(Container *container) {
         add_wants(container);
         early_unit(container);
         add_source_path(container);
-        add_mounts(container);
+        mounts_require(container);
 }
 
 void sections_unit_of_pod(Container *pod) {
         translate_names(pod);
         add_source_path(pod);
-        add_mounts(pod);
+        mounts_require(pod);
 }
 
 /*

@@ -5,9 +5,6 @@
 
 /* Paths of the host in the values of a file; text only. */
 
-/* Fill in container->sources: the root directory, volumes, then mounts. Called when container->args has them all. */
-void source_paths_find(Container *container);
-
 /* What RequiresMountsFor= can say about `path`: the path, or as much as stands before a ${VARIABLE}. NULL where that
  * is nothing absolute. Transfer full. */
 char *source_path_for_mounts(const char *path);

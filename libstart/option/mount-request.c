@@ -306,7 +306,7 @@ static bool check_anonymous(const MountRequest *request, GError **error) {
 bool mount_request_complete(MountRequest *request, GError **error) {
         bool has_files = ON_FILES & 1 << request->type, is_tmpfs = request->type == MOUNT_TMPFS;
 
-        if (request->type == MOUNT_VOLUME && !request->source && !check_anonymous(request, error))
+        if (mount_request_is_anonymous(request) && !check_anonymous(request, error))
                 return false;
         if (request->type == MOUNT_IMAGE) {
                 add_default(request, SUBJECT_WRITE, "ro");
@@ -339,6 +339,10 @@ bool mount_request_complete(MountRequest *request, GError **error) {
                                  "mount option '%s' goes with no propagation but rprivate, the default",
                                  request->overlay ? "O" : "subpath");
         return true;
+}
+
+bool mount_request_is_anonymous(const MountRequest *request) {
+        return request->type == MOUNT_VOLUME && !request->source;
 }
 
 bool mount_request_has_option(const MountRequest *request, const char *option) {
@@ -395,4 +399,17 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error) {
 
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error) {
         return parse(MOUNT_TMPFS, value, error);
+}
+
+MountRequest *mount_request_sketch_volume(const char *value) {
+        g_auto(GStrv) parts = g_strsplit(value, ":", 3), options = NULL;
+        bool has_source = g_strv_length(parts) > 1;
+        MountRequest *request = mount_request_new(MOUNT_BIND);
+
+        request->source = has_source ? g_strdup(parts[0]) : NULL;
+        request->destination = g_strdup(has_source ? parts[1] : value);
+        options = g_strsplit(has_source && parts[2] ? parts[2] : "", ",", -1);
+        for (char **option = options; *option; option++)
+                (void) !mount_request_add_option(request, *option, NULL);
+        return request;
 }

@@ -45,6 +45,10 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
+/* A --volume as far as it can be read while systemd has yet to expand it: source and destination as they stand, and those of
+ * the options that are any. Nothing is checked, and nothing completed. Transfer full. */
+MountRequest *mount_request_sketch_volume(const char *value);
+
 /* Can `source` be that of a --volume, a path or the name of a volume? Fails as the above. */
 bool mount_request_check_volume_source(const char *source, GError **error);
 
@@ -54,6 +58,9 @@ char *mount_request_find_source(const char *mount);
 
 /* The same --mount with `path` in that field, which it has. Transfer full. */
 char *mount_request_replace_source(const char *mount, const char *path);
+
+/* A volume without a name: keyturn makes a place for it. */
+bool mount_request_is_anonymous(const MountRequest *request);
 
 /* Is `option` (a whole one: "ro", "size=1m") among those of the request, given or by default? */
 bool mount_request_has_option(const MountRequest *request, const char *option);

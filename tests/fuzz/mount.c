@@ -97,6 +97,17 @@ static void check_source(const char *text) {
         }
 }
 
+/* What can be read before systemd has expanded a volume is what is read afterwards. */
+static void check_sketch(const char *text) {
+        g_autoptr(MountRequest) sketch = mount_request_sketch_volume(text);
+        g_autoptr(MountRequest) request = mount_request_parse_volume(text, NULL);
+
+        require(sketch->destination, "no destination in '%s'", text);
+        require(!request || (!request->source == !sketch->source &&
+                             mount_request_has_option(request, "ro") == mount_request_has_option(sketch, "ro")),
+                "'%s' is another volume", text);
+}
+
 /* All of podman's ways to ask for a mount mean what Mount= can say. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
@@ -105,5 +116,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check(mount_request_parse_mount, text);
         check(mount_request_parse_tmpfs, text);
         check_source(text);
+        check_sketch(text);
         return 0;
 }

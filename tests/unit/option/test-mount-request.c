@@ -232,8 +232,34 @@ START_TEST(test_source) {
 }
 END_TEST
 
+/* Before systemd has expanded it. */
+static const struct {
+        const char *volume, *source, *destination;
+        bool read_only;
+} sketches[] = {
+        { "/a:/b", "/a", "/b" },
+        { "/a:/b:ro", "/a", "/b", true },
+        { "%h/a:${WHERE}:z,ro,%i", "%h/a", "${WHERE}", true },
+        { "name:/b:rw,ro", "name", "/b" }, /* the start refuses that */
+        { "/a:/b:${OPTIONS}", "/a", "/b" },
+        { "/a:/b:roo", "/a", "/b" },
+        { "/anonymous", NULL, "/anonymous" },
+        { "", NULL, "" },
+        { ":", "", "" },
+};
+
+START_TEST(test_sketch) {
+        g_autoptr(MountRequest) request = mount_request_sketch_volume(sketches[_i].volume);
+
+        ck_assert_pstr_eq(request->source, sketches[_i].source);
+        ck_assert_str_eq(request->destination, sketches[_i].destination);
+        ck_assert_int_eq(mount_request_has_option(request, "ro"), sketches[_i].read_only);
+}
+END_TEST
+
 TEST_MAIN("mount-request", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
         tcase_add_loop_test(tcase, test_source, 0, G_N_ELEMENTS(sources));
+        tcase_add_loop_test(tcase, test_sketch, 0, G_N_ELEMENTS(sketches));
 })
