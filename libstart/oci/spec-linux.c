@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <fnmatch.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include "libstart/base/error.h"
 #include "libstart/oci/spec-linux.h"
-#include "libstart/oci/spec-mounts.h"
 #include "libstart/option/id-map.h"
 #include "libstart/option/security-option.h"
 #include "libstart/option/sysctl.h"
@@ -97,21 +97,13 @@ static bool add_sysctls(runtime_spec_schema_config_linux *linux_, const Containe
         return true;
 }
 
-static bool has_option(const Spec *spec, const char *option) {
-        for (size_t i = 0; i < spec->mounts_len; i++)
-                for (size_t j = 0; j < spec->mounts[i]->options_len; j++)
-                        if (g_str_equal(spec->mounts[i]->options[j], option))
-                                return true;
-        return false;
-}
-
 /* A mount that is to see the host's later mounts needs a root that does: podman's choice. */
-static const char *find_propagation(const Spec *spec) {
-        if (has_option(spec, "shared") || has_option(spec, "rshared"))
-                return "shared";
-        if (has_option(spec, "slave") || has_option(spec, "rslave"))
-                return "rslave";
-        return NULL;
+static const char *find_propagation(const MountPlan *mounts) {
+        unsigned long flags = 0;
+
+        for (guint i = 0; i < mounts->n_mounts; i++)
+                flags |= mounts->mounts[i]->flags;
+        return flags & MS_SHARED ? "shared" : flags & MS_SLAVE ? "rslave" : NULL;
 }
 
 /* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what it
@@ -203,14 +195,14 @@ static void add_devices(runtime_spec_schema_config_linux *linux_, const GPtrArra
         }
 }
 
-static bool check_masks(const Spec *spec, const GPtrArray *masked, GError **error) {
+static bool check_masks(const MountPlan *mounts, const GPtrArray *masked, GError **error) {
         for (guint i = 0; i < masked->len; i++)
-                if (!spec_check_not_shared(spec->mounts, spec->mounts_len, masked->pdata[i], "Mask=", error))
+                if (!mount_plan_check_not_shared(mounts, masked->pdata[i], "Mask=", error))
                         return false;
         return true;
 }
 
-bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
+bool spec_add_linux(Spec *spec, const SpecInput *input, const MountPlan *mounts, GError **error) {
         runtime_spec_schema_config_linux *linux_ = g_new0(runtime_spec_schema_config_linux, 1);
 
         spec->linux = linux_;
@@ -221,6 +213,6 @@ bool spec_add_linux(Spec *spec, const SpecInput *input, GError **error) {
                 add_read_only(linux_, input->request->unmasked);
         add_devices(linux_, input->host->device_nodes);
         linux_->mount_label = input->labels ? g_strdup(input->labels->file) : NULL;
-        linux_->rootfs_propagation = g_strdup(find_propagation(spec));
-        return check_masks(spec, input->request->masked, error) && add_sysctls(linux_, input->request, error);
+        linux_->rootfs_propagation = g_strdup(find_propagation(mounts));
+        return check_masks(mounts, input->request->masked, error) && add_sysctls(linux_, input->request, error);
 }

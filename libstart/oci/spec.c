@@ -66,17 +66,21 @@ static void add_root(Spec *spec, const SpecInput *input) {
         spec->root->readonly_present = spec->root->readonly;
 }
 
-Spec *spec_build(const SpecInput *input, GError **error) {
+Spec *spec_build(const SpecInput *input, MountPlan **ret_mounts, GError **error) {
         g_autoptr(runtime_spec_schema_config_schema) spec = g_new0(Spec, 1);
+        g_autoptr(MountPlan) mounts = spec_plan_mounts(input, error);
 
         spec->oci_version = g_strdup(OCI_VERSION);
         if (!input->request->uts.path && !input->request->uts.host) /* else the namespace has it */
                 spec->hostname = g_strdup(input->hostname);
         add_root(spec, input);
         spec_add_process(spec, input);
-        if (!spec_add_mounts(spec, input, error) || !spec_add_linux(spec, input, error))
+        if (!mounts || !spec_add_linux(spec, input, mounts, error))
                 return NULL;
+        mount_plan_print(mounts, spec);
         add_annotations(spec, input);
+        if (ret_mounts)
+                *ret_mounts = g_steal_pointer(&mounts);
         return g_steal_pointer(&spec);
 }
 

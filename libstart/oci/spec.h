@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <ocispec/runtime_spec_schema_config_schema.h>
 
+#include "libstart/oci/mount-plan.h"
 #include "libstart/oci/spec-input.h"
 
 /* The annotation that says which image it is made of: its name may be another one's by now. */
@@ -13,8 +14,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_sp
 
 /* The OCI runtime spec of a container: Podman's default container, and what request and image make of it.
  * There is no seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are
- * systemd's). Free with free_runtime_spec_schema_config_schema(). */
-runtime_spec_schema_config_schema *spec_build(const SpecInput *input, GError **error);
+ * systemd's). Free with free_runtime_spec_schema_config_schema(), but before that *ret_mounts, the plan that its mounts are
+ * printed from (NULL: it is not wanted). */
+runtime_spec_schema_config_schema *spec_build(const SpecInput *input, MountPlan **ret_mounts, GError **error);
 
 /* As config.json, indented. Transfer full. */
 char *spec_to_json(const runtime_spec_schema_config_schema *spec, GError **error);

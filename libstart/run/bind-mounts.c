@@ -21,63 +21,8 @@
 #include "libstart/run/userns-descriptor.h"
 #include "libstart/store/image.h"
 
-typedef runtime_spec_schema_defs_mount Mount;
-
-/* What each option does to the mount's flags. */
-static const struct {
-        const char *name;
-        guint64 set, clear;
-        bool recursive;
-} options[] = {
-        { "bind" },
-        { "rbind", .recursive = true },
-        { "private" },
-        { "rprivate" },
-        { "rw", .clear = MOUNT_ATTR_RDONLY },
-        { "ro", .set = MOUNT_ATTR_RDONLY },
-        { "suid", .clear = MOUNT_ATTR_NOSUID },
-        { "nosuid", .set = MOUNT_ATTR_NOSUID },
-        { "dev", .clear = MOUNT_ATTR_NODEV },
-        { "nodev", .set = MOUNT_ATTR_NODEV },
-        { "exec", .clear = MOUNT_ATTR_NOEXEC },
-        { "noexec", .set = MOUNT_ATTR_NOEXEC },
-};
-
-typedef struct Flags {
-        guint64 set;
-        bool recursive;
-} Flags;
-
-/* The last word counts, as on mount(8)'s command line. False where an option is none of the above. */
-static bool find_flags(const Mount *mount, Flags *ret) {
-        *ret = (Flags) { 0 };
-        for (size_t i = 0; i < mount->options_len; i++) {
-                size_t j = 0;
-
-                while (j < G_N_ELEMENTS(options) && !g_str_equal(mount->options[i], options[j].name))
-                        j++;
-                if (j == G_N_ELEMENTS(options))
-                        return false;
-                ret->set = (ret->set & ~options[j].clear) | options[j].set;
-                ret->recursive |= options[j].recursive;
-        }
-        return true;
-}
-
-bool bind_mount_is_private(const Mount *mount) {
-        Flags flags;
-
-        return g_strcmp0(mount->type, "bind") == 0 && find_flags(mount, &flags);
-}
-
-static bool is_recursive(const Mount *mount) {
-        Flags flags;
-
-        return find_flags(mount, &flags) && flags.recursive;
-}
-
-static int fail_mount(const Mount *mount, GError **error) {
-        error_set_errno(error, errno, "Cannot mount '%s' in the container", mount->source);
+static int fail_mount(const ContainerMount *mount, GError **error) {
+        error_set_errno(error, errno, "Cannot mount '%s' in the container", mount->oci->source);
         return -1;
 }
 
@@ -85,78 +30,29 @@ static int open_below(int directory, const char *name) {
         return openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static bool has_option(const Mount *mount, const char *option) {
-        for (size_t i = 0; i < mount->options_len; i++)
-                if (g_str_equal(mount->options[i], option))
-                        return true;
-        return false;
-}
-
-/* What the source is under, unless the user says otherwise. Where it is read-only that says nothing: a remount for another
- * flag would lift it. */
-void bind_mount_restrict(Mount *mount, unsigned long flags) {
-        static const struct {
-                unsigned long flag;
-                const char *option, *opposite;
-        } table[] = {
-                { ST_NOEXEC, "noexec", "exec" },
-                { ST_NOSUID, "nosuid", "suid" },
-                { ST_NODEV, "nodev", "dev" },
-                { ST_RDONLY, "ro", "" },
-        };
-
-        mount->options = g_renew(char *, mount->options, mount->options_len + G_N_ELEMENTS(table));
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (flags & table[i].flag && !has_option(mount, table[i].opposite))
-                        mount->options[mount->options_len++] = g_strdup(table[i].option);
-}
-
-/* What the user asks for there, or NULL where it is keyturn's own mount. */
-static const MountRequest *find_request(const ContainerRequest *container, const Mount *mount) {
-        for (guint i = 0; i < container->mounts->len; i++) {
-                const MountRequest *request = container->mounts->pdata[i];
-
-                if (g_str_equal(request->destination, mount->destination))
-                        return request;
-        }
-        return NULL;
-}
-
-const char *bind_mount_find_id_map(const BindMountContext *context, const Mount *mount) {
-        const MountRequest *request = find_request(context->request, mount);
-
-        return request ? request->id_map : NULL;
-}
-
-bool bind_mount_is_special(const ContainerRequest *container, const Mount *mount) {
-        const MountRequest *request = find_request(container, mount);
-
-        return request && (request->type == MOUNT_IMAGE || request->overlay || request->subpath);
-}
-
-static bool fail_source(const Mount *mount, GError *problem, GError **error) {
+static bool fail_source(const ContainerMount *mount, GError *problem, GError **error) {
         if (!g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
                 g_propagate_prefixed_error(error, problem,
-                                           "Cannot mount '%s' on the container's '%s': ", mount->source,
-                                           mount->destination);
+                                           "Cannot mount '%s' on the container's '%s': ", mount->oci->source,
+                                           mount->oci->destination);
                 return false;
         }
         g_error_free(problem);
         return error_set(error, KT_ERROR_NOT_FOUND,
                          "Cannot mount '%s' on the container's '%s' (Volume=, Mount=): '%s' is not there; create it "
                          "before, e.g. with mkdir or tmpfiles.d(5)",
-                         mount->source, mount->destination, mount->source);
+                         mount->oci->source, mount->oci->destination, mount->oci->source);
 }
 
-int bind_mount_open_source(const BindMountContext *context, Mount *mount, GError **error) {
+int bind_mount_open_source(const BindMountContext *context, ContainerMount *mount, GError **error) {
         GError *problem = NULL;
-        int fd = host_path_open(mount->source, O_PATH, context->request->untrusted_list, &problem);
+        int fd = host_path_open(mount->oci->source, O_PATH, context->request->untrusted_list, &problem);
         struct statvfs st;
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (find_request(context->request, mount) && fstatvfs(fd, &st) == 0)
-                bind_mount_restrict(mount, st.f_flag);
+        else if (mount->request && fstatvfs(fd, &st) == 0)
+                container_mount_restrict(mount, st.f_flag);
         return fd;
 }
 
@@ -193,19 +89,19 @@ static bool attach(int mount, int target) {
 }
 
 /* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the tmpfs
- * is attached where the overlay will lie on it; but not by a process that is not in the container's (prepared-mounts.h). */
-static bool attach_below(const BindMountContext *context, int layer, int source, const Mount *wanted,
+ * is attached where the overlay will lie on it; but not by a process that is not in the container's (mounts.h). */
+static bool attach_below(const BindMountContext *context, int layer, int source, const ContainerMount *wanted,
                          GError **error) {
         _cleanup_close_ int target = -1;
 
         if (context->root_fd < 0)
                 return true;
-        target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, source, error);
+        target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, error);
         return target >= 0 && (attach(layer, target) || fail_mount(wanted, error) >= 0);
 }
 
 /* What is written goes into a tmpfs with the limits of the writable layer, and with the container. */
-static int make_overlay(const BindMountContext *context, int source, const Mount *wanted, GError **error) {
+static int make_overlay(const BindMountContext *context, int source, const ContainerMount *wanted, GError **error) {
         _cleanup_close_ int upper = -1, lower = -1, work = -1;
         g_auto(WritableLayer) layer = WRITABLE_LAYER_NULL;
         const MountLabel label = { "context", context->label.text };
@@ -220,15 +116,15 @@ static int make_overlay(const BindMountContext *context, int source, const Mount
         if (upper >= 0)
                 lower = open_below(source, ".");
         if (lower < 0) {
-                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->source);
+                error_set_errno(error, errno, "Cannot make the overlay of '%s' (O)", wanted->oci->source);
                 return -1;
         }
         return overlay_mount_over(lower, upper, work, &label, error);
 }
 
 /* An image in the store is only read: its layers are mounted without one that can be written. */
-static int mount_image(const BindMountContext *context, const Mount *wanted, const MountRequest *request,
-                       GError **error) {
+static int mount_image(const BindMountContext *context, const ContainerMount *wanted, GError **error) {
+        const MountRequest *request = wanted->request;
         g_autoptr(StoreImage) image = store_image_find("", request->source, context->request->image_stores, error);
         const MountLabel label = { "context", context->label.text };
         _cleanup_close_ int whole = -1, part = -1;
@@ -248,7 +144,7 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
                 return image->layers[1] ? -1 : fail_mount(wanted, error);
         if (image->layers[1] && !request->subpath)
                 return fd_steal(&whole);
-        part = request->subpath ? open_subpath(whole, request->subpath, wanted->destination, error) : dup(whole);
+        part = request->subpath ? open_subpath(whole, request->subpath, wanted->oci->destination, error) : dup(whole);
         if (part < 0)
                 return -1;
         fd = clone_mount(part, false);
@@ -256,16 +152,16 @@ static int mount_image(const BindMountContext *context, const Mount *wanted, con
 }
 
 /* A mount of what is wanted, attached nowhere; or -1. */
-static int make_detached(const BindMountContext *context, Mount *wanted, const MountRequest *request,
-                         GError **error) {
+static int make_detached(const BindMountContext *context, ContainerMount *wanted, GError **error) {
+        const MountRequest *request = wanted->request;
         _cleanup_close_ int source = -1, part = -1;
         int fd;
 
         if (request && request->type == MOUNT_IMAGE)
-                return mount_image(context, wanted, request, error);
+                return mount_image(context, wanted, error);
         source = bind_mount_open_source(context, wanted, error);
         if (source >= 0 && request && request->subpath) {
-                part = open_subpath(source, request->subpath, wanted->destination, error);
+                part = open_subpath(source, request->subpath, wanted->oci->destination, error);
                 close(source);
                 source = fd_steal(&part);
         }
@@ -273,32 +169,35 @@ static int make_detached(const BindMountContext *context, Mount *wanted, const M
                 return -1;
         if (request && request->overlay)
                 return make_overlay(context, source, wanted, error);
-        fd = clone_mount(source, is_recursive(wanted));
+        fd = clone_mount(source, wanted->flags & MS_REC);
         return fd >= 0 ? fd : fail_mount(wanted, error);
 }
 
 /* Only the mount itself gets the flags; mounts below it keep theirs. */
-static bool restrict_mount(int fd, const Flags *flags, bool is_shared) {
-        static const guint64 all = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-        struct mount_attr attributes = { .attr_set = flags->set, .attr_clr = all & ~flags->set };
+static bool restrict_mount(int fd, unsigned long flags, bool is_shared) {
+        struct mount_attr attributes = { .attr_set = flags & MOUNT_RESTRICTIONS,
+                                         .attr_clr = ~flags & MOUNT_RESTRICTIONS };
         struct mount_attr alone = { .propagation = MS_PRIVATE };
 
+        G_STATIC_ASSERT(MOUNT_ATTR_RDONLY == MS_RDONLY && MOUNT_ATTR_NOSUID == MS_NOSUID &&
+                        MOUNT_ATTR_NODEV == MS_NODEV && MOUNT_ATTR_NOEXEC == MS_NOEXEC);
         return syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 &&
                (!is_shared ||
                 syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &alone, sizeof alone) == 0);
 }
 
-static bool map_as_container(int mount, const Mount *wanted, const UserNamespace *userns, GError **error) {
+static bool map_as_container(int mount, const ContainerMount *wanted, const UserNamespace *userns, GError **error) {
         if (!userns->uids)
                 return error_set(
                         error, KT_ERROR_USAGE,
                         "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
                         "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
-                        wanted->source);
-        return userns->fd < 0 || id_mapped_mount_set(mount, userns->fd, wanted->source, error);
+                        wanted->oci->source);
+        return userns->fd < 0 || id_mapped_mount_set(mount, userns->fd, wanted->oci->source, error);
 }
 
-static bool map_owners(int mount, const Mount *wanted, const char *map, const UserNamespace *userns, GError **error) {
+static bool map_owners(int mount, const ContainerMount *wanted, const char *map, const UserNamespace *userns,
+                       GError **error) {
         g_autoptr(GArray) uids = NULL, gids = NULL;
         _cleanup_close_ int fd = -1;
 
@@ -309,45 +208,34 @@ static bool map_owners(int mount, const Mount *wanted, const char *map, const Us
                         error, KT_ERROR_USAGE,
                         "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and "
                         "it has none",
-                        wanted->source, map);
+                        wanted->oci->source, map);
         if (id_map_parse_mount(map, userns->uids, userns->gids, &uids, &gids, error))
                 fd = userns_descriptor_make(uids, gids, error);
-        return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->source, error);
+        return fd >= 0 && id_mapped_mount_set(mount, fd, wanted->oci->source, error);
 }
 
 /* The mount gets its flags before it is attached: nobody sees it without them. */
-int bind_mount_clone(const BindMountContext *context, Mount *wanted, GError **error) {
-        const MountRequest *request = find_request(context->request, wanted);
-        _cleanup_close_ int fd = make_detached(context, wanted, request, error);
-        Flags flags;
+int bind_mount_clone(const BindMountContext *context, ContainerMount *wanted, GError **error) {
+        _cleanup_close_ int fd = make_detached(context, wanted, error);
+        const char *map = wanted->request ? wanted->request->id_map : NULL;
 
         if (fd < 0)
                 return -1;
-        if (!find_flags(wanted, &flags)) {
-                error_set(error, KT_ERROR_FAILED, "Cannot mount '%s' with these options", wanted->source);
-                return -1;
-        }
-        if (!restrict_mount(fd, &flags, context->is_shared))
+        if (!restrict_mount(fd, wanted->flags, context->is_shared))
                 return fail_mount(wanted, error);
-        if (request && request->id_map && !map_owners(fd, wanted, request->id_map, context->userns, error))
+        if (map && !map_owners(fd, wanted, map, context->userns, error))
                 return -1;
         return fd_steal(&fd);
 }
 
-bool bind_mount_attach(const BindMountContext *context, const Mount *wanted, int mount, GError **error) {
-        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->destination + 1, mount,
+bool bind_mount_attach(const BindMountContext *context, const ContainerMount *wanted, int mount, GError **error) {
+        _cleanup_close_ int target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, mount,
                                                                 error);
 
         if (target < 0)
                 return false;
         if (!attach(mount, target))
-                return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->source,
-                                       wanted->destination);
+                return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->oci->source,
+                                       wanted->oci->destination);
         return true;
-}
-
-bool bind_mount_make(const BindMountContext *context, Mount *wanted, GError **error) {
-        _cleanup_close_ int mount = bind_mount_clone(context, wanted, error);
-
-        return mount >= 0 && bind_mount_attach(context, wanted, mount, error);
 }

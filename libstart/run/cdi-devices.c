@@ -15,7 +15,6 @@
 #define CONVERTER KEYTURN_LIBDIR "/keyturn-cdi"
 
 typedef runtime_spec_schema_config_schema Spec;
-typedef runtime_spec_schema_defs_mount Mount;
 
 /* Takes some milliseconds, and is only needed for a file that keyturn-cdi.service has not seen. */
 static char *convert(const char *path, void *data, GError **error) {
@@ -127,10 +126,10 @@ static const char *last_option(const CdiMount *mount) {
         return "rbind";
 }
 
-static Mount *make_mount(const CdiMount *wanted) {
+static OciMount *make_mount(const CdiMount *wanted) {
         bool is_bind = !wanted->type || g_str_equal(wanted->type, "bind") || g_str_equal(wanted->type, "none");
         const char *last = is_bind ? last_option(wanted) : NULL;
-        Mount *mount = g_new0(Mount, 1);
+        OciMount *mount = g_new0(OciMount, 1);
 
         mount->source = g_strdup(wanted->host_path);
         mount->destination = path_value_clean(wanted->path);
@@ -141,28 +140,6 @@ static Mount *make_mount(const CdiMount *wanted) {
         if (last)
                 mount->options[mount->options_len++] = g_strdup(last);
         return mount;
-}
-
-/* What is mounted there is replaced, as with Podman: it may be of another device, and the same. */
-static void remove_mount(Spec *spec, const char *destination) {
-        size_t n = 0;
-
-        for (size_t i = 0; i < spec->mounts_len; i++)
-                if (g_str_equal(spec->mounts[i]->destination, destination))
-                        free_runtime_spec_schema_defs_mount(spec->mounts[i]);
-                else
-                        spec->mounts[n++] = spec->mounts[i];
-        spec->mounts_len = n;
-}
-
-static void add_mounts(Spec *spec, const GPtrArray *mounts) {
-        spec->mounts = g_renew(Mount *, spec->mounts, spec->mounts_len + mounts->len + 1);
-        for (guint i = 0; i < mounts->len; i++) {
-                Mount *mount = make_mount(mounts->pdata[i]);
-
-                remove_mount(spec, mount->destination);
-                spec->mounts[spec->mounts_len++] = mount;
-        }
 }
 
 static void add_gids(runtime_spec_schema_config_schema_process_user *user, const GArray *gids) {
@@ -202,11 +179,14 @@ void cdi_devices_add_environment(const CdiDevices *devices, char ***environment)
         *environment = (char **) g_ptr_array_free(variables, FALSE);
 }
 
-void cdi_devices_apply(const CdiDevices *devices, Spec *spec) {
+/* What is mounted there is replaced, as with Podman: it may be of another device, and the same. */
+void cdi_devices_apply(const CdiDevices *devices, MountPlan *mounts, Spec *spec) {
         for (guint i = 0; devices->edits && i < devices->edits->len; i++) {
                 const CdiEdits *edits = devices->edits->pdata[i];
 
-                add_mounts(spec, edits->mounts);
+                for (guint j = 0; j < edits->mounts->len; j++)
+                        mount_plan_replace(mounts, make_mount(edits->mounts->pdata[j]));
+                mount_plan_print(mounts, spec);
                 add_gids(spec->process->user, edits->gids);
         }
 }

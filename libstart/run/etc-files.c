@@ -12,13 +12,13 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/config/small-file.h"
+#include "libstart/base/path-value.h"
 #include "libstart/option/host-entry.h"
 #include "libstart/option/mount-request.h"
 #include "libstart/run/etc-content.h"
 #include "libstart/run/etc-files.h"
 #include "libstart/run/host-address.h"
 #include "libstart/run/made-files.h"
-#include "libstart/run/mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/upper-layer.h"
 
@@ -244,20 +244,21 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
 }
 
 /* A tmpfs with tmpcopyup begins with a copy of what it hides. */
-static bool hides(const runtime_spec_schema_defs_mount *mount, const char *path) {
-        return mount_covers(mount, path) &&
+static bool hides(const OciMount *mount, const char *path) {
+        return path_value_covers(mount->destination, path) &&
                !(mount->options && g_strv_contains((const char *const *) mount->options, "tmpcopyup"));
 }
 
-static bool check_visible(const char *path, const char *key, runtime_spec_schema_defs_mount *const *mounts,
-                          size_t length, const char *own, GError **error) {
-        const runtime_spec_schema_defs_mount *hiding = NULL;
+static bool check_visible(const char *path, const char *key, const MountPlan *plan, const char *own, GError **error) {
+        const OciMount *hiding = NULL;
 
-        for (size_t i = 0; key && i < length; i++) {
-                if (g_str_equal(mounts[i]->destination, path) && g_str_has_prefix(mounts[i]->source, own))
+        for (guint i = 0; key && i < plan->n_mounts; i++) {
+                const OciMount *mount = plan->mounts[i]->oci;
+
+                if (g_str_equal(mount->destination, path) && g_str_has_prefix(mount->source, own))
                         return true;
-                if (hides(mounts[i], path))
-                        hiding = mounts[i];
+                if (hides(mount, path))
+                        hiding = mount;
         }
         return !hiding ||
                error_set(error, KT_ERROR_USAGE,
@@ -266,9 +267,8 @@ static bool check_visible(const char *path, const char *key, runtime_spec_schema
                          hiding->destination, path, key);
 }
 
-bool etc_files_check(const ContainerRequest *request, runtime_spec_schema_defs_mount *const *mounts, size_t length,
-                     const char *own, GError **error) {
-        return check_visible("/etc/hosts", hosts_key(request), mounts, length, own, error) &&
-               check_visible("/etc/resolv.conf", resolv_conf_key(request), mounts, length, own, error) &&
-               check_visible("/etc/localtime", localtime_key(request), mounts, length, own, error);
+bool etc_files_check(const ContainerRequest *request, const MountPlan *mounts, const char *own, GError **error) {
+        return check_visible("/etc/hosts", hosts_key(request), mounts, own, error) &&
+               check_visible("/etc/resolv.conf", resolv_conf_key(request), mounts, own, error) &&
+               check_visible("/etc/localtime", localtime_key(request), mounts, own, error);
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <glib.h>
-#include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
+#include "libstart/oci/mount-plan.h"
 #include "libstart/option/network-names.h"
 #include "libstart/option/request.h"
 #include "libstart/run/user-namespace.h"
@@ -27,5 +27,4 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
 
 /* Does the container see the files that AddHost=, DNS= and Timezone= ask for, or does another of its mounts hide them? Those
  * with a source below the directory `own` are the files themselves. */
-bool etc_files_check(const ContainerRequest *request, runtime_spec_schema_defs_mount *const *mounts, size_t length,
-                     const char *own, GError **error);
+bool etc_files_check(const ContainerRequest *request, const MountPlan *mounts, const char *own, GError **error);

@@ -14,91 +14,9 @@
 #include "libstart/base/resolve.h"
 #include "libstart/run/kernel-mounts.h"
 
-typedef runtime_spec_schema_defs_mount Mount;
-
-/* How SELinux's label gets onto what is a container's own. */
-typedef enum Labelled {
-        NOT_LABELLED,
-        AS_MOUNT,
-        AS_FILE,
-} Labelled;
-
-/* Parents come first: below one of these mounts everything is the kernel's, and no link of the image's in the way. */
-static const struct {
-        const char *destination, *type;
-        const char *fs_type; /* what mount(2) calls it */
-        Labelled labelled;
-} known[] = {
-        { "/proc", "proc", "proc" },
-        { "/dev", "tmpfs", "tmpfs", AS_MOUNT },
-        { "/sys", "sysfs", "sysfs" },
-        { "/dev/pts", "devpts", "devpts", AS_MOUNT },
-        { "/dev/mqueue", "mqueue", "mqueue", AS_FILE },
-        { "/dev/shm", "tmpfs", "tmpfs", AS_MOUNT },
-        { "/sys/fs/cgroup", "cgroup", "cgroup2" },
-};
-
-/* rprivate needs nothing done: the container's mounts are private unless somebody asks for something else. */
-static const struct {
-        const char *name;
-        unsigned long flag;
-} flags[] = {
-        { "nosuid", MS_NOSUID },     { "noexec", MS_NOEXEC },           { "nodev", MS_NODEV }, { "ro", MS_RDONLY },
-        { "relatime", MS_RELATIME }, { "strictatime", MS_STRICTATIME }, { "rprivate", 0 },
-};
-
-static bool find_flag(const char *option, unsigned long *ret) {
-        for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
-                if (g_str_equal(option, flags[i].name)) {
-                        *ret = flags[i].flag;
-                        return true;
-                }
-        return false;
-}
-
-/* An option of the file system's own. */
-static bool is_data(const char *option) {
-        return strchr(option, '=') || g_str_equal(option, "newinstance");
-}
-
-static bool has_mode(const Mount *mount) {
-        for (size_t i = 0; i < mount->options_len; i++)
-                if (g_str_has_prefix(mount->options[i], "mode="))
-                        return true;
-        return false;
-}
-
-/* Not a tmpfs that is to be read-only, as something must be put into it first, nor one that takes its mode from the
- * directory below it. */
-static bool is_makeable(const Mount *mount) {
-        bool tmpfs = g_str_equal(mount->type, "tmpfs");
-        unsigned long flag = 0;
-
-        for (size_t i = 0; i < mount->options_len; i++)
-                if (!is_data(mount->options[i]) &&
-                    (!find_flag(mount->options[i], &flag) || (tmpfs && flag == MS_RDONLY)))
-                        return false;
-        return !tmpfs || has_mode(mount);
-}
-
-/* The file system's name, or NULL. */
-static const char *find_type(const Mount *mount) {
-        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-                if (g_str_equal(mount->destination, known[i].destination) && mount->type &&
-                    g_str_equal(mount->type, known[i].type))
-                        return known[i].fs_type;
-        return NULL;
-}
-
-static Labelled find_labelled(const Mount *mount) {
-        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-                if (g_str_equal(mount->destination, known[i].destination))
-                        return known[i].labelled;
-        return NOT_LABELLED;
-}
-
-bool kernel_mount_is_known(const Mount *mount, bool cgroup2) {
-        return find_type(mount) && is_makeable(mount) && (cgroup2 || !g_str_equal(mount->type, "cgroup"));
+/* What mount(2) calls it. */
+static const char *find_type(const ContainerMount *mount) {
+        return g_str_equal(mount->oci->type, "cgroup") ? "cgroup2" : mount->oci->type;
 }
 
 /* No link is followed: where an image has a link in the place of /proc, the container does not start. */
@@ -155,8 +73,8 @@ static bool fill_dev(int dev, GError **error) {
         return true;
 }
 
-static void label_root(int root_fd, const Mount *mount, const MountLabel *label) {
-        _cleanup_close_ int fd = resolve_open(root_fd, mount->destination + 1, O_RDONLY | O_DIRECTORY, 0,
+static void label_root(int root_fd, const ContainerMount *mount, const MountLabel *label) {
+        _cleanup_close_ int fd = resolve_open(root_fd, mount->oci->destination + 1, O_RDONLY | O_DIRECTORY, 0,
                                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 
         if (fd >= 0)
@@ -176,84 +94,76 @@ static bool set_option(int context, const char *option) {
                        0) == 0;
 }
 
-int kernel_mount_make_detached(const Mount *wanted, const MountLabel *label, GError **error) {
+int kernel_mount_make_detached(const ContainerMount *wanted, const MountLabel *label, GError **error) {
         _cleanup_close_ int context = (int) syscall(SYS_fsopen, find_type(wanted), FSOPEN_CLOEXEC), fd = -1;
-        guint64 attributes = 0;
-        unsigned long flag = 0;
+        guint64 attributes = wanted->flags & MOUNT_RESTRICTIONS;
         bool ok = context >= 0 &&
-                  syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "source", wanted->source, 0) == 0;
+                  syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "source", wanted->oci->source, 0) == 0;
 
-        for (size_t i = 0; ok && i < wanted->options_len; i++)
-                if (!find_flag(wanted->options[i], &flag))
-                        ok = set_option(context, wanted->options[i]);
-                else
-                        attributes |= (flag & MS_NOSUID ? MOUNT_ATTR_NOSUID : 0) |
-                                      (flag & MS_NOEXEC ? MOUNT_ATTR_NOEXEC : 0) |
-                                      (flag & MS_NODEV ? MOUNT_ATTR_NODEV : 0) |
-                                      (flag & MS_RDONLY ? MOUNT_ATTR_RDONLY : 0) |
-                                      (flag & MS_STRICTATIME ? MOUNT_ATTR_STRICTATIME : 0);
-        if (ok && find_labelled(wanted) == AS_MOUNT)
+        if (wanted->flags & MS_STRICTATIME)
+                attributes |= MOUNT_ATTR_STRICTATIME;
+        for (size_t i = 0; ok && i < wanted->oci->options_len; i++)
+                if (mount_option_is_data(wanted->oci->options[i]))
+                        ok = set_option(context, wanted->oci->options[i]);
+        if (ok && wanted->kernel->labelled == LABELLED_AS_MOUNT)
                 ok = mount_label_configure(label, context);
         if (ok && syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
                 fd = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes);
         if (fd < 0)
-                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
-        else if (!g_str_equal(wanted->destination, "/dev") || fill_dev(fd, error))
+                error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
+        else if (!g_str_equal(wanted->oci->destination, "/dev") || fill_dev(fd, error))
                 return fd_steal(&fd);
         return -1;
 }
 
-bool kernel_mount_attach(int root_fd, const Mount *wanted, int mount, GError **error) {
-        if (!enter_mount_point(root_fd, wanted->destination, error))
+bool kernel_mount_attach(int root_fd, const ContainerMount *wanted, int mount, GError **error) {
+        if (!enter_mount_point(root_fd, wanted->oci->destination, error))
                 return false;
         return syscall(SYS_move_mount, mount, "", AT_FDCWD, ".", MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
-               error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
+               error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
 }
 
-bool kernel_mount_make(int root_fd, const Mount *wanted, const MountLabel *label, GError **error) {
+bool kernel_mount_make(int root_fd, const ContainerMount *wanted, const MountLabel *label, GError **error) {
         g_autoptr(GString) data = g_string_new(NULL);
-        unsigned long all = 0, flag = 0;
+        unsigned long flags = wanted->flags & (MOUNT_RESTRICTIONS | MS_RELATIME | MS_STRICTATIME);
 
-        for (size_t i = 0; i < wanted->options_len; i++) {
-                const char *option = wanted->options[i];
-
-                if (find_flag(option, &flag))
-                        all |= flag;
-                else
-                        g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", option);
-        }
-        if (find_labelled(wanted) == AS_MOUNT)
+        for (size_t i = 0; i < wanted->oci->options_len; i++)
+                if (mount_option_is_data(wanted->oci->options[i]))
+                        g_string_append_printf(data, "%s%s", data->len > 0 ? "," : "", wanted->oci->options[i]);
+        if (wanted->kernel->labelled == LABELLED_AS_MOUNT)
                 mount_label_append(label, data);
-        if (!enter_mount_point(root_fd, wanted->destination, error))
+        if (!enter_mount_point(root_fd, wanted->oci->destination, error))
                 return false;
-        if (mount(wanted->source, ".", find_type(wanted), all, data->str) < 0)
-                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->destination);
-        if (label->text && find_labelled(wanted) == AS_FILE)
+        if (mount(wanted->oci->source, ".", find_type(wanted), flags, data->str) < 0)
+                return error_set_errno(error, errno, "Cannot mount the container's '%s'", wanted->oci->destination);
+        if (label->text && wanted->kernel->labelled == LABELLED_AS_FILE)
                 label_root(root_fd, wanted, label);
-        return !g_str_equal(wanted->destination, "/dev") || open_and_fill_dev(root_fd, error);
+        return !g_str_equal(wanted->oci->destination, "/dev") || open_and_fill_dev(root_fd, error);
 }
 
-dev_t *kernel_mounts_devices(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n) {
-        dev_t *devices = g_new0(dev_t, n);
+/* 0 where it cannot be looked at. */
+static dev_t find_device(const ContainerMount *mount, int root_fd) {
         struct stat st;
 
-        for (size_t i = 0; i < n; i++)
-                if (find_type(mounts[i]) &&
-                    fstatat(root_fd, mounts[i]->destination + 1, &st, AT_SYMLINK_NOFOLLOW) == 0)
-                        devices[i] = st.st_dev;
-        return devices;
+        return fstatat(root_fd, mount->oci->destination + 1, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_dev : 0;
 }
 
-bool kernel_mounts_check(int root_fd, runtime_spec_schema_defs_mount *const *mounts, size_t n, const dev_t *devices,
-                         GError **error) {
-        g_autofree dev_t *now = kernel_mounts_devices(root_fd, mounts, n);
+void kernel_mounts_note(MountPlan *plan, int root_fd) {
+        for (guint i = 0; i < plan->n_mounts; i++)
+                if (plan->mounts[i]->maker == MAKER_KERNEL)
+                        plan->mounts[i]->device = find_device(plan->mounts[i], root_fd);
+}
 
-        for (size_t i = 0; i < n; i++)
-                if (now[i] != devices[i])
+bool kernel_mounts_check(const MountPlan *plan, int root_fd, GError **error) {
+        for (guint i = 0; i < plan->n_mounts; i++) {
+                const ContainerMount *mount = plan->mounts[i];
+
+                if (mount->maker == MAKER_KERNEL && find_device(mount, root_fd) != mount->device)
                         return error_set(
                                 error, KT_ERROR_FAILED,
                                 "Another mount has come to lie on the container's '%s': the path of a mount, or "
                                 "of a VOLUME of the image, has a link in it that leads there",
-                                mounts[i]->destination);
+                                mount->oci->destination);
+        }
         return true;
 }

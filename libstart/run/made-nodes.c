@@ -11,7 +11,6 @@
 #include "libstart/base/path-value.h"
 #include "libstart/base/resolve.h"
 #include "libstart/run/made-nodes.h"
-#include "libstart/run/mounts.h"
 
 typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_device Device;
@@ -20,7 +19,8 @@ typedef runtime_spec_schema_defs_linux_device Device;
 
 static bool is_below_mount(const Spec *spec, const char *path) {
         for (size_t i = 0; i < spec->mounts_len; i++)
-                if (!g_str_equal(spec->mounts[i]->destination, "/dev") && mount_covers(spec->mounts[i], path))
+                if (!g_str_equal(spec->mounts[i]->destination, "/dev") &&
+                    path_value_covers(spec->mounts[i]->destination, path))
                         return true;
         return false;
 }

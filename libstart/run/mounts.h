@@ -4,31 +4,36 @@
 #include <glib.h>
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
-#include <stddef.h>
 
+#include "libstart/oci/mount-plan.h"
 #include "libstart/run/bind-mounts.h"
 
-/* The mounts that most containers have and no others. libcrun can make these too, as it makes any mount that a spec
- * may ask for, and opens, remounts and resolves each of them again for that; made here they take a third of the system
- * calls. */
+/* Make the mounts of a plan, in the order of a start. Those that most containers have are made here: libcrun can make most of
+ * these too, and opens, remounts and resolves each of them again for that; made here they take a third of the system calls. */
 
-/* How many of the first mounts mounts_make() can make. What follows is libcrun's affair: it may lie on top of these.
- * cgroup2: the host has the unified hierarchy and nothing else. */
-size_t mounts_count(runtime_spec_schema_defs_mount *const *mounts, size_t length, bool cgroup2);
+/* In a user namespace of its own the container's first process is not the host's root any more: it cannot pass the
+ * directories that lead to a volume, make a device node, or show the /sys of the host's network. So these mounts are made
+ * before there is a container, attached to nothing, and its process puts them in their place. The others it makes itself:
+ * they belong to namespaces that it has by then. What lies beside the spec's root is the container's: its process finds it.
+ *
+ * Without a user namespace that goes for mounts with owners of their own (idmap) alone: to make these takes the /proc of the
+ * host. */
+bool mounts_prepare(MountPlan *plan, const runtime_spec_schema_config_schema *spec, const BindMountContext *context,
+                    GError **error);
 
-/* Move those behind the first n that libcrun must not make (bind-mounts.h), and what lies on them, to the end: they are made
- * when libcrun's are. Sets *ret_last to their number. Fails where libcrun would have to mount something on one of them. */
-bool mounts_put_last(const ContainerRequest *request, runtime_spec_schema_defs_mount **mounts, size_t length,
-                     size_t n, size_t *ret_last, GError **error);
-
-/* Make the first n mounts. Changes the working directory.
+/* Those before libcrun's, and those behind (`last`). Changes the working directory.
  *
  * cwd: the payload's working directory is made, as far as that is possible, if a mount has hidden it. */
-bool mounts_make(const BindMountContext *context, runtime_spec_schema_defs_mount *const *mounts, size_t n,
-                 const char *cwd, GError **error);
+bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *context, const char *cwd, GError **error);
 
-/* Is /dev the tmpfs that these make? */
-bool mounts_have_dev(runtime_spec_schema_defs_mount *const *mounts, size_t n);
+/* Before libcrun makes its own. The threat: it takes sources and destinations by their names, and follows links. A source may
+ * be led to a file of the host's that nobody named; a destination, though it stays within the container, on top of what the
+ * kernel shows there. So libcrun is given sources that are open, and destinations are looked at before and after. Replaces
+ * the sources by names of descriptors, so: in the container's process, which has a copy of its own. */
+bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, GError **error);
 
-/* Whether `path`, of the container, is the mount's destination or below it. */
-bool mount_covers(const runtime_spec_schema_defs_mount *mount, const char *path);
+/* After it: nothing of libcrun's lies on the mounts before. Closes the sources. */
+bool mounts_check_libcrun(MountPlan *plan, int root_fd, GError **error);
+
+/* What is still open of it. */
+void mounts_close(MountPlan *plan);

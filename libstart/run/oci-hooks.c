@@ -214,7 +214,7 @@ static Spec *parse_spec(const char *json, GError **error) {
         return spec;
 }
 
-static bool take_spec(Spec **spec, const char *json, const char *program, GError **error) {
+static bool take_spec(MountPlan *mounts, Spec **spec, const char *json, const char *program, GError **error) {
         Spec *after = parse_spec(json, error);
         const char *foreign = after ? find_foreign(*spec, after) : NULL;
 
@@ -230,6 +230,7 @@ static bool take_spec(Spec **spec, const char *json, const char *program, GError
                 return false;
         }
         complete(after, *spec);
+        mount_plan_take(mounts, after);
         free_runtime_spec_schema_config_schema(*spec);
         *spec = after;
         return true;
@@ -269,7 +270,7 @@ static bool run_precreate(const OciHooks *hooks, const GPtrArray *files, Spec **
                         return false;
                 hook = make_hook(file, HOOK_PRECREATE, NULL);
                 ok = hook_process_run(hook, hooks->bundle, before, &after, error) &&
-                     take_spec(spec, after, file->program, error);
+                     take_spec(hooks->mounts, spec, after, file->program, error);
                 free_runtime_spec_schema_defs_hook(hook);
                 if (!ok)
                         return false;

@@ -5,12 +5,14 @@
 #include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
+#include "libstart/oci/mount-plan.h"
 #include "libstart/option/request.h"
 
 /* The hooks of a container: programs of the administrator's that are run as root, and are told what the container is. Their
  * files are read again at each start; which of them are for it, hook-choice.h knows. */
 typedef struct OciHooks {
         const ContainerRequest *request;
+        MountPlan *mounts;    /* what the spec's are printed from: it follows what a hook makes of them */
         const GPtrArray *cdi; /* of const CdiEdits*: what else needs hooks; or NULL */
         const char *bundle;   /* the directory that they are told of; its config.json is written here */
 } OciHooks;

@@ -315,7 +315,8 @@ static bool pin_all(const Maker *maker, const char *directory, GError **error) {
 /* One of its own: where systemd runs in a container, that one's cannot be written to. */
 static bool open_proc(const Command *command, int *ret, GError **error) {
         static char proc[] = "proc", place[] = "/proc";
-        const runtime_spec_schema_defs_mount wanted = { .destination = place, .type = proc, .source = proc };
+        OciMount mount = { .destination = place, .type = proc, .source = proc };
+        const ContainerMount wanted = { .oci = &mount, .kernel = &kernel_mounts[0] };
         static const MountLabel label = MOUNT_LABEL_NULL;
 
         if (!(command->shared & CLONE_NEWNET) && command->request.sysctls->len == 0)

@@ -12,6 +12,7 @@
 #include "libstart/run/host-path.h"
 #include "libstart/run/requested-mounts.h"
 #include "libstart/run/root-file.h"
+#include "libstart/run/tree-label.h"
 #include "libstart/run/tree-owner.h"
 #include "libstart/run/volume.h"
 
@@ -64,7 +65,7 @@ bool requested_mounts_expand(GPtrArray *mounts, GError **error) {
 }
 
 static bool is_named_volume(const MountRequest *mount) {
-        return mount->type == MOUNT_VOLUME && mount->source;
+        return mount->type == MOUNT_VOLUME && !mount_request_is_anonymous(mount);
 }
 
 bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError **error) {
@@ -142,5 +143,43 @@ bool requested_mounts_prepare(const ContainerRequest *request, const char *volum
         for (guint i = 0; i < request->mounts->len; i++)
                 if (!prepare(request, request->mounts->pdata[i], volumes, root, user, error))
                         return false;
+        return true;
+}
+
+/* A volume is keyturn's or Podman's, whatever directory that is in. */
+static int open_labelled(const MountRequest *mount, const char *volumes, const char *untrusted_list, GError **error) {
+        _cleanup_close_ int volume = -1, fd = -1;
+
+        if (mount->type == MOUNT_VOLUME) {
+                volume = volume_open(volumes, mount->source, error);
+                return volume < 0 ? -1 : volume_open_data(volume, mount->source, error);
+        }
+        fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
+        if (fd < 0)
+                g_prefix_error(error, "Cannot relabel '%s': ", mount->source);
+        else if (tree_check_label_change(fd, mount->source, error))
+                return fd_steal(&fd);
+        return -1;
+}
+
+static bool is_relabelled(const MountRequest *mount) {
+        return mount->relabel != RELABEL_NO && (mount->type == MOUNT_BIND || is_named_volume(mount));
+}
+
+bool requested_mounts_relabel(const ContainerRequest *request, const char *volumes, const char *label,
+                              Notify *systemd, GError **error) {
+        g_autofree char *shared = label ? selinux_label_share(label) : NULL;
+
+        for (guint i = 0; label && i < request->mounts->len; i++) {
+                const MountRequest *mount = request->mounts->pdata[i];
+                _cleanup_close_ int fd = -1;
+
+                if (!is_relabelled(mount))
+                        continue;
+                fd = open_labelled(mount, volumes, request->untrusted_list, error);
+                if (fd < 0 || !tree_change_label(fd, mount->source, mount->relabel == RELABEL_SHARED ? shared : label,
+                                                 systemd, error))
+                        return false;
+        }
         return true;
 }

@@ -6,6 +6,7 @@
 
 #include "libstart/option/request.h"
 #include "libstart/run/root.h"
+#include "libstart/run/systemd-notify.h"
 
 /* What the mounts that a user asks for need before they can be made. */
 
@@ -19,3 +20,8 @@ bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError *
  * asked for (U). */
 bool requested_mounts_prepare(const ContainerRequest *request, const char *volumes, const Root *root,
                               const UserIdentity *user, GError **error);
+
+/* Label the sources of those mounts that ask for it (z, Z) as the container's files: `label`, NULL for none. systemd hears
+ * how far it is, and waits. */
+bool requested_mounts_relabel(const ContainerRequest *request, const char *volumes, const char *label,
+                              Notify *systemd, GError **error);

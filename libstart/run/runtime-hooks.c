@@ -55,31 +55,16 @@ static int fail(GError *error, libcrun_error_t *err) {
         return r;
 }
 
-/* Mounts that libcrun has to make: it then prepares the root in its own way, for propagation too. */
-static bool has_further_mounts(const RuntimeHooks *hooks) {
-        return hooks->container->spec->mounts_len > hooks->n_own;
-}
+bool runtime_hooks_make_nodes(const RuntimeContainer *container) {
+        const ContainerMount *dev = mount_plan_find(container->mounts, "/dev");
 
-BindMountContext runtime_hooks_mount_context(const RuntimeHooks *hooks) {
-        const GArray *prepared = hooks->prepared.mounts;
-
-        return (BindMountContext) {
-                .root_fd = hooks->root,
-                .request = hooks->container->request,
-                .userns = hooks->container->userns,
-                .prepared = prepared ? (const int *) (void *) prepared->data : NULL,
-                .label = hooks->container->label,
-                .is_shared = has_further_mounts(hooks),
-        };
-}
-
-bool runtime_hooks_make_nodes(const RuntimeContainer *container, size_t n_own) {
-        return !container->userns->uids && mounts_have_dev(container->spec->mounts, n_own);
+        return !container->userns->uids && dev && dev->maker == MAKER_KERNEL;
 }
 
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
         const runtime_spec_schema_config_schema *spec = container->spec;
+        int *root = &hooks->mounts.root_fd;
         const DetachedMount attached[] = {
                 { container->layer_mount, container->layer_place },
                 { container->root_mount, spec->root->path },
@@ -89,19 +74,20 @@ static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         timing_mark(container->timing, TIMING_NAMESPACE);
         if (unshare(CLONE_NEWCGROUP) < 0) /* libcrun would do that later, but /sys/fs/cgroup is to show it */
                 return error_set_errno(error, errno, "Cannot make the container's cgroup namespace");
-        hooks->root = mount_tree_begin(spec->root->path, container->userns->uids && container->root_mount < 0,
-                                       has_further_mounts(hooks), attached, G_N_ELEMENTS(attached), error);
-        const BindMountContext context = runtime_hooks_mount_context(hooks);
-        return hooks->root >= 0 && mounts_make(&context, spec->mounts, hooks->n_own, spec->process->cwd, error) &&
-               (!runtime_hooks_make_nodes(container, hooks->n_own) || made_nodes_make(hooks->root, spec, error));
+        /* For its mounts libcrun then prepares the root in its own way, for propagation too. */
+        *root = mount_tree_begin(spec->root->path, container->userns->uids && container->root_mount < 0,
+                                 hooks->mounts.is_shared, attached, G_N_ELEMENTS(attached), error);
+        return *root >= 0 && mounts_make(container->mounts, false, &hooks->mounts, spec->process->cwd, error) &&
+               (!runtime_hooks_make_nodes(container) || made_nodes_make(*root, spec, error));
 }
 
 static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
         const runtime_spec_schema_config_schema *spec = hooks->container->spec;
+        int root = hooks->mounts.root_fd;
 
-        if (!masks_make(hooks->root, spec, &hooks->container->label, error) ||
-            ((spec->root->readonly || has_further_mounts(hooks)) &&
-             !mount_tree_end(hooks->root, spec->root->readonly, error)))
+        if (!masks_make(root, spec, &hooks->container->label, error) ||
+            ((spec->root->readonly || mount_plan_needs_libcrun(hooks->container->mounts)) &&
+             !mount_tree_end(root, spec->root->readonly, error)))
                 return false;
         timing_mark(hooks->container->timing, TIMING_MOUNTS);
         hooks->mounted = true;
@@ -110,23 +96,18 @@ static bool finish_mounts(RuntimeHooks *hooks, GError **error) {
 
 /* libcrun binds the root onto itself for its mounts: from then on that is the root. */
 static bool reopen_root(RuntimeHooks *hooks, const char *rootfs, GError **error) {
-        close(hooks->root);
-        hooks->root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        return hooks->root >= 0 || error_set_errno(error, errno, "Cannot open the container's root, '%s'", rootfs);
+        int *root = &hooks->mounts.root_fd;
+
+        close(*root);
+        *root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return *root >= 0 || error_set_errno(error, errno, "Cannot open the container's root, '%s'", rootfs);
 }
 
 static bool check_mounts(RuntimeHooks *hooks, const char *rootfs, GError **error) {
-        const runtime_spec_schema_config_schema *spec = hooks->container->spec;
+        MountPlan *plan = hooks->container->mounts;
 
-        if (!reopen_root(hooks, rootfs, error) ||
-            !further_mounts_check(&hooks->further, spec, hooks->n_own, hooks->root, error))
-                return false;
-        size_t first = spec->mounts_len - hooks->n_last;
-        BindMountContext context = runtime_hooks_mount_context(hooks);
-
-        if (context.prepared)
-                context.prepared += first;
-        return mounts_make(&context, spec->mounts + first, hooks->n_last, spec->process->cwd, error);
+        return reopen_root(hooks, rootfs, error) && mounts_check_libcrun(plan, hooks->mounts.root_fd, error) &&
+               mounts_make(plan, true, &hooks->mounts, hooks->container->spec->process->cwd, error);
 }
 
 static int configure(void *cookie, enum handler_configure_phase phase, libcrun_context_t *context,
@@ -145,14 +126,13 @@ static int configure(void *cookie, enum handler_configure_phase phase, libcrun_c
 
 static int set_mounts(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
         RuntimeHooks *hooks = cookie;
-        const BindMountContext context = runtime_hooks_mount_context(hooks);
-        bool further = has_further_mounts(hooks);
+        MountPlan *plan = hooks->container->mounts;
+        bool is_libcruns = mount_plan_needs_libcrun(plan);
         GError *error = NULL;
-        bool done = further ? further_mounts_prepare(&hooks->further, hooks->container->spec, hooks->n_own,
-                                                     hooks->n_last, &context, &error) :
-                              finish_mounts(hooks, &error);
+        bool done = is_libcruns ? mounts_open_for_libcrun(plan, &hooks->mounts, &error) :
+                                  finish_mounts(hooks, &error);
 
-        return !done ? fail(error, err) : further ? 0 : 1;
+        return !done ? fail(error, err) : is_libcruns ? 0 : 1;
 }
 
 static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootfs, libcrun_error_t *err) {
@@ -162,9 +142,9 @@ static int pivot_root(void *cookie, libcrun_container_t *crun, const char *rootf
         if (!exec_label_set(hooks->container->spec->process, &error))
                 return fail(error, err);
         hooks->confined = true;
-        if (has_further_mounts(hooks))
+        if (mount_plan_needs_libcrun(hooks->container->mounts))
                 return 0;
-        return mount_tree_enter(hooks->root, &error) ? 1 : fail(error, err);
+        return mount_tree_enter(hooks->mounts.root_fd, &error) ? 1 : fail(error, err);
 }
 
 /* libcrun calls this for every container, whether it knows of a filter or not, and at the right moment: while the

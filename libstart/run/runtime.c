@@ -61,15 +61,15 @@ static bool has_hosts_name(const runtime_spec_schema_config_schema *spec) {
         return gethostname(name, sizeof name) == 0 && g_strcmp0(spec->hostname, name) == 0;
 }
 
-/* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed. */
+/* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed but the
+ * array of the mounts. */
 typedef struct Remainder {
         runtime_spec_schema_config_schema spec;
         runtime_spec_schema_config_linux linux_;
         runtime_spec_schema_config_schema_process process;
 } Remainder;
 
-static void take_remainder(const RuntimeContainer *container, const RuntimeHooks *hooks, char **environment,
-                           Remainder *ret) {
+static void take_remainder(const RuntimeContainer *container, char **environment, Remainder *ret) {
         *ret = (Remainder) {
                 .spec = *container->spec,
                 .linux_ = *container->spec->linux,
@@ -77,13 +77,12 @@ static void take_remainder(const RuntimeContainer *container, const RuntimeHooks
         };
         ret->spec.linux = &ret->linux_;
         ret->spec.process = &ret->process;
-        ret->spec.mounts += hooks->n_own;
-        ret->spec.mounts_len -= hooks->n_own + hooks->n_last;
+        ret->spec.mounts = mount_plan_list_for_libcrun(container->mounts, &ret->spec.mounts_len);
         if (has_hosts_name(container->spec))
                 ret->spec.hostname = NULL;
         ret->linux_.masked_paths_len = 0;
         ret->linux_.readonly_paths_len = 0;
-        if (runtime_hooks_make_nodes(container, hooks->n_own))
+        if (runtime_hooks_make_nodes(container))
                 ret->linux_.devices_len = 0;
         ret->process.selinux_label = ret->process.apparmor_profile = NULL;
         if (ret->spec.mounts_len == 0)
@@ -92,13 +91,16 @@ static void take_remainder(const RuntimeContainer *container, const RuntimeHooks
         ret->process.env_len = g_strv_length(environment);
 }
 
-static size_t count_own_mounts(const RuntimeContainer *container) {
+static bool divide_mounts(const RuntimeContainer *container, GError **error) {
         libcrun_error_t err = NULL;
         bool cgroup2 = libcrun_get_cgroup_mode(&err) == CGROUP_MODE_UNIFIED;
 
         if (err)
                 libcrun_error_release(&err); /* and libcrun will say it again */
-        return mounts_count(container->spec->mounts, container->spec->mounts_len, cgroup2);
+        if (!mount_plan_divide(container->mounts, cgroup2, error))
+                return false;
+        mount_plan_print(container->mounts, container->spec);
+        return true;
 }
 
 /* What the hooks of the container say, which libcrun would throw away. Transfer full. */
@@ -149,20 +151,25 @@ static libcrun_container_t make_container(Remainder *remainder, const RuntimeCon
         };
 }
 
-/* In the host's mount namespace everything may be shared with others. */
 static bool prepare_mounts(RuntimeHooks *hooks, GError **error) {
         const RuntimeContainer *container = hooks->container;
-        BindMountContext context = runtime_hooks_mount_context(hooks);
-        g_autofree char *own = g_path_get_dirname(container->spec->root->path);
 
-        context.is_shared = true;
-        return prepared_mounts_make(container->spec, hooks->n_own, hooks->n_last, &context, own, container->userns,
-                                    &hooks->prepared, error);
+        hooks->mounts = (BindMountContext) {
+                .root_fd = -1,
+                .request = container->request,
+                .userns = container->userns,
+                .label = container->label,
+                .is_shared = true, /* with others, as this is the host's mount namespace */
+        };
+        if (!mounts_prepare(container->mounts, container->spec, &hooks->mounts, error))
+                return false;
+        hooks->mounts.is_shared = mount_plan_needs_libcrun(container->mounts);
+        return true;
 }
 
 int runtime_run(const RuntimeContainer *container, GError **error) {
         g_auto(GStrv) short_environment = make_short_environment(container->environment);
-        RuntimeHooks hooks = { .container = container, .n_own = count_own_mounts(container), .root = -1 };
+        RuntimeHooks hooks = { .container = container };
         Remainder remainder;
         libcrun_error_t err = NULL;
         libcrun_context_t context = {
@@ -181,12 +188,10 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         };
         int result;
 
-        if (!mounts_put_last(container->request, container->spec->mounts, container->spec->mounts_len, hooks.n_own,
-                             &hooks.n_last, error) ||
-            (container->spec->hooks && !runtime_enter_bundle(container, error)) ||
-            (prepared_mounts_are_needed(container->request, container->userns) && !prepare_mounts(&hooks, error)))
+        if (!divide_mounts(container, error) || (container->spec->hooks && !runtime_enter_bundle(container, error)) ||
+            !prepare_mounts(&hooks, error))
                 return -1;
-        take_remainder(container, &hooks, short_environment, &remainder);
+        take_remainder(container, short_environment, &remainder);
         libcrun_container_t crun = make_container(&remainder, container);
         crun_set_output_handler(log_output, NULL);
         timing_mark(container->timing, TIMING_RUNTIME);
@@ -195,7 +200,8 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         if (crun.cleanup_private_data)
                 crun.cleanup_private_data(crun.private_data);
         free_string_map(crun.annotations);
-        prepared_mounts_clear(&hooks.prepared);
+        g_free(remainder.spec.mounts);
+        mounts_close(container->mounts);
         if (result < 0 && !err && container->spec->hooks)
                 set_hooks_error(container, error);
         else if (result < 0)

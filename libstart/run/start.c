@@ -24,14 +24,12 @@
 #include "libstart/run/init-program.h"
 #include "libstart/run/labels.h"
 #include "libstart/run/made-files.h"
-#include "libstart/run/mounts.h"
 #include "libstart/run/network.h"
 #include "libstart/run/oci-hooks.h"
 #include "libstart/run/own-cgroup.h"
 #include "libstart/run/payload-input.h"
 #include "libstart/run/payload-log.h"
 #include "libstart/run/payload-notify.h"
-#include "libstart/run/relabel.h"
 #include "libstart/run/requested-mounts.h"
 #include "libstart/run/root-file.h"
 #include "libstart/run/root.h"
@@ -78,6 +76,7 @@ struct Start {
         EnvironmentFiles environment_files;
         char **environment;
         runtime_spec_schema_config_schema *spec;
+        MountPlan *mounts;
         PayloadPlan payload;
         char *init_program; /* or NULL */
         char *uuid;         /* or NULL */
@@ -111,6 +110,7 @@ void start_free(Start *start) {
         cdi_devices_clear(&start->cdi);
         environment_files_clear(&start->environment_files);
         g_free(start->environment);
+        mount_plan_free(start->mounts);
         free_runtime_spec_schema_config_schema(start->spec);
         payload_plan_clear(&start->payload);
         g_free(start->init_program);
@@ -245,6 +245,12 @@ static bool complete_payload(Start *start, SpecInput *input, GError **error) {
         return true;
 }
 
+static void log_left_out(const MountPlan *mounts) {
+        for (guint i = 0; i < mounts->left_out->len; i++)
+                log_notice("The image's VOLUME '%s' is left out: what is there in every container stays",
+                           (const char *) mounts->left_out->pdata[i]);
+}
+
 /* The spec, the environment and the capabilities that a filter is needed for. For running, the environment stays out of
  * the spec: runtime.c has it as it is, and a copy of thousands of variables would only cost. */
 static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, GError **error) {
@@ -286,16 +292,18 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
                 return false;
         cdi_devices_add_environment(&start->cdi, &start->environment);
         input.environment = for_running ? NULL : start->environment;
-        start->spec = spec_build(&input, error);
+        start->spec = spec_build(&input, &start->mounts, error);
         *ret_capabilities = input.capabilities;
         if (!start->spec)
                 return false;
-        cdi_devices_apply(&start->cdi, start->spec);
-        return volume_owners_set(start->spec, &start->request, &start->root, &start->userns, error);
+        log_left_out(start->mounts);
+        cdi_devices_apply(&start->cdi, start->mounts, start->spec);
+        return volume_owners_set(start->mounts, &start->request, &start->root, &start->userns, error);
 }
 
 static bool apply_hooks(Start *start, GError **error) {
         const OciHooks hooks = { .request = &start->request,
+                                 .mounts = start->mounts,
                                  .cdi = start->cdi.edits,
                                  .bundle = start->state_dir.path };
 
@@ -317,26 +325,18 @@ static bool guard_devices(const Start *start, GError **error) {
                device_guard_set(start->host.device_nodes, start->request.device_rules, start->spec->linux, error);
 }
 
-static bool is_below_mount(const runtime_spec_schema_config_schema *spec, const char *path) {
-        for (size_t i = 0; i < spec->mounts_len; i++)
-                if (mount_covers(spec->mounts[i], path))
-                        return true;
-        return false;
-}
-
 /* A working directory that the user names and that is not there is a mistake in the file, as with Podman; libcrun
  * would make it. What a mount will bring cannot be looked at yet. */
 static bool require_workdir(const Start *start, GError **error) {
         const char *workdir = start->request.workdir;
 
-        if (!workdir || is_below_mount(start->spec, workdir))
+        if (!workdir || mount_plan_covers(start->mounts, workdir))
                 return true;
         return root_file_check_directory(start->root.fd, workdir, error);
 }
 
 static bool require_etc_files(const Start *start, GError **error) {
-        return etc_files_check(&start->request, start->spec->mounts, start->spec->mounts_len,
-                               start->state_dir.private_path, error);
+        return etc_files_check(&start->request, start->mounts, start->state_dir.private_path, error);
 }
 
 static bool plan_health(Start *start, GError **error) {
@@ -363,7 +363,7 @@ static bool prepare(Start *start, GError **error) {
         umask(0); /* modes below are meant as they stand */
         if (!find(start, error) || !make_root(start, error) || !describe(start, true, &capabilities, error) ||
             !apply_hooks(start, error) || !check_nodes(start, error) ||
-            !relabel_mounts(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
+            !requested_mounts_relabel(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
             !require_workdir(start, error) || !require_etc_files(start, error) || !plan_health(start, error) ||
             !guard_devices(start, error) || !enter_own_cgroup(start, error) ||
             (start->request.id_file && !id_file_write(&start->request, error)))
@@ -467,6 +467,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .state_root = start->state_dir.path,
                 .id = start->request.name,
                 .spec = start->spec,
+                .mounts = start->mounts,
                 .environment = start->environment,
                 .filter = start->filter,
                 .label = { start->request.label.nested ? "rootcontext" : "context", start->labels.file },

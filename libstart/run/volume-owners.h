@@ -2,13 +2,13 @@
 #pragma once
 
 #include <glib.h>
-#include <ocispec/runtime_spec_schema_config_schema.h>
 #include <stdbool.h>
 
+#include "libstart/oci/mount-plan.h"
 #include "libstart/option/request.h"
 #include "libstart/run/root.h"
 
 /* A volume of the image's, or one without a name, is a file system in memory where the root cannot be written to. This
  * gives each the owner that its directory has in the root, as Podman's have: the payload may be no other than that. */
-bool volume_owners_set(runtime_spec_schema_config_schema *spec, const ContainerRequest *request, const Root *root,
+bool volume_owners_set(const MountPlan *plan, const ContainerRequest *request, const Root *root,
                        const UserNamespace *userns, GError **error);

@@ -80,7 +80,7 @@ static void build(const ImageConfig *image) {
         if (!environment)
                 return;
         input.environment = environment;
-        g_autoptr(runtime_spec_schema_config_schema) spec = spec_build(&input, &error);
+        g_autoptr(runtime_spec_schema_config_schema) spec = spec_build(&input, NULL, &error);
         require_error(spec, error, "\xff");
         if (!spec)
                 return;

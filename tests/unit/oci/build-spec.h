@@ -18,6 +18,7 @@ typedef struct SpecCase {
         GPtrArray *file_mounts;
         GPtrArray *secret_files;
         const SelinuxLabels *labels;
+        MountPlan **ret_mounts; /* or NULL */
 } SpecCase;
 
 static inline SpecCase spec_case(void) {
@@ -56,7 +57,7 @@ static inline Spec *build_requested(const SpecCase *c, const ContainerRequest *r
 
         return spec_find_capabilities(request, &c->image, &c->host, &input.capabilities, error) &&
                                payload_plan_make(request, &c->image, &payload, error) ?
-                       spec_build(&input, error) :
+                       spec_build(&input, c->ret_mounts, error) :
                        NULL;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "libstart/run/relabel.h"
+#include "libstart/run/requested-mounts.h"
 #include "tests/unit/option/read-words.h"
 
 /* Without SELinux, root can label files all the same: to the kernel a label is an attribute like others. */
@@ -74,7 +74,7 @@ static bool relabel(const char *path, const char *options, GError **error) {
                                                    g_strdup_printf("-v%s/%s:/data:%s", directory, path, options);
         g_auto(ReadWords) words = read_words(WORDS(volume, "i"));
 
-        return relabel_mounts(&words.request, NULL, LABEL, NULL, error);
+        return requested_mounts_relabel(&words.request, NULL, LABEL, NULL, error);
 }
 
 static void expect_relabelled(const char *path, const char *options) {
@@ -105,8 +105,8 @@ START_TEST(test_not_asked_for) {
         g_auto(ReadWords) words = read_words(WORDS("-v/:/data", "--tmpfs=/x", "i"));
         g_auto(ReadWords) private = read_words(WORDS("-v/:/data:Z", "i"));
 
-        ck_assert(relabel_mounts(&words.request, NULL, LABEL, NULL, NULL));
-        ck_assert(relabel_mounts(&private.request, NULL, NULL, NULL, NULL));
+        ck_assert(requested_mounts_relabel(&words.request, NULL, LABEL, NULL, NULL));
+        ck_assert(requested_mounts_relabel(&private.request, NULL, NULL, NULL, NULL));
 }
 END_TEST
 
