@@ -41,10 +41,20 @@ bool json_key_equal(const char *a, const char *b) {
         return !*a && !*b;
 }
 
+static bool is_ascii(const char *key, gsize length) {
+        for (gsize i = 0; i < length; i++)
+                if ((guchar) key[i] >= 0x80)
+                        return false;
+        return true;
+}
+
 /* Transfer full. */
 static char *fold_key(const char *key, gsize length) {
-        GString *folded = g_string_sized_new(length);
+        GString *folded;
 
+        if (is_ascii(key, length))
+                return g_ascii_strdown(key, (gssize) length);
+        folded = g_string_new(NULL);
         for (const char *p = key; p < key + length; p = g_utf8_next_char(p))
                 g_string_append_unichar(folded, fold(g_utf8_get_char(p)));
         return g_string_free(folded, FALSE);
@@ -77,31 +87,28 @@ static Level *innermost(const JsonKeys *keys) {
         return &g_array_index(keys->levels, Level, keys->levels->len - 1);
 }
 
-static bool check_spelling(const JsonKeys *keys, const char *key, GError **error) {
+/* Most keys are none of the names by their first letter: this is on the way of each start. */
+static bool check_spelling(const JsonKeys *keys, const char *key, gsize length, const char *folded, GError **error) {
         for (const char *const *name = keys->names; name && *name; name++)
-                if (json_key_equal(*name, key) && strcmp(*name, key) != 0)
+                if (g_ascii_tolower(**name) == *folded && g_ascii_strcasecmp(*name, folded) == 0 &&
+                    strncmp(*name, key, length) != 0)
                         return error_set(error, KT_ERROR_FAILED,
-                                         "the key '%s' is '%s' for some programs, and nothing for others", key,
-                                         *name);
+                                         "the key '%.*s' is '%s' for some programs, and nothing for others",
+                                         (int) length, key, *name);
         return true;
 }
 
 bool json_keys_add(JsonKeys *keys, const char *key, gsize length, GError **error) {
-        char *copy = g_strndup(key, length);
-        bool ok = true;
+        bool is_map = innermost(keys)->is_map;
+        char *own = is_map ? g_strndup(key, length) : fold_key(key, length);
 
+        g_ptr_array_add(keys->open, own);
         if (memchr(key, '\0', length))
-                ok = error_set(error, KT_ERROR_FAILED, "the key '%s' has a NUL inside", copy);
-        else if (!innermost(keys)->is_map) {
-                ok = check_spelling(keys, copy, error);
-                g_free(copy);
-                copy = fold_key(key, length);
-        }
-        g_ptr_array_add(keys->open, copy);
-        return ok;
+                return error_set(error, KT_ERROR_FAILED, "the key '%.*s' has a NUL inside", (int) length, key);
+        return is_map || check_spelling(keys, key, length, own, error);
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_keys(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
@@ -112,7 +119,7 @@ bool json_keys_end(JsonKeys *keys, GError **error) {
         bool ok = true;
 
         if (n > 1)
-                qsort(begin, n, sizeof *begin, compare);
+                qsort(begin, n, sizeof *begin, compare_keys);
         for (gsize i = 1; ok && i < n; i++)
                 ok = strcmp(begin[i - 1], begin[i]) != 0 ||
                      error_set(error, KT_ERROR_FAILED, "an object has the key '%s' twice%s", begin[i],

@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/emit.h"
+#include "libstart/json/keys.h"
 #include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/network/definition.h"
@@ -193,7 +194,7 @@ void network_definition_emit(const NetworkDefinition *definition, yajl_gen gen) 
         for (size_t i = 0; i < tree->u.object.len; i++) {
                 const char *key = tree->u.object.keys[i];
 
-                if (g_str_equal(key, "subnets") || g_str_equal(key, "labels"))
+                if (json_key_equal(key, "subnets") || json_key_equal(key, "labels"))
                         continue;
                 json_emit_string(gen, key);
                 json_emit_value(gen, tree->u.object.values[i]);
