@@ -23,14 +23,14 @@ static guint find_bad_line(const char *text, gsize length) {
         return line;
 }
 
-static yajl_val parse(const char *text, gsize length, const JsonLimits *limits, GError **error) {
+static yajl_val parse(const char *text, gsize length, guint max_depth, GError **error) {
         char problem[512] = "";
 
         if (memchr(text, '\0', length)) {
                 error_set(error, KT_ERROR_FAILED, "not JSON: it holds a NUL byte");
                 return NULL;
         }
-        if (!json_check(text, length, limits, error))
+        if (!json_check(text, length, max_depth, error))
                 return NULL;
         g_autofree char *copy = g_strndup(text, length);
         yajl_val tree = yajl_tree_parse(copy, problem, sizeof problem);
@@ -41,12 +41,45 @@ static yajl_val parse(const char *text, gsize length, const JsonLimits *limits, 
         return tree;
 }
 
+static bool check_meaning(yajl_val value, JsonKeys *keys, GError **error) {
+        bool ok = true;
+
+        for (size_t i = 0; ok && YAJL_IS_ARRAY(value) && i < value->u.array.len; i++)
+                ok = check_meaning(value->u.array.values[i], keys, error);
+        if (!YAJL_IS_OBJECT(value))
+                return ok;
+        json_keys_begin(keys);
+        for (size_t i = 0; ok && i < value->u.object.len; i++) {
+                const char *key = value->u.object.keys[i];
+
+                ok = json_keys_add(keys, key, strlen(key), error) &&
+                     check_meaning(value->u.object.values[i], keys, error);
+        }
+        return ok && json_keys_end(keys, error);
+}
+
+static yajl_val parse_checked(const char *text, gsize length, guint max_depth, const char *const *names, bool is_map,
+                              GError **error) {
+        yajl_val tree = parse(text, length, max_depth, error);
+        g_auto(JsonKeys) keys = { 0 };
+
+        json_keys_init(&keys, names);
+        keys.is_map = is_map;
+        if (tree && !check_meaning(tree, &keys, error))
+                g_clear_pointer(&tree, yajl_tree_free);
+        return tree;
+}
+
 yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error) {
-        return parse(text, length, &(JsonLimits) { .depth = max_depth }, error);
+        return parse_checked(text, length, max_depth, NULL, false, error);
+}
+
+yajl_val json_parse_names(const char *text, gsize length, guint max_depth, const char *const *names, GError **error) {
+        return parse_checked(text, length, max_depth, names, false, error);
 }
 
 yajl_val json_parse_map(const char *text, gsize length, guint max_depth, GError **error) {
-        return parse(text, length, &(JsonLimits) { .depth = max_depth, .is_map = true }, error);
+        return parse_checked(text, length, max_depth, NULL, true, error);
 }
 
 /* Places grow from the inside: "op" becomes ".args[1].op" on the way out. */

@@ -21,6 +21,10 @@ typedef struct JsonKey {
  * destructor is recursive, and a profile is not to be trusted to end), or has two meanings (keys.h). Release with yajl_tree_free(). */
 yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error);
 
+/* The same of a document whose reader looks for these names, up to NULL, in their exact spelling: they are refused in another
+ * case. */
+yajl_val json_parse_names(const char *text, gsize length, guint max_depth, const char *const *names, GError **error);
+
 /* The same of a document whose topmost object has names as its keys, of which case matters. */
 yajl_val json_parse_map(const char *text, gsize length, guint max_depth, GError **error);
 

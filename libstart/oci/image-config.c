@@ -5,7 +5,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
-#include "libstart/json/check.h"
+#include "libstart/json/walk.h"
 #include "libstart/oci/image-config.h"
 
 #define DEPTH_MAX 64 /* as in json/visit.c */
@@ -127,19 +127,18 @@ static const char *const names[] = {
 };
 
 ImageConfig *image_config_parse(const char *json, GError **error) {
-        static const JsonLimits limits = { .depth = DEPTH_MAX, .names = names };
+        const struct parser_context context = { 0 };
         parser_error message = NULL;
         g_autoptr(ImageSchema) schema = NULL;
         g_autoptr(ImageConfig) image = NULL;
+        yajl_val tree = json_parse_names(json, strlen(json), DEPTH_MAX, names, error);
 
-        if (!json_check(json, strlen(json), &limits, error)) {
+        if (!tree) {
                 g_prefix_error(error, "the image's config cannot be read: ");
                 return NULL;
         }
-        schema = image_spec_schema_config_schema_parse_data(json, NULL, &message);
-        /* The lines below it show a piece of the text, which may begin with half a character. */
-        if (message)
-                message[strcspn(message, "\n")] = '\0';
+        schema = make_image_spec_schema_config_schema(tree, &context, &message);
+        yajl_tree_free(tree);
         if (!schema)
                 error_set(error, KT_ERROR_FAILED, "the image's config cannot be read: %s",
                           message ? message : "it is no JSON object");

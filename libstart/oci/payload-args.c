@@ -16,13 +16,12 @@ static void add_list(GPtrArray *words, char *const *list) {
 /* A JSON array of strings, or one word, blanks and all. [""] and "" are no word, yet count as an
  * entrypoint; [] counts as none. */
 static bool add_entrypoint(GPtrArray *words, const char *entrypoint, bool *ret_is_none, GError **error) {
-        static const JsonLimits limits = { .depth = DEPTH_MAX };
         char message[256];
         guint first = words->len;
         yajl_val tree;
         bool ok = true;
 
-        if (!json_check(entrypoint, strlen(entrypoint), &limits, error)) {
+        if (!json_check(entrypoint, strlen(entrypoint), DEPTH_MAX, error)) {
                 g_prefix_error(error, "--entrypoint: ");
                 return false;
         }

@@ -11,7 +11,7 @@
 #include "libstart/cdi/cdi-file.h"
 #include "libstart/config/small-file.h"
 #include "libstart/hook/hook-file.h"
-#include "libstart/json/check.h"
+#include "libstart/json/walk.h"
 #include "libstart/oci/spec.h"
 #include "libstart/run/hook-choice.h"
 #include "libstart/run/hook-process.h"
@@ -201,12 +201,14 @@ static void complete(Spec *spec, const Spec *before) {
 
 static Spec *parse_spec(const char *json, GError **error) {
         const struct parser_context context = { .errfile = stderr };
-        static const JsonLimits limits = { .depth = DEPTH_MAX };
         parser_error message = NULL;
         Spec *spec;
 
-        if (!json_check(json, strlen(json), &limits, error))
+        yajl_val tree = json_parse(json, strlen(json), DEPTH_MAX, error);
+
+        if (!tree)
                 return NULL;
+        yajl_tree_free(tree);
         spec = runtime_spec_schema_config_schema_parse_data(json, &context, &message);
         if (!spec)
                 error_set(error, KT_ERROR_FAILED, "%s", message ? g_strchomp(message) : "no JSON");

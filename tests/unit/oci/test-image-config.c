@@ -112,7 +112,7 @@ static const struct {
         { "{" ROOTFS ",\"config\":{\"U\u017fer\":\"1000\"}}", "is 'User' for some programs" },
         { "{" ROOTFS ",\"config\":{\"U\\u017fer\":\"1000\"}}", "is 'User' for some programs" },
         { "{" ROOTFS ",\"Config\":{\"User\":\"1000\"}}", "the key 'Config' is 'config' for some programs" },
-        { "{" ROOTFS ",\"config\":{\"User\\u0000\":\"1000\"}}", "the key 'User' has a NUL inside" },
+        { "{" ROOTFS ",\"config\":{\"User\\u0000\":\"1000\"}}", "has a NUL inside a string" },
         { "{" ROOTFS ",\"config\":{\"Hostname\":\"a\",\"hostname\":\"b\"}}", "the key 'hostname' twice" },
         { "{" ROOTFS ",\"config\":{\"Labels\":{\"a\":\"1\",\"a\":\"2\"}}}", "the key 'a' twice" },
         { "{" ROOTFS ",\"x\":[{\"\u212a\":1,\"a\":[{}],\"k\":1}]}", "the key 'k' twice" },
