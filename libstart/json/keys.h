@@ -10,10 +10,12 @@
  *
  *   - where two keys of an object are equal but for case, or in an object whose keys are somebody's own words (labels), of which
  *     Go makes a map and not a structure, equal
- *   - where a key is one of `names`, which the caller reads, but for case
- *   - where a key has a NUL inside, behind which a tree does not look. */
+ *   - where a key is one of `names`, which the caller reads, but for case.
+ *
+ * It is on the way of each start: no key has memory of its own. */
 typedef struct JsonKeys {
-        GPtrArray *open;          /* of char: the keys of all objects that are open */
+        GString *text;            /* the keys of all objects that are open, each with a NUL behind it */
+        GArray *open;             /* where they are in it */
         GArray *levels;           /* of these objects */
         const char *const *names; /* in their right spelling, up to NULL; or NULL */
         bool is_map;              /* the topmost object is one */
@@ -24,7 +26,7 @@ void json_keys_init(JsonKeys *keys, const char *const *names);
 void json_keys_clear(JsonKeys *keys);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(JsonKeys, json_keys_clear)
 
-/* An object begins, has this key (which is valid UTF-8, and may have a NUL inside), and ends. The last two fail with
+/* An object begins, has this key (which is valid UTF-8, without a NUL), and ends. The last two fail with
  * KT_ERROR_FAILED. */
 void json_keys_begin(JsonKeys *keys);
 bool json_keys_add(JsonKeys *keys, const char *key, gsize length, GError **error);
