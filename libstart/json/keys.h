@@ -14,10 +14,12 @@
  *
  * It is on the way of each start: no key has memory of its own. */
 typedef struct JsonKeys {
-        GString *text;            /* the keys of all objects that are open, each with a NUL behind it */
+        char *text; /* the keys of all objects that are open, each with a NUL behind it */
+        gsize length, size;
         GArray *open;             /* where they are in it */
         GArray *levels;           /* of these objects */
         const char *const *names; /* in their right spelling, up to NULL; or NULL */
+        guint64 hashes;           /* two bits of each name's hash */
         bool is_map;              /* the topmost object is one */
 } JsonKeys;
 

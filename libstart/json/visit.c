@@ -55,7 +55,8 @@ static int begin(Reader *reader, bool is_array) {
         };
         if (is_array)
                 return GO_ON;
-        json_keys_begin(&reader->keys);
+        if (!reader->visitor->is_checked)
+                json_keys_begin(&reader->keys);
         if (!reader->visitor->object)
                 return GO_ON;
         return reader->visitor->object(reader->path->str, reader->data, &reader->error) ? GO_ON : STOP;
@@ -79,7 +80,7 @@ static int on_end(void *context) {
                 g_string_truncate(reader->path, level->length);
                 reader->visitor->array(reader->path->str, (TextRange) { level->begin, end }, reader->data);
         }
-        if (!level->is_array && !json_keys_end(&reader->keys, &reader->error))
+        if (!level->is_array && !reader->visitor->is_checked && !json_keys_end(&reader->keys, &reader->error))
                 return STOP;
         reader->ended = reader->depth == reader->depth_of_end;
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
@@ -95,7 +96,10 @@ static int on_key(void *context, const unsigned char *key, size_t length) {
                 g_string_append_c(reader->path, '.');
         for (size_t i = 0; i < length; i++)
                 g_string_append_c(reader->path, strchr(".[", key[i]) ? '?' : (char) key[i]);
-        return json_keys_add(&reader->keys, (const char *) key, length, &reader->error) ? GO_ON : STOP;
+        return reader->visitor->is_checked ||
+                               json_keys_add(&reader->keys, (const char *) key, length, &reader->error) ?
+                       GO_ON :
+                       STOP;
 }
 
 static int on_string(void *context, const unsigned char *value, size_t length) {

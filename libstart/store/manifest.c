@@ -12,8 +12,6 @@ static const char *const names[] = {
         "architecture", "config", "digest", "fsLayers", "manifests", "mediaType", "os", "platform", "variant", NULL,
 };
 
-static const char *const config_names[] = { "diff_ids", "history", "rootfs", NULL };
-
 bool id_is_valid(const char *id) {
         return strlen(id) == ID_LENGTH && strspn(id, "0123456789abcdef") == ID_LENGTH;
 }
@@ -228,9 +226,10 @@ static bool on_config_string(const char *path, const char *value, size_t length,
 }
 
 char **config_parse_diff_ids(const char *text, size_t length, TextRange *ret_history, GError **error) {
+        /* It is on the way of each start, where image_config_parse() comes later. */
         static const JsonVisitor visitor = { .string = on_config_string,
                                              .array = on_config_array,
-                                             .names = config_names };
+                                             .is_checked = true };
         g_autoptr(GPtrArray) diff_ids = g_ptr_array_new_with_free_func(g_free);
         ConfigReader reader = { .diff_ids = diff_ids };
 

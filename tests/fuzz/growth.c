@@ -139,7 +139,7 @@ static const struct {
         { "volumes of an image", read_config, "{\"config\":{\"Volumes\":{", "\"/a%u\":{},", "\"/b\":{}}}}" },
         { "unknown keys of an image", read_config, "{", "\"a%u\":1,", "\"b\":1}" },
         { "one key of an image", read_config, "{", "\"a\":1,", "\"b\":1}" },
-        { "keys of an object of one length", read_manifest, "{", "\"%h\":1,", "\"b\":1}" },
+        { "keys of one hash in an object", read_manifest, "{", "\"%h\":1,", "\"b\":1}" },
         { "objects of an array", read_config, "{\"a\":[", "{\"b\":1,\"c\":2},", "1]}" },
         { "arrays inside each other in a config", read_config, "{\"a\":", "[", "" },
         { "closed arrays inside each other in a config", read_config, "{\"config\":{\"Cmd\":", "[", "}}", "]" },

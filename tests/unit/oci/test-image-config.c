@@ -105,7 +105,7 @@ static const struct {
         { "{" ROOTFS ",\"config\":{\"WorkingDir\":\"/a\\nb\"}}", "WORKDIR: \"/a\\nb\" has a control character" },
         /* Go's programs take the last one, in any case of letters. */
         { "{" ROOTFS ",\"config\":{\"User\":\"0\"},\"config\":{\"User\":\"1000\"}}", "the key 'config' twice" },
-        { "{" ROOTFS ",\"config\":{\"User\":\"0\",\"Us\\u0065r\":\"1000\"}}", "the key 'user' twice" },
+        { "{" ROOTFS ",\"config\":{\"User\":\"0\",\"Us\\u0065r\":\"1000\"}}", "' twice (upper" },
         { "{" ROOTFS ",\"config\":{\"User\":\"0\",\"user\":\"1000\"}}",
           "the key 'user' is 'User' for some programs" },
         { "{" ROOTFS ",\"config\":{\"user\":\"1000\"}}", "the key 'user' is 'User' for some programs" },

@@ -59,7 +59,7 @@ static const struct {
         { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"Config\": {\"digest\": \"" DIGEST_B "\"}}", NULL, false,
           KT_ERROR_FAILED, "the key 'Config' is 'config' for some" },
         { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"layers\": [], \"LAYERS\": []}", NULL, false,
-          KT_ERROR_FAILED, "the key 'layers' twice" },
+          KT_ERROR_FAILED, "the key 'LAYERS' twice" },
         { "{\"config\": {\"digest\": \"" DIGEST_A "\"}, \"annotations\": {\"a\": \"\", \"A\": \"\"}}", DIGEST_A,
           false },
 };
