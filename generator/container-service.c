@@ -80,7 +80,7 @@ static const struct {
         { 0, health_finish, ARGS },
         { USERNS, user_namespace_finish, ARGS },
         { POD, pod_join, ARGS | USERNS }, /* what the pod has it must not have */
-        { 0, mounts_find_sources, POD },    /* of the pod's volumes, too */
+        { 0, mounts_find_sources, POD },  /* of the pod's volumes, too */
         { NETWORK, network_finish, USERNS | POD },
         { 0, image_finish, ARGS },
         { 0, layer_limits_finish, ARGS },

@@ -38,8 +38,8 @@
 
 static bool fail(const Transfer *transfer, GError **error) {
         if (transfer->rights && (errno == EACCES || errno == EPERM))
-                return error_set_errno(error, errno, "Cannot copy '%s' as the container's user %u", transfer->path->str,
-                                       (unsigned) transfer->uid);
+                return error_set_errno(error, errno, "Cannot copy '%s' as the container's user %u",
+                                       transfer->path->str, (unsigned) transfer->uid);
         return error_set_errno(error, errno, "Cannot copy '%s'", transfer->path->str);
 }
 
