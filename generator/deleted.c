@@ -67,8 +67,8 @@ static bool is_made(const UnitNames *names, const char *service) {
 static bool is_others(const char *root, const char *service, const GPtrArray *image_units) {
         g_autofree char *template = name_template_of(service);
 
-        return has_unit_elsewhere(root, service, image_units) ||
-               (template && has_unit_elsewhere(root, template, image_units));
+        return shadowed_unit_exists(root, service, image_units) ||
+               (template && shadowed_unit_exists(root, template, image_units));
 }
 
 /* A service that has a unit elsewhere is none of these, unless --install has made that. Of Deleted, transfer full. */

@@ -3,7 +3,7 @@
 
 #include "generator/elsewhere.h"
 
-bool has_unit_elsewhere(const char *root, const char *service, const GPtrArray *image_units) {
+bool shadowed_unit_exists(const char *root, const char *service, const GPtrArray *image_units) {
         static const char *const directories[] = {
                 "/etc/systemd/system",     "/run/systemd/system", "/usr/local/lib/systemd/system",
                 "/usr/lib/systemd/system", "/lib/systemd/system", /* where it is not the same */

@@ -7,4 +7,4 @@
 /* Is there a unit of that name, or a link, in one of the directories that count less than the generator's, or less
  * for an instance of a template in them? One of image_units is none: names of those that --install has made, may be
  * NULL. root: "" or a directory that stands for /. */
-bool has_unit_elsewhere(const char *root, const char *service, const GPtrArray *image_units);
+bool shadowed_unit_exists(const char *root, const char *service, const GPtrArray *image_units);

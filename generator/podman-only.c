@@ -30,7 +30,7 @@ static void refuse(Run *run, const SourceFile *source, const char *instead) {
         service_set(stub->service, "Type", "oneshot");
         install_apply(stub);
         run_report(run, stub);
-        if (!has_unit_elsewhere(run->root, stub->service->name, run->image_units))
+        if (!shadowed_unit_exists(run->root, stub->service->name, run->image_units))
                 refused_put(run, stub, run->late);
 }
 

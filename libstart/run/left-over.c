@@ -68,7 +68,7 @@ static bool put_aside(const char *path, const char *directory, const char *name,
                                from);
 }
 
-bool left_over_clear(const char *path, const char *private_path, const char *name, GError **error) {
+bool stale_state_clear(const char *path, const char *private_path, const char *name, GError **error) {
         g_autofree char *state = g_build_filename(path, name, NULL), *aside = NULL;
         g_autofree char *notify = payload_notify_path(private_path);
 

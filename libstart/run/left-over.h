@@ -9,4 +9,4 @@
 
 /* Make room for the container `name` in the directory `path`, whose part that is closed to others is `private_path`. To be
  * called by one process at a time. Fails if a container with its state in there still runs. */
-bool left_over_clear(const char *path, const char *private_path, const char *name, GError **error);
+bool stale_state_clear(const char *path, const char *private_path, const char *name, GError **error);

@@ -81,7 +81,7 @@ bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **
         bool fresh;
 
         if (!make_private(ret, name, &fresh, error) || !lock(ret, error) ||
-            !(fresh || left_over_clear(ret->path, ret->private_path, name, error)))
+            !(fresh || stale_state_clear(ret->path, ret->private_path, name, error)))
                 return false;
         ret->own = !path;
         return true;
