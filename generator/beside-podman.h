@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "generator/container.h"
-#include "generator/tree.h"
+#include "generator/files/tree.h"
+#include "generator/unit/container.h"
 
 /* Podman's generator reads the same files: keyturn-generator(8), BESIDE PODMAN, says who takes which. */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/conversion.h"
-#include "generator/container-service.h"
-#include "generator/keys-build.h"
-#include "generator/keys-image.h"
-#include "generator/keys-network.h"
-#include "generator/keys-volume.h"
-#include "generator/names.h"
-#include "generator/pod-service.h"
+#include "generator/files/names.h"
+#include "generator/kinds/container-service.h"
+#include "generator/kinds/keys-build.h"
+#include "generator/kinds/keys-image.h"
+#include "generator/kinds/keys-network.h"
+#include "generator/kinds/keys-volume.h"
+#include "generator/kinds/pod-service.h"
 
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
         if (g_str_has_suffix(source->name, ".volume"))

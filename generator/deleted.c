@@ -2,11 +2,11 @@
 #include <signal.h>
 #include <string.h>
 
-#include "generator/container-service.h"
 #include "generator/deleted.h"
-#include "generator/elsewhere.h"
-#include "generator/names.h"
-#include "generator/network-unit.h"
+#include "generator/files/names.h"
+#include "generator/files/shadowed-unit.h"
+#include "generator/kinds/container-service.h"
+#include "generator/network/network-unit.h"
 #include "generator/refused.h"
 #include "libstart/base/paths.h"
 

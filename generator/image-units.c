@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "generator/image-units.h"
-#include "generator/secrets.h"
+#include "generator/parts/secrets.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 
 #define LIST KEYTURN_LIBDIR "/image-units"
 #define FILTERS KEYTURN_LIBDIR "/seccomp"

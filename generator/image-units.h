@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/hooks.h"
-#include "generator/keyturn-conf.h"
-#include "generator/load.h"
-#include "generator/writer.h"
+#include "generator/files/keyturn-conf.h"
+#include "generator/files/load.h"
+#include "generator/parts/hooks.h"
+#include "generator/unit/writer.h"
 
 /* Units that were made when a system image was built (--install). They are where systemd looks anyway; a list beside
  * keyturn's programs says which there are, and what they were made of. As long as that is so, the generator has nothing to
  * do at boot. Times say nothing about files of an image, so what they hold is compared. */
 typedef struct ImageUnits {
         char *digest;
-        unsigned controls; /* what of the kernel they need: kernel-control.h */
+        unsigned controls; /* what of the kernel they need: parts/kernel-control.h */
         GPtrArray *names;  /* of char*: units, links and other files */
 } ImageUnits;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/podman-only.h"
-#include "generator/elsewhere.h"
-#include "generator/install.h"
-#include "generator/names.h"
+#include "generator/files/names.h"
+#include "generator/files/shadowed-unit.h"
+#include "generator/kinds/install.h"
 #include "generator/refused.h"
 
 /* Why there is nothing made of the other types, and what to do instead. */

@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "generator/conversion.h"
-#include "generator/names.h"
-#include "generator/network-unit.h"
+#include "generator/files/names.h"
+#include "generator/network/network-unit.h"
 #include "generator/refused.h"
-#include "generator/source-path.h"
+#include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/refusal.h"
-#include "libstart/option/unit-words.h"
+#include "libstart/value/unit-words.h"
 
 /* systemd would not like the line either, or it is what must not be done. */
 static void drop_line(UnitFile *unit, const UnitLine *refused) {

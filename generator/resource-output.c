@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/resource-output.h"
 #include "generator/conversion.h"
-#include "generator/image-service.h"
-#include "generator/keys-image.h"
-#include "generator/network-unit.h"
+#include "generator/kinds/keys-image.h"
+#include "generator/network/network-unit.h"
+#include "generator/parts/image-service.h"
+#include "generator/parts/user-namespace.h"
 #include "generator/refused.h"
-#include "generator/user-namespace.h"
 
 /* The password of a .image file gets a file of its own. */
 static void put_credentials(Run *run, const Container *image) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/filters-needed.h"
-#include "generator/hooks.h"
-#include "generator/keyturn-conf.h"
-#include "generator/machine-conf.h"
-#include "generator/untrusted-paths.h"
-#include "generator/writer.h"
+#include "generator/files/keyturn-conf.h"
+#include "generator/parts/filters-needed.h"
+#include "generator/parts/hooks.h"
+#include "generator/parts/machine-conf.h"
+#include "generator/parts/untrusted-paths.h"
+#include "generator/unit/writer.h"
 
 /* What one run of the generator knows, and what has come of it so far. */
 typedef struct Run {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/summaries.h"
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 
 /* An update that was interrupted is ended when all containers have started; else the unit's condition skips it. */
 static void put_update_dropin(const Run *run, const char *origin) {

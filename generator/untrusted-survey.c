@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/untrusted-survey.h"
-#include "generator/container-service.h"
+#include "generator/kinds/container-service.h"
 
 static const char *find_service(const Run *run, const SourceFile *source) {
         return source->is_masked || source->error || !g_str_has_suffix(source->name, ".container") ?

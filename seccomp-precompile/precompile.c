@@ -12,7 +12,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 #include "libstart/seccomp/cache-file.h"
 #include "libstart/seccomp/obtain.h"
 #include "seccomp-precompile/precompile.h"

@@ -4,7 +4,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 #include "seccomp-precompile/requests.h"
 
 /* Beside Podman keyturn-generator writes into the early directory, else into the normal one. The last one is that of what was

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "generator/load.h"
+#include "generator/files/load.h"
 #include "generator/verify/report.h"
-#include "libstart/option/launch-args.h"
+#include "libstart/request/launch-args.h"
 
 /* What became of one file. */
 typedef struct MadeUnit {

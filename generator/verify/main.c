@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator/names.h"
+#include "generator/files/names.h"
 #include "generator/verify/generation.h"
 #include "generator/verify/migration.h"
 #include "generator/verify/outlook.h"

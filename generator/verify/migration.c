@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/key.h"
-#include "generator/names.h"
+#include "generator/files/names.h"
+#include "generator/unit/key.h"
 #include "generator/verify/migration.h"
 #include "libstart/base/printable.h"
-#include "libstart/ctl/table.h"
+#include "libstart/table/table.h"
 
 typedef enum Verdict {
         VERDICT_WORKS,

@@ -8,14 +8,14 @@
 #include "generator/verify/image-users.h"
 #include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
-#include "libstart/option/capability.h"
-#include "libstart/option/mount-request.h"
-#include "libstart/option/secret-request.h"
-#include "libstart/option/storage-option.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/request/secret-request.h"
+#include "libstart/request/storage-option.h"
 #include "libstart/store/image.h"
 #include "libstart/store/podman-secrets.h"
 #include "libstart/store/reference.h"
 #include "libstart/store/store-conf.h"
+#include "libstart/value/capability.h"
 
 void outlook_init(Outlook *outlook, const char *root) {
         g_autofree char *podman = g_strconcat(root, "/usr/bin/podman", NULL);

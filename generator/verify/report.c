@@ -4,7 +4,7 @@
 #include "generator/verify/place.h"
 #include "generator/verify/report.h"
 #include "libstart/base/printable.h"
-#include "libstart/ctl/table.h"
+#include "libstart/table/table.h"
 
 static void remark_clear(void *data) {
         Remark *remark = data;

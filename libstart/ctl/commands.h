@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <glib.h>
-#include <stdbool.h>
+#include "libstart/ctl/container/commands.h"
 
-#include "libstart/ctl/container-units.h"
-
-/* What the options of keyturnctl ask for. GLib writes a flag as a gboolean. */
-typedef struct Options {
-        gboolean json;
-        gboolean svg;
-        gboolean quiet;  /* of list */
-        gboolean follow; /* of logs */
-        char **env;      /* of exec */
-        char *user;
-        char *workdir;
-        gboolean tty;
-        int inside;       /* of exec, by systemd: for this process */
-        gboolean dry_run; /* of update */
-        gboolean resume;  /* of update: only what was interrupted */
-        int watch;        /* seconds */
-        char *limit;      /* of cp */
-} Options;
-
-/* The commands, one file each. Return the exit status; -1 with an error. */
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_analyze(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_update(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_shell(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_check(const GPtrArray *all, const Options *options, char **words, GError **error);
-int command_exec(const GPtrArray *all, const Options *options, char **words, GError **error);

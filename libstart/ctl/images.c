@@ -4,8 +4,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/running-facts.h"
-#include "libstart/ctl/table.h"
+#include "libstart/ctl/container/running-facts.h"
+#include "libstart/table/table.h"
 
 static const char *const columns[] = { "IMAGE", "UNIT", "ID", "STORE", "#LAYERS", "~CREATED", "PROBLEM", NULL };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/running-facts.h"
-#include "libstart/ctl/table.h"
+#include "libstart/ctl/container/running-facts.h"
+#include "libstart/table/table.h"
 
 static char *join_mounts(const runtime_spec_schema_config_schema *spec) {
         GString *text = g_string_new(NULL);

@@ -3,9 +3,9 @@
 
 #include "libstart/base/printable.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/health.h"
-#include "libstart/ctl/running-facts.h"
-#include "libstart/ctl/table.h"
+#include "libstart/ctl/container/health.h"
+#include "libstart/ctl/container/running-facts.h"
+#include "libstart/table/table.h"
 
 #define SHORT_ID 12
 

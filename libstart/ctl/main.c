@@ -11,8 +11,12 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 #include "libstart/base/program.h"
-#include "libstart/ctl/bus.h"
+#include "libstart/ctl/analyze/commands.h"
 #include "libstart/ctl/commands.h"
+#include "libstart/ctl/container/bus.h"
+#include "libstart/ctl/copy/commands.h"
+#include "libstart/ctl/exec/commands.h"
+#include "libstart/ctl/update/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
 
@@ -66,7 +70,7 @@ static const GOptionEntry entries[] = {
         { "interactive", 'i', 0, G_OPTION_ARG_NONE, &arg_interactive, "As it is anyway: pass input on (exec)", NULL },
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
         { "inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg_options.inside, NULL,
-          NULL }, /* exec-restrictions.c */
+          NULL }, /* ctl/exec/exec-restrictions.c */
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
         { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/table.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/network-files.h"
+#include "libstart/table/table.h"
 
 /* A line for each, as the table has lists; NULL where there are none. Transfer full. */
 static char *join(GPtrArray *words) {

@@ -9,10 +9,10 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/ctl/commands.h"
-#include "libstart/ctl/payload.h"
-#include "libstart/option/signal-name.h"
+#include "libstart/ctl/container/payload.h"
+#include "libstart/value/signal-name.h"
 
-/* What keyturn-stop@.service does when it is stopped: run/stop-unit.h. */
+/* What keyturn-stop@.service does when it is stopped: systemd/stop-unit.h. */
 
 /* As libstart left it in the state; 0 without. */
 static int read_signal(const ContainerUnit *container, GError **error) {

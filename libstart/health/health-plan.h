@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/oci/image-health.h"
-#include "libstart/option/request.h"
+#include "libstart/health/image-health.h"
+#include "libstart/request/request.h"
 
 /* What is run to see whether a container is well, and what follows: the request, and where that names no check the image.
  * libstart finds it at the start and writes it down; who runs a check reads it. Spans are in microseconds. */

@@ -8,7 +8,7 @@
 
 #define HEALTH_RECORD_FILE ".health.json"
 #define HEALTH_PLAN_FILE ".health-plan"
-/* Where the container is checked with others: the interval, which the target is (check/check-timer.h). */
+/* Where the container is checked with others: the interval, which the target is (health/check-timer.h). */
 #define HEALTH_TURN_LINK ".health-every"
 
 typedef struct HealthResult {

@@ -9,8 +9,8 @@
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
-#include "libstart/option/go-duration.h"
 #include "libstart/store/reference.h"
+#include "libstart/value/go-duration.h"
 
 static bool needs_network(const char *name) {
         return !g_str_has_prefix(name, "localhost:") && !g_str_has_prefix(name, "localhost/") &&

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/ip-address.h"
+#include "libstart/value/ip-address.h"
 
 /* Addresses that containers can be given, all of one family: from `first` to `last`. Pure. */
 typedef struct AddressRange {

@@ -10,7 +10,7 @@
 #include "libstart/network/network-files.h"
 #include "libstart/network/network-lock.h"
 #include "libstart/network/plan-json.h"
-#include "libstart/option/names.h"
+#include "libstart/value/names.h"
 
 static bool create(const NetworkConf *conf, const CreateOptions *options, GError **error) {
         g_auto(NetworkPlan) plan = {

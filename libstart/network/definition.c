@@ -8,8 +8,8 @@
 #include "libstart/json/member.h"
 #include "libstart/json/walk.h"
 #include "libstart/network/definition.h"
-#include "libstart/option/names.h"
-#include "libstart/option/network-request.h"
+#include "libstart/request/network-request.h"
+#include "libstart/value/names.h"
 
 #define MAX_DEPTH 16
 #define LABEL_ADDRESSES "io.keyturn.addresses" /* ranges, one of each subnet, with blanks between */

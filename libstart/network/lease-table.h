@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/network/netavark-json.h"
-#include "libstart/option/ip-address.h"
+#include "libstart/value/ip-address.h"
 
 /* Who has which address. Whoever asks holds the lock (network-lock.h).
  *

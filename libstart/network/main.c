@@ -9,7 +9,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
 #include "libstart/network/create-command.h"
-#include "libstart/network/life-commands.h"
+#include "libstart/network/up-down-reload.h"
 
 /* keyturn-network: makes networks and network namespaces, ahead of the containers. See keyturn-network(8). */
 

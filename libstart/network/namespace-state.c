@@ -8,7 +8,7 @@
 #include "libstart/config/small-file.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/namespace.h"
-#include "libstart/option/names.h"
+#include "libstart/value/names.h"
 
 bool namespace_name_check(const char *unit, GError **error) {
         return name_check_container(unit, error);

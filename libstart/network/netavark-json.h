@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "libstart/network/definition.h"
-#include "libstart/option/network-request.h"
-#include "libstart/option/port-mapping.h"
+#include "libstart/request/network-request.h"
+#include "libstart/value/port-mapping.h"
 
 /* What netavark reads and writes. Pure. */
 

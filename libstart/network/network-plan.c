@@ -7,7 +7,7 @@
 #include "libstart/network/network-files.h"
 #include "libstart/network/network-plan.h"
 #include "libstart/network/subnet-pool.h"
-#include "libstart/option/network-request.h"
+#include "libstart/request/network-request.h"
 
 #define ANY_DRIVER (DRIVER_BRIDGE | DRIVER_MACVLAN | DRIVER_IPVLAN)
 

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/ip-address.h"
+#include "libstart/value/ip-address.h"
 
 /* The addresses that Podman has given out, in its database ipam.db: bbolt's format (go.etcd.io/bbolt), of which this reads
  * what is needed. A bucket of each network has one of each subnet, in which an address, of 4 or 16 bytes, is a key.

@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/ip-address.h"
+#include "libstart/value/ip-address.h"
 
 /* Subnets for networks that name none. */
 

@@ -4,7 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/oci/environment.h"
-#include "libstart/option/env-list.h"
+#include "libstart/value/env-list.h"
 
 #define DEFAULT_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -260,7 +260,7 @@ static void add_systemd(Environment *env, const SpecInput *input) {
         }
 }
 
-/* A user who was named and has no entry in passwd gets one (libstart/run/etc-content.c), whose home is
+/* A user who was named and has no entry in passwd gets one (libstart/root/etc-content.c), whose home is
  * where the payload starts: podman's choice. */
 static const char *find_home(const SpecInput *input) {
         const char *named = input->request->user ?: input->image->user;

@@ -15,7 +15,7 @@ typedef struct DeviceNode {
         bool is_made;           /* anew, by number; else the host's own is mounted */
 } DeviceNode;
 
-/* All that a container's configuration takes from the machine. libstart/run/host.c fills it; nothing here asks the
+/* All that a container's configuration takes from the machine. libstart/service/host.c fills it; nothing here asks the
  * machine itself. */
 typedef struct HostFacts {
         const char *hostname;           /* the machine's own */
@@ -27,7 +27,7 @@ typedef struct HostFacts {
         bool can_raise_limits;           /* libstart has CAP_SYS_RESOURCE */
         guint64 nr_open;       /* /proc/sys/fs/nr_open: no limit on files can be above it; 0: not known, or of no use
                                 * because limits cannot be raised */
-        guint64 bounding_caps; /* mask as in option/capability.h: what libstart could pass on at all */
+        guint64 bounding_caps; /* mask as in value/capability.h: what libstart could pass on at all */
 
         int listen_fds;              /* sockets passed by systemd, from descriptor 3 on */
         const char *listen_fd_names; /* $LISTEN_FDNAMES, or NULL */

@@ -7,10 +7,10 @@
 #include <sys/mount.h>
 #include <sys/types.h>
 
-#include "libstart/option/mount-request.h"
+#include "libstart/request/mount-request.h"
 
 /* The mounts of a container as one table: what each is, who makes it, and in which order. Requests begin it, spec-mounts.h
- * adds what every container has, CDI and hooks may change it; the list of the OCI spec is printed from it, and run/mounts.h
+ * adds what every container has, CDI and hooks may change it; the list of the OCI spec is printed from it, and mount/mounts.h
  * makes what it says. */
 
 typedef runtime_spec_schema_defs_mount OciMount;
@@ -20,10 +20,10 @@ typedef runtime_spec_schema_defs_mount OciMount;
 
 /* Who makes a mount, in the order of a start. */
 typedef enum MountMaker {
-        MAKER_KERNEL,  /* run/kernel-mounts.h */
-        MAKER_BIND,    /* run/bind-mounts.h */
+        MAKER_KERNEL,  /* mount/kernel-mounts.h */
+        MAKER_BIND,    /* mount/bind-mounts.h */
         MAKER_LIBCRUN, /* of the others the first one, and what comes behind that: it may lie on it */
-        MAKER_LAST, /* run/bind-mounts.h, when libcrun has made its own: what it cannot make, and what lies on such */
+        MAKER_LAST, /* mount/bind-mounts.h, when libcrun has made its own: what it cannot make, and what lies on such */
 } MountMaker;
 
 /* How SELinux's label gets onto what is a container's own. */
@@ -55,7 +55,7 @@ typedef struct ContainerMount {
         bool is_first;    /* one of the kernel's that is below none of the others */
         MountMaker maker; /* mount_plan_divide() */
 
-        /* For run/mounts.h: */
+        /* For mount/mounts.h: */
         int fd;       /* what was opened for it or made of it ahead, or -1 */
         dev_t device; /* what is to be seen there, or 0 */
 } ContainerMount;

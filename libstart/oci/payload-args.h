@@ -2,7 +2,7 @@
 #pragma once
 
 #include "libstart/oci/image-config.h"
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* Where an init of the host's is in a container, as with podman. */
 #define INIT_INSIDE "/run/podman-init"

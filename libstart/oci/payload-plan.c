@@ -3,7 +3,7 @@
 
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/payload-plan.h"
-#include "libstart/option/signal-name.h"
+#include "libstart/value/signal-name.h"
 
 /* The one at which systemd halts. */
 #define INIT_STOP_SIGNAL (SIGRTMIN + 3)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "libstart/oci/image-config.h"
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* What is run, and what follows from that. */
 typedef struct PayloadPlan {

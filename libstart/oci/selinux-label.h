@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/label-option.h"
+#include "libstart/request/label-option.h"
 
 /* SELinux labels ("contexts"), USER:ROLE:TYPE:LEVEL, as Podman gives them to containers: its policy says which types, and
  * a pair of categories in the level keeps containers from each other's files. Text only. */

@@ -8,7 +8,7 @@
 #include "libstart/oci/payload-plan.h"
 #include "libstart/oci/selinux-label.h"
 #include "libstart/oci/user.h"
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* A file of the host that is bound into the container, for reading. */
 typedef struct SecretFile {
@@ -23,11 +23,11 @@ typedef struct SpecInput {
         const UserIdentity *user;
         const HostFacts *host;
         const char *hostname;  /* the container's */
-        const GArray *uid_map; /* of its user namespace (option/id-map.h), or NULL: it has the host's */
+        const GArray *uid_map; /* of its user namespace (value/id-map.h), or NULL: it has the host's */
         const GArray *gid_map;
         const char *userns_path;  /* that namespace's file; NULL: a new one */
         const char *network_path; /* the network namespace's; NULL: a new one, or the host's: as the request says */
-        guint64 capabilities;     /* its bounding set, a mask as in option/capability.h */
+        guint64 capabilities;     /* its bounding set, a mask as in value/capability.h */
         const PayloadPlan *payload;
         const char *uuid;          /* an init's: $container_uuid; or NULL */
         const char *init_program;  /* the host's, for request->init; or NULL */

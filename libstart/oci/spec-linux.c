@@ -5,9 +5,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/oci/spec-linux.h"
-#include "libstart/option/id-map.h"
-#include "libstart/option/security-option.h"
-#include "libstart/option/sysctl.h"
+#include "libstart/request/security-option.h"
+#include "libstart/value/id-map.h"
+#include "libstart/value/sysctl.h"
 
 typedef runtime_spec_schema_config_schema Spec;
 typedef runtime_spec_schema_defs_linux_namespace_reference Namespace;

@@ -6,10 +6,10 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-mounts.h"
-#include "libstart/option/device-request.h"
-#include "libstart/option/id-map.h"
-#include "libstart/option/mount-request.h"
-#include "libstart/option/security-option.h"
+#include "libstart/request/device-request.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/request/security-option.h"
+#include "libstart/value/id-map.h"
 
 #define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
 

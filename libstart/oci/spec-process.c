@@ -3,8 +3,8 @@
 
 #include "libstart/base/log.h"
 #include "libstart/oci/spec-process.h"
-#include "libstart/option/capability.h"
-#include "libstart/option/ulimit.h"
+#include "libstart/value/capability.h"
+#include "libstart/value/ulimit.h"
 
 #define LABEL "io.containers.capabilities"
 #define DEFAULT_LIMIT 1048576 /* Podman's, for open files and for processes */

@@ -11,7 +11,7 @@
 #include "libstart/oci/spec-mounts.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
-#include "libstart/option/annotation.h"
+#include "libstart/value/annotation.h"
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_gen, yajl_gen_free, NULL)
 

@@ -3,7 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/oci/user.h"
-#include "libstart/option/user-spec.h"
+#include "libstart/value/user-spec.h"
 
 /* Fields of a line in passwd(5) and group(5). */
 enum {

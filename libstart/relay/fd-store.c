@@ -7,11 +7,11 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/socket.h"
 #include "libstart/relay/fd-store.h"
-#include "libstart/relay/socket.h"
 
 #define LISTEN_FDS_START 3
-#define LISTEN_FDS_MAX 1024 /* as in run/host.c */
+#define LISTEN_FDS_MAX 1024 /* as in service/host.c */
 
 /* Room for what 8192 containers leave there; what is not used takes no memory. */
 #define QUEUE_SIZE (64 << 20)

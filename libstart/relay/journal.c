@@ -5,8 +5,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/socket.h"
 #include "libstart/relay/journal.h"
-#include "libstart/relay/socket.h"
 
 /* journald refuses a line of the header that is longer than a unit's name can be. */
 #define TAG_MAX 200

@@ -6,9 +6,9 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/socket.h"
 #include "libstart/relay/notify-loop.h"
 #include "libstart/relay/notify-source.h"
-#include "libstart/relay/socket.h"
 #include "libstart/relay/watch.h"
 
 /* Who has said too much, or cannot be served for another reason, is looked at again after this time. */

@@ -17,9 +17,9 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/relay/notify-filter.h"
+#include "libstart/base/socket.h"
+#include "libstart/relay-client/notify-filter.h"
 #include "libstart/relay/notify-source.h"
-#include "libstart/relay/socket.h"
 #include "libstart/relay/watch.h"
 
 /* The threat, beside what notify-filter.c says: whoever has the container's socket writes as much and as often as they

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "libstart/relay-client/record.h"
 #include "libstart/relay/fd-store.h"
-#include "libstart/relay/record.h"
 
 /* One container's notification socket, as the relay sees it. */
 typedef struct NotifySource {

@@ -9,12 +9,12 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/socket.h"
+#include "libstart/relay-client/record.h"
 #include "libstart/relay/notify-loop.h"
 #include "libstart/relay/notify-source.h"
 #include "libstart/relay/output-loop.h"
-#include "libstart/relay/record.h"
 #include "libstart/relay/relay-loop.h"
-#include "libstart/relay/socket.h"
 #include "libstart/relay/watch.h"
 
 #define EVENTS_MAX 64

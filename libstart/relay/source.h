@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "libstart/relay-client/record.h"
 #include "libstart/relay/fd-store.h"
 #include "libstart/relay/late-pid.h"
 #include "libstart/relay/level-prefix.h"
 #include "libstart/relay/pipe-job.h"
-#include "libstart/relay/record.h"
 
 /* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file that
  * systemd opened for the unit (StandardOutput=file:, tty and the like). The payload must not get a descriptor of such a

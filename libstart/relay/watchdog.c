@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
-#include "libstart/relay/socket.h"
+#include "libstart/base/socket.h"
 #include "libstart/relay/watchdog.h"
 
 /* Where systemd could not be told. */

@@ -7,10 +7,10 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/hook/hook-process.h"
 #include "libstart/oci/host-facts.h"
-#include "libstart/option/device-request.h"
+#include "libstart/request/device-request.h"
 #include "libstart/run/cdi-devices.h"
-#include "libstart/run/hook-process.h"
 
 #define CONVERTER KEYTURN_LIBDIR "/keyturn-cdi"
 

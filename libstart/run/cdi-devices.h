@@ -7,7 +7,7 @@
 
 #include "libstart/cdi/cdi-search.h"
 #include "libstart/oci/mount-plan.h"
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* What the files of CDI say that the devices of a request need. All zero: nothing. */
 typedef struct CdiDevices {
@@ -25,5 +25,5 @@ bool cdi_devices_add_nodes(const CdiDevices *devices, guint32 uid, guint32 gid, 
 /* Replaces *environment, whose new strings belong to `devices`. */
 void cdi_devices_add_environment(const CdiDevices *devices, char ***environment);
 
-/* Adds the rest to the spec, but hooks (oci-hooks.h). mounts: what its mounts are printed from. */
+/* Adds the rest to the spec, but hooks (hook/oci-hooks.h). mounts: what its mounts are printed from. */
 void cdi_devices_apply(const CdiDevices *devices, MountPlan *mounts, runtime_spec_schema_config_schema *spec);

@@ -3,8 +3,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
+#include "libstart/mount/host-path.h"
 #include "libstart/run/environment-files.h"
-#include "libstart/run/host-path.h"
 
 static char *read_file(const char *path, const char *untrusted_list, GError **error) {
         g_autofree char *content = NULL;

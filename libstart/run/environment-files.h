@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* The files that a container's environment comes from, read for environment_build(). */
 typedef struct EnvironmentFiles {

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* The host's program that is to be the payload's init (--init): as it is named, which whoever mounts it checks like any
  * source; or catatonit. NULL with an error where there is none. Transfer full. */

@@ -13,11 +13,11 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/config/small-file.h"
-#include "libstart/option/capability.h"
 #include "libstart/run/network.h"
-#include "libstart/run/runtime-peer.h"
-#include "libstart/run/runtime.h"
-#include "libstart/run/unit-restart.h"
+#include "libstart/runtime/runtime-peer.h"
+#include "libstart/runtime/runtime.h"
+#include "libstart/systemd/unit-restart.h"
+#include "libstart/value/capability.h"
 
 #define NAMES_MAX 65536
 

@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/network-names.h"
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
+#include "libstart/value/network-names.h"
 
 /* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed here. */
 typedef struct Network {

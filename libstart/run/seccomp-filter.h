@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/request.h"
+#include "libstart/request/request.h"
 
 /* The container's seccomp filter, raw BPF, for a container with these capabilities. *ret is NULL only where
  * "seccomp=unconfined" is asked for; a filter that cannot be had is an error. */

@@ -4,7 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
-#include "libstart/option/secret-request.h"
+#include "libstart/request/secret-request.h"
 #include "libstart/run/secret-value.h"
 #include "libstart/store/podman-secrets.h"
 

@@ -11,7 +11,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/oci/spec-input.h"
-#include "libstart/option/secret-request.h"
+#include "libstart/request/secret-request.h"
 #include "libstart/run/secret-value.h"
 #include "libstart/run/secrets.h"
 #include "libstart/store/podman-secrets.h"

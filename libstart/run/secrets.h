@@ -4,15 +4,15 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "libstart/option/request.h"
-#include "libstart/run/mount-label.h"
-#include "libstart/run/user-namespace.h"
+#include "libstart/mount/mount-label.h"
+#include "libstart/request/request.h"
+#include "libstart/userns/user-namespace.h"
 
 /* A container's secrets. The values are in memory only, on no disk and in no swap: those that become variables in this
  * process, the others in files of a file system of their own, without a place in the host's tree. It is mounted in the
  * container's mount namespace, as long as the container's mounts are made, and each file is bound to its own place; so it
  * ends with the container, however that ends. What the payload's environment is anyway in, the state that only root can
- * read (runtime-state.c), has the variables, too: for `keyturnctl exec`, as with Podman. */
+ * read (runtime/runtime-state.c), has the variables, too: for `keyturnctl exec`, as with Podman. */
 typedef struct Secrets {
         GPtrArray *variables; /* of char*: NAME=VALUE; NULL: there are no secrets */
         GPtrArray *files;     /* of SecretFile */

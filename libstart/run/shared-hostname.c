@@ -7,8 +7,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
-#include "libstart/option/names.h"
 #include "libstart/run/shared-hostname.h"
+#include "libstart/value/names.h"
 
 /* The kernel tells the name only to who is in the namespace, so this process goes there and comes back. */
 char *shared_hostname_read(const char *path, GError **error) {

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "libstart/option/launch-args.h"
+#include "libstart/request/launch-args.h"
 
 /* One start with all that it holds. It uses the arguments that it was given as long as it lives. */
 typedef struct Start Start;

@@ -3,13 +3,13 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
-#include "libstart/option/launch-args.h"
-#include "libstart/option/launch-request.h"
-#include "libstart/run/root.h"
-#include "libstart/run/user-namespace.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/request/launch-request.h"
+#include "libstart/root/root.h"
 #include "libstart/run/userns-command.h"
-#include "libstart/run/userns-descriptor.h"
-#include "libstart/run/userns-pin.h"
+#include "libstart/userns/user-namespace.h"
+#include "libstart/userns/userns-descriptor.h"
+#include "libstart/userns/userns-pin.h"
 
 /* Without an image nothing can be known, and the start will say so, or have pulled it. */
 static bool find_root(const ContainerRequest *request, Root *ret, bool *ret_found, GError **error) {

@@ -6,7 +6,7 @@
 
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 #include "libstart/seccomp/cache.h"
 
 #define MAGIC "KTSECCMP"

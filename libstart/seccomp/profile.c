@@ -6,9 +6,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/json/walk.h"
-#include "libstart/option/capability.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile.h"
+#include "libstart/value/capability.h"
 
 /* A profile needs seven. */
 #define MAX_DEPTH 32

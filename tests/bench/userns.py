@@ -2,7 +2,7 @@
 """File descriptors of user namespaces, which ID-mapped mounts need.
 
 What a start with a user namespace pays for the descriptor in the usual way, in the cheapest, which is libstart's
-(libstart/run/userns-descriptor.c), and would pay with one that was made ahead."""
+(libstart/userns/userns-descriptor.c), and would pay with one that was made ahead."""
 
 SUMMARY = 'a user namespace\'s descriptor: fork, zombie (as libstart), pinned'
 

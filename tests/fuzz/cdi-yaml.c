@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/cdi-yaml/cdi-yaml.h"
 #include "libstart/cdi/cdi-file.h"
-#include "libstart/cdi/cdi-yaml.h"
 #include "libstart/json/check.h"
 #include "libstart/json/walk.h"
 #include "tests/fuzz/fuzz.h"

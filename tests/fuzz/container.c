@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/container-service.h"
-#include "generator/unit-file.h"
+#include "generator/files/unit-file.h"
+#include "generator/kinds/container-service.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SOURCE "/etc/containers/systemd/a.container"

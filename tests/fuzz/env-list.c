@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/option/env-list.h"
+#include "libstart/value/env-list.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What is taken apart can be put together again. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/run/etc-content.h"
+#include "libstart/root/etc-content.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Each line has at least two words, and no comment. */

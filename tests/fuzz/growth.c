@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "generator/unit-file.h"
+#include "generator/files/unit-file.h"
 #include "libstart/config/toml.h"
 #include "libstart/oci/environment.h"
 #include "libstart/oci/payload-args.h"
-#include "libstart/relay/record.h"
-#include "libstart/run/etc-content.h"
+#include "libstart/relay-client/record.h"
+#include "libstart/root/etc-content.h"
 #include "libstart/store/image-list.h"
 #include "libstart/store/manifest.h"
 

@@ -6,9 +6,9 @@
 #include "libstart/oci/payload-args.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
-#include "libstart/option/capability.h"
-#include "libstart/option/launch-args.h"
-#include "libstart/option/launch-request.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/request/launch-request.h"
+#include "libstart/value/capability.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_config(const ImageConfig *image) {

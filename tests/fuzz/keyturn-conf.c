@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/keyturn-conf.h"
+#include "generator/files/keyturn-conf.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A typo must not give a container more than was meant. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/option/launch-args.h"
-#include "libstart/option/launch-request.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/request/launch-request.h"
 #include "tests/fuzz/fuzz.h"
 
 /* parse(build(x)) == x. */

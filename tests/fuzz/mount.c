@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/option/mount-request.h"
+#include "libstart/request/mount-request.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef MountRequest *(*Parse)(const char *value, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "generator/load.h"
-#include "generator/names.h"
+#include "generator/files/load.h"
+#include "generator/files/names.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The names of files make names of units, which have no '/' and begin with no dot. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/option/network-request.h"
-#include "libstart/option/port-mapping.h"
+#include "libstart/request/network-request.h"
+#include "libstart/value/port-mapping.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Nothing in it that could begin a line, a word or a path where it is written. */

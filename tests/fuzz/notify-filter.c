@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/relay/notify-filter.h"
+#include "libstart/relay-client/notify-filter.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_line(const char *line) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/ctl/phases.h"
+#include "libstart/ctl/analyze/phases.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What libstart left of a start can be shown, whatever the numbers. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/relay/record.h"
+#include "libstart/relay-client/record.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What is believed can be written, is read as the same, and always has the same length. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/option/seccomp-request.h"
+#include "libstart/request/seccomp-request.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What was read from a drop-in and written again is read as the same. */

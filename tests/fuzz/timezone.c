@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/run/etc-content.h"
+#include "libstart/root/etc-content.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What is passed on is a whole zone, as it is. */

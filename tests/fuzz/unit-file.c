@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/generator/print-unit-file.h"
+#include "tests/unit/generator/files/print-unit-file.h"
 
 /* Sections and lines, without where they were written and what blanks comments end in. Transfer full. */
 static char *show(const UnitFile *file) {

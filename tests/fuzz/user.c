@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "libstart/oci/user.h"
-#include "libstart/run/etc-content.h"
+#include "libstart/root/etc-content.h"
 #include "tests/fuzz/fuzz.h"
 
 static bool is_number(const char *text) {

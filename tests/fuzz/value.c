@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/option/device-request.h"
-#include "libstart/option/host-entry.h"
-#include "libstart/option/launch-args.h"
-#include "libstart/option/launch-request.h"
-#include "libstart/option/secret-request.h"
-#include "libstart/option/signal-name.h"
-#include "libstart/option/size.h"
-#include "libstart/option/sysctl.h"
-#include "libstart/option/ulimit.h"
-#include "libstart/option/user-spec.h"
+#include "libstart/request/device-request.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/request/launch-request.h"
+#include "libstart/request/secret-request.h"
+#include "libstart/value/host-entry.h"
+#include "libstart/value/signal-name.h"
+#include "libstart/value/size.h"
+#include "libstart/value/sysctl.h"
+#include "libstart/value/ulimit.h"
+#include "libstart/value/user-spec.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Values that are checked here alone and become a part of something else. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "generator/unit-file.h"
-#include "libstart/option/launch-args.h"
-#include "libstart/option/unit-words.h"
+#include "generator/files/unit-file.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/value/unit-words.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Words that were put together are the same words when they are taken apart. */

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libstart/option/capability.h"
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/names.h"
 #include "libstart/seccomp/profile-file.h"
+#include "libstart/value/capability.h"
 
 int main(int argc, char **argv) {
         g_autoptr(GError) error = NULL;

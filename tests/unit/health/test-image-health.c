@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/oci/image-health.h"
+#include "libstart/health/image-health.h"
 #include "tests/unit/base/expect-error.h"
 #include "tests/unit/test-main.h"
 

@@ -3,7 +3,7 @@
 
 #include "libstart/hook/hook-match.h"
 #include "tests/unit/base/expect-error.h"
-#include "tests/unit/option/read-words.h"
+#include "tests/unit/request/read-words.h"
 
 static const struct {
         const char *when;

@@ -3,8 +3,8 @@
 
 #include "libstart/oci/environment.h"
 #include "libstart/oci/host-facts.h"
-#include "libstart/option/capability.h"
-#include "tests/unit/option/read-words.h"
+#include "libstart/value/capability.h"
+#include "tests/unit/request/read-words.h"
 
 /* A machine that can do everything and has nothing of its own. */
 static inline HostFacts facts(void) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <check.h>
 
-#include "libstart/option/mount-request.h"
+#include "libstart/request/mount-request.h"
 #include "tests/unit/oci/build-spec.h"
 
 /* One line a mount: "DESTINATION TYPE SOURCE OPTIONS". */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
-#include "libstart/relay/relay-client.h"
+#include "libstart/relay-client/relay-client.h"
 #include "libstart/relay/relay-loop.h"
 #include "tests/unit/test-main.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "libstart/relay/record.h"
-#include "libstart/relay/socket.h"
+#include "libstart/base/socket.h"
+#include "libstart/relay-client/record.h"
 #include "tests/unit/relay/played.h"
 
 /* The relay's part for notifications. */

@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "libstart/run/environment-files.h"
-#include "tests/unit/option/read-words.h"
+#include "tests/unit/request/read-words.h"
 
 static char *path;
 

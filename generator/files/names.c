@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/files/names.h"
+#include "libstart/base/error.h"
+#include "libstart/base/paths.h"
+
+#define UNIT_NAME_MAX 255
+
+const char *name_suffix(const char *name) {
+        static const char *const suffixes[] = { ".artifact", ".build", ".container", ".image", ".kube",
+                                                ".network",  ".pod",   ".volume",    NULL };
+        const char *dot = strrchr(name, '.');
+
+        return dot && dot != name && g_strv_contains(suffixes, dot) ? dot : NULL;
+}
+
+bool name_has_at(const char *name) {
+        return strchr(name, '@');
+}
+
+bool name_is_template(const char *name) {
+        const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
+
+        return at && dot == at + 1;
+}
+
+/* The types that keyturn makes services of, with Podman's names. */
+static const struct {
+        const char *suffix, *section, *infix;
+} types[] = {
+        { ".build", "Build", "-build" },       { ".container", "Container", "" }, { ".image", "Image", "-image" },
+        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },         { ".volume", "Volume", "-volume" },
+};
+
+const char *name_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].section;
+        return NULL;
+}
+
+/* Those that Podman alone makes services of. */
+static const struct {
+        const char *suffix, *section, *infix;
+} podmans_types[] = {
+        { ".artifact", "Artifact", "-artifact" },
+        { ".kube", "Kube", "" },
+};
+
+const char *name_podmans_section(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
+                if (g_str_has_suffix(name, podmans_types[i].suffix))
+                        return podmans_types[i].section;
+        return NULL;
+}
+
+static const char *find_infix(const char *name) {
+        for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
+                if (g_str_has_suffix(name, types[i].suffix))
+                        return types[i].infix;
+        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
+                if (g_str_has_suffix(name, podmans_types[i].suffix))
+                        return podmans_types[i].infix;
+        return "";
+}
+
+bool name_makes_service(const char *name) {
+        return name_section(name);
+}
+
+char *name_template_of(const char *name) {
+        const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
+
+        if (!at || !dot || dot <= at + 1)
+                return NULL;
+        return g_strdup_printf("%.*s%s", (int) (at + 1 - name), name, dot);
+}
+
+char *name_instance(const char *template, const char *instance) {
+        const char *at = strchr(template, '@');
+
+        return g_strdup_printf("%.*s%s%s", (int) (at + 1 - template), template, instance, at + 1);
+}
+
+bool name_is_unit(const char *name) {
+        const char *dot = strrchr(name, '.');
+
+        if (!dot || dot == name || !dot[1] || name[0] == '@' || strlen(name) > UNIT_NAME_MAX)
+                return false;
+        for (const char *c = name; *c; c++)
+                if (!g_ascii_isalnum(*c) && !strchr(":-_.\\@", *c))
+                        return false;
+        return true;
+}
+
+/* The services that keyturn itself has. */
+static bool is_reserved(const char *service) {
+        static const char *const reserved[] = { "keyturn-seccomp.service",
+                                                "keyturn-relay.service",
+                                                "keyturn-stop@.service",
+                                                "keyturn-cdi.service",
+                                                "keyturn-update.service",
+                                                "keyturn-userns@.service",
+                                                NULL };
+
+        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network") ||
+               g_str_has_prefix(service, "keyturn-pull-");
+}
+
+const char *name_state_directory(const char *service) {
+        static const char *const taken[] = { NAME_SECCOMP ".service",
+                                             NAME_RELAY ".service",
+                                             NAME_NETWORK ".service",
+                                             NAME_POD ".service",
+                                             NAME_USERNS ".service",
+                                             NAME_CDI ".service",
+                                             NULL };
+
+        return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
+}
+
+char *name_service(const char *file_name, const char *service_name, GError **error) {
+        const char *stem = service_name ? service_name : file_name;
+        size_t length = service_name ? strlen(stem) : (size_t) (name_suffix(file_name) - file_name);
+        g_autofree char *service = NULL;
+
+        if (service_name && g_str_has_suffix(service_name, ".service"))
+                length -= strlen(".service");
+        service = g_strdup_printf("%.*s%s.service", (int) length, stem, service_name ? "" : find_infix(file_name));
+        if (length == 0 || !name_is_unit(service)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,
+                          UNIT_NAME_MAX);
+                return NULL;
+        }
+        if (is_reserved(service)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "'%s' is a name that keyturn needs itself: rename the file or set ServiceName=", service);
+                return NULL;
+        }
+        return g_steal_pointer(&service);
+}
+
+static void add_dir(GPtrArray *dirs, const char *name, size_t length, const char *infix, const char *suffix) {
+        g_ptr_array_add(dirs, g_strdup_printf("%.*s%s%s.d", (int) length, name, infix, suffix));
+}
+
+GPtrArray *name_dropin_dirs(const char *file_name) {
+        GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
+        const char *suffix = name_suffix(file_name), *at = strchr(file_name, '@');
+        size_t stem = (size_t) ((at ? at : suffix) - file_name);
+
+        g_ptr_array_add(dirs, g_strconcat(file_name, ".d", NULL));
+        if (at && at + 1 != suffix)
+                add_dir(dirs, file_name, stem, "@", suffix);
+        for (size_t i = stem; i > 0; i--) {
+                if (file_name[i - 1] != '-' || i == stem)
+                        continue;
+                if (at)
+                        add_dir(dirs, file_name, i, "@", suffix);
+                add_dir(dirs, file_name, i, "", suffix);
+        }
+        g_ptr_array_add(dirs, g_strconcat(suffix + 1, ".d", NULL));
+        return dirs;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "generator/files/load.h"
+
+/* The service that each file makes. Known before any is converted, since files name each other. `sources` must outlive
+ * it. */
+typedef struct UnitNames UnitNames;
+
+/* beside_podman: Podman's generator makes services of the files that keyturn makes none of. */
+UnitNames *unit_names_new(const Sources *sources, bool beside_podman);
+void unit_names_free(UnitNames *names);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
+
+/* The service of a file. Fails where the name is not valid, or where a file before it (by file name) makes the same
+ * service; the error does not name the file. Transfer none. */
+const char *unit_names_service(const UnitNames *names, const SourceFile *file, GError **error);
+
+/* The last line with ServiceName=, or NULL. */
+const UnitLine *unit_names_line(const SourceFile *file);
+
+/* The service that the file asks for, whoever makes it. Transfer full; NULL with an error where it is no name. */
+char *unit_names_wanted(const SourceFile *file, GError **error);
+
+/* Translate a word of After= and the like: the name of such a file becomes that of its service, anything else
+ * stays. Fails where there is no such file. Transfer full. */
+char *unit_names_translate(const UnitNames *names, const char *word, GError **error);
+
+/* The same of the name of a file that must be there and readable: the file. Transfer none. */
+const SourceFile *unit_names_refer(const UnitNames *names, const char *file, char **ret_service, GError **error);
+
+/* All files, of SourceFile, by name. Transfer none. */
+const GPtrArray *unit_names_files(const UnitNames *names);
+
+/* The file that makes `service`, or NULL. */
+const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
+
+/* The service of the container with that name, or NULL. */
+const char *unit_names_container(const UnitNames *names, const char *container_name);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/kinds/container-service.h"
+#include "generator/files/names.h"
+#include "generator/kinds/install.h"
+#include "generator/kinds/keys-container.h"
+#include "generator/kinds/pod-join.h"
+#include "generator/kinds/podman-args.h"
+#include "generator/kinds/sections.h"
+#include "generator/network/network-unit.h"
+#include "generator/network/network.h"
+#include "generator/parts/health.h"
+#include "generator/parts/images.h"
+#include "generator/parts/layer-limits.h"
+#include "generator/parts/mounts.h"
+#include "generator/parts/option-rules.h"
+#include "generator/parts/user-namespace.h"
+#include "generator/unit/keys.h"
+
+/* Perhaps its name is misspelled, or its line has a problem that is known already. */
+static void miss_section(Container *container) {
+        const GPtrArray *sections = container->source->unit->sections;
+
+        for (guint i = 0; i < sections->len; i++) {
+                const UnitSection *section = sections->pdata[i];
+
+                if (section->name && keys_is_slip(section->name, "Container")) {
+                        container_problem(container, &section->header, "unknown section [%s]; is [Container] meant?",
+                                          section->name);
+                        return;
+                }
+        }
+        if (!container->is_refused)
+                container_problem(container, NULL, "the section [Container] is missing");
+}
+
+static void set_names(Container *container) {
+        LaunchArgs *args = container->args;
+
+        if (!args->name)
+                args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
+        args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
+}
+
+static void apply_keys(Container *container) {
+        container_add_syntax_problems(container);
+        keys_apply(container, &keys_container);
+        keys_apply(container, &keys_quadlet);
+        keys_apply(container, &keys_keyturn);
+        if (unit_file_section(container->source->unit, "Container"))
+                keys_container_finish(container);
+        else
+                miss_section(container);
+}
+
+static void apply_podman_args(Container *container) {
+        podman_args_apply(container, NULL);
+}
+
+enum {
+        KEYS = 1,
+        ARGS = 2,
+        USERNS = 4,
+        POD = 8,
+        NETWORK = 16,
+        NAMES = 32,
+        UNIT = 64,
+        RULES = 128,
+        HOOKS = 256,
+        ALL = 511
+};
+
+/* In this order: each does something, and needs what others have done. */
+static const struct {
+        unsigned does;
+        void (*pass)(Container *container);
+        unsigned needs;
+} passes[] = {
+        { KEYS, apply_keys, 0 },
+        { ARGS, apply_podman_args, KEYS }, /* the last word, as on Podman's command line */
+        { 0, health_finish, ARGS },
+        { USERNS, user_namespace_finish, ARGS },
+        { POD, pod_join, ARGS | USERNS }, /* what the pod has it must not have */
+        { 0, mounts_find_sources, POD },  /* of the pod's volumes, too */
+        { NETWORK, network_finish, USERNS | POD },
+        { 0, image_finish, ARGS },
+        { 0, layer_limits_finish, ARGS },
+        { NAMES, set_names, ARGS },
+        { UNIT, network_unit_finish, NETWORK | NAMES },
+        { RULES, option_rules_check, ARGS | USERNS | POD | UNIT }, /* what libstart would see */
+        { HOOKS, hooks_finish, POD },
+        { 0, sections_unit, ALL },
+        { 0, sections_service, ALL },
+        { 0, install_apply, ALL },
+};
+
+Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
+                             Hooks *hooks) {
+        Container *container = container_new(source, service_name, names);
+        unsigned done = 0;
+
+        container->keys = &keys_container;
+        container->conf = conf;
+        container->hooks = hooks;
+        for (size_t i = 0; i < G_N_ELEMENTS(passes); i++) {
+                g_assert(!(passes[i].needs & ~done));
+                passes[i].pass(container);
+                done |= passes[i].does;
+        }
+        return container;
+}

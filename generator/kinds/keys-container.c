@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/kinds/keys-container.h"
+#include "generator/network/network.h"
+#include "generator/parts/cgroup-limits.h"
+#include "generator/parts/devices.h"
+#include "generator/parts/early.h"
+#include "generator/parts/images.h"
+#include "generator/parts/layer-limits.h"
+#include "generator/parts/log-fields.h"
+#include "generator/parts/mounts.h"
+#include "generator/parts/pods.h"
+#include "generator/parts/reload.h"
+#include "generator/parts/user-namespace.h"
+#include "libstart/base/error.h"
+#include "libstart/request/auto-update.h"
+
+static void set_string(char **field, const char *value) {
+        g_free(*field);
+        *field = g_strdup(value);
+}
+
+static bool handle_exec(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->args->command, g_strdup(value->text));
+        return true;
+}
+
+static bool handle_user(Container *container, const Key *key, const Value *value, GError **error) {
+        set_string(&container->user, value->text);
+        return key_set_option(container, "user", value->text, error);
+}
+
+static bool handle_group(Container *container, const Key *key, const Value *value, GError **error) {
+        set_string(&container->group, value->text);
+        return true;
+}
+
+static bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
+        container->is_image_made = g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build");
+        g_free(container->image);
+        container->image = container->is_image_made ? image_refer(container, value->text, error) : NULL;
+        if (container->image)
+                return true;
+        container->image = g_strdup(value->text);
+        return !container->is_image_made;
+}
+
+/* DIR[:O|:idmap]; what systemd expands is left for libstart to check. */
+static bool handle_rootfs(Container *container, const Key *key, const Value *value, GError **error) {
+        const char *colon = strchr(value->text, ':');
+
+        set_string(&container->rootfs, value->text);
+        if (strpbrk(value->text, "%$"))
+                return true;
+        if (value->text[0] != '/')
+                return error_set(error, KT_ERROR_USAGE, "'%s' is not an absolute path", value->text);
+        if (colon && !g_str_equal(colon, ":O") && !g_str_equal(colon, ":idmap"))
+                return error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "'%s': the only options are ':O' (an overlay keeps the directory as it is) and ':idmap' "
+                        "(owners as in the user namespace)",
+                        colon);
+        return true;
+}
+
+static bool handle_no_new_privileges(Container *container, const Key *key, const Value *value, GError **error) {
+        if (g_str_equal(value->text, "false"))
+                return true;
+        return key_set_option(container, "security-opt", "no-new-privileges", error);
+}
+
+/* Mask= and Unmask=; key->text says which. */
+static bool handle_mask(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat(key->text, "=", value->text, NULL);
+
+        return key_set_option(container, "security-opt", option, error);
+}
+
+static bool handle_notify(Container *container, const Key *key, const Value *value, GError **error) {
+        bool notify;
+
+        if (g_ascii_strcasecmp(value->text, "healthy") == 0)
+                return key_set_option(container, "sdnotify", "healthy", error);
+        if (!key_parse_boolean(value->text, &notify, error))
+                return false;
+        return !notify || key_set_option(container, "sdnotify", "container", error);
+}
+
+bool handle_podman_args(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->podman_args, g_strdup(value->text));
+        g_ptr_array_add(container->podman_lines, (void *) value->line);
+        return true;
+}
+
+bool handle_global_args(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->global_args, g_strdup(value->text));
+        g_ptr_array_add(container->global_lines, (void *) value->line);
+        return true;
+}
+
+static bool handle_seccomp_profile(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat("seccomp=", value->text, NULL);
+
+        return !value->text[0] || key_set_option(container, "security-opt", option, error);
+}
+
+static bool set_label(Container *container, const char *part, const char *value, GError **error) {
+        g_autofree char *option = g_strconcat("label=", part, value, NULL);
+
+        return key_set_option(container, "security-opt", option, error);
+}
+
+/* SecurityLabelDisable= and SecurityLabelNested=; key->text is the option's word. */
+static bool handle_label_flag(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "false") || set_label(container, key->text, "", error);
+}
+
+/* The other SecurityLabel...= keys; key->text is the part of a label. */
+static bool handle_label_part(Container *container, const Key *key, const Value *value, GError **error) {
+        return !value->text[0] || set_label(container, key->text, value->text, error);
+}
+
+/* The profile is loaded by then: it matters to services that come before basic.target. */
+static bool handle_apparmor(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *option = g_strconcat("apparmor=", value->text, NULL);
+
+        if (!value->text[0])
+                return true;
+        service_unit(container->service, "After", "apparmor.service");
+        return key_set_option(container, "security-opt", option, error);
+}
+
+static bool handle_stop_timeout(Container *container, const Key *key, const Value *value, GError **error) {
+        gint64 seconds;
+
+        if (!g_ascii_string_to_signed(value->text, 10, -1, G_MAXINT32, &seconds, NULL))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no number of seconds (-1: wait for ever; specifiers do not work here)",
+                                 value->text);
+        g_free(container->stop_timeout);
+        container->stop_timeout = g_strdup_printf("%" G_GINT64_FORMAT, seconds);
+        return true;
+}
+
+/* Out of use in Podman, which still takes it. */
+static bool handle_volatile_tmp(Container *container, const Key *key, const Value *value, GError **error) {
+        container->volatile_tmp = g_str_equal(value->text, "true");
+        return true;
+}
+
+static void finish_image(Container *container) {
+        LaunchArgs *args = container->args;
+
+        if (container->image && container->rootfs)
+                container_problem(container, container_line(container, "Container", "Rootfs"),
+                                  "Image= is given, too; remove one of the two");
+        else if (!container->image && !container->rootfs) {
+                if (container->source->unit->problems->len == 0) /* else it may be in a line that cannot be read */
+                        container_problem(container, NULL, "Image= or Rootfs= must be given");
+        } else {
+                args->rootfs = container->rootfs ? FLAG_TRUE : FLAG_UNSET;
+                args->image = g_strdup(container->rootfs ? container->rootfs : container->image);
+        }
+}
+
+static void finish_user(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "Group");
+        g_autofree char *both = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (!container->group)
+                return;
+        if (!container->user) {
+                container_problem(container, line, "User= must be given, too");
+                return;
+        }
+        both = g_strconcat(container->user, ":", container->group, NULL);
+        if (!launch_args_set(container->args, "user", both, &error))
+                container_problem(container, line, "%s", error->message);
+}
+
+/* With ReadOnly=, /tmp is a tmpfs anyway. */
+static void finish_volatile_tmp(Container *container) {
+        if (container->volatile_tmp && container->args->read_only != FLAG_TRUE)
+                (void) launch_args_set(container->args, "tmpfs", "/tmp:rw,size=512M,mode=1777", NULL);
+}
+
+void keys_container_finish(Container *container) {
+        finish_image(container);
+        finish_user(container);
+        finish_volatile_tmp(container);
+}
+
+/* As AutoUpdate=, which with Podman is this label and nothing else. */
+static bool handle_label(Container *container, const Key *key, const Value *value, GError **error) {
+        static const char name[] = AUTO_UPDATE_LABEL "=";
+
+        if (g_str_has_prefix(value->text, name))
+                return keys_apply_value(container, "AutoUpdate", value->text + strlen(name), value->line, error);
+        return key_set_option(container, "label", value->text, error);
+}
+
+/* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
+ * name. */
+static bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *path = NULL;
+
+        if (value->text[0] == '-')
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s': a '-' in front is systemd's, not Quadlet's; for a file that may be missing, "
+                                 "use EnvironmentFile= in [Service] and EnvironmentHost=true",
+                                 value->text);
+        path = key_resolve_path(container->source->directory, value->text);
+        return key_set_option(container, "env-file", path, error);
+}
+
+/*
+ * The tables
+ */
+
+/* Each says why the key is refused and what to do instead, behind "FILE:LINE: 'KEY=': not supported: ". */
+
+/* Every key that Quadlet has in [Container], and how Podman reads it. man keyturn.container(5) lists the same. */
+static const Key container_keys[] = {
+        { "AddCapability", READ_WORDS, handle_option, "cap-add" },
+        { "AddDevice", READ_WORDS, handle_add_device, NULL },
+        { "AddHost", READ_LINES, handle_option, "add-host" },
+        { "Annotation", READ_PAIRS, handle_option, "annotation" },
+        { "AppArmor", READ_LAST, handle_apparmor, NULL },
+        { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
+        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
+          .fine = "split" },
+        { "ContainerName", READ_LAST, handle_option, "name" },
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "DNS", READ_LINES, handle_option, "dns" },
+        { "DNSOption", READ_LINES, handle_option, "dns-option" },
+        { "DNSSearch", READ_LINES, handle_option, "dns-search" },
+        { "DropCapability", READ_WORDS, handle_option, "cap-drop" },
+        { "Entrypoint", READ_LAST_SET, handle_option, "entrypoint" },
+        { "Environment", READ_PAIRS, handle_option, "env" },
+        { "EnvironmentFile", READ_ARGS, handle_environment_file, NULL },
+        { "EnvironmentHost", READ_BOOLEAN, handle_option, "env-host" },
+        { "Exec", READ_LAST_ARGS, handle_exec, NULL },
+        { "ExposeHostPort", READ_LINES, handle_expose_host_port, NULL },
+        { "GIDMap", READ_WORDS, handle_option, "gidmap" },
+        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
+        { "Group", READ_LAST, handle_group, NULL },
+        { "GroupAdd", READ_LINES, handle_option, "group-add" },
+        { "HealthCmd", READ_LAST, handle_option, "health-cmd" },
+        { "HealthInterval", READ_LAST, handle_option, "health-interval" },
+        { "HealthLogDestination", READ_LAST, handle_option, "health-log-destination" },
+        { "HealthMaxLogCount", READ_LAST, handle_option, "health-max-log-count" },
+        { "HealthMaxLogSize", READ_LAST, handle_option, "health-max-log-size" },
+        { "HealthOnFailure", READ_LAST, handle_option, "health-on-failure" },
+        { "HealthRetries", READ_LAST, handle_option, "health-retries" },
+        { "HealthStartPeriod", READ_LAST, handle_option, "health-start-period" },
+        { "HealthStartupCmd", READ_LAST, handle_option, "health-startup-cmd" },
+        { "HealthStartupInterval", READ_LAST, handle_option, "health-startup-interval" },
+        { "HealthStartupRetries", READ_LAST, handle_option, "health-startup-retries" },
+        { "HealthStartupSuccess", READ_LAST, handle_option, "health-startup-success" },
+        { "HealthStartupTimeout", READ_LAST, handle_option, "health-startup-timeout" },
+        { "HealthTimeout", READ_LAST, handle_option, "health-timeout" },
+        { "HostName", READ_LAST, handle_option, "hostname" },
+        { "HttpProxy", READ_BOOLEAN, handle_option, "http-proxy" },
+        { "IP", READ_LAST, handle_ip, "ip" },
+        { "IP6", READ_LAST, handle_ip, "ip6" },
+        { "Image", READ_LAST, handle_image, NULL },
+        { "Label", READ_PAIRS, handle_label, NULL },
+        { "LogDriver", READ_LAST, handle_option, "log-driver" },
+        { "LogOpt", READ_WORDS, handle_option, "log-opt" },
+        { "Mask", READ_ARGS, handle_mask, "mask" },
+        { "Memory", READ_LAST, handle_memory, NULL },
+        { "Mount", READ_ARGS, handle_mount, NULL },
+        { "Network", READ_LINES, handle_network, NULL },
+        { "NetworkAlias", READ_LINES, handle_network_alias, NULL },
+        { "NoNewPrivileges", READ_BOOLEAN, handle_no_new_privileges, NULL },
+        { "Notify", READ_LAST, handle_notify, NULL },
+        { "PidsLimit", READ_LAST, handle_pids_limit, NULL },
+        { "Pod", READ_LAST, handle_pod, NULL },
+        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
+        { "PublishPort", READ_LINES, handle_publish_port, NULL },
+        { "Pull", READ_LAST, handle_pull, NULL },
+        { "ReadOnly", READ_BOOLEAN, handle_option, "read-only" },
+        { "ReadOnlyTmpfs", READ_BOOLEAN, handle_option, "read-only-tmpfs" },
+        { "ReloadCmd", READ_LAST_ARGS, handle_reload_cmd, NULL },
+        { "ReloadSignal", READ_LAST, handle_reload_signal, NULL },
+        { "RemapGid", READ_WORDS, handle_remap, "gid" },
+        { "RemapUid", READ_WORDS, handle_remap, "uid" },
+        { "RemapUidSize", READ_LAST, handle_remap, "size" },
+        { "RemapUsers", READ_LAST, handle_remap, "users" },
+        { "Retry", READ_LAST, handle_retry, "retry" },
+        { "RetryDelay", READ_LAST, handle_retry_delay, "retry-delay" },
+        { "Rootfs", READ_LAST, handle_rootfs, NULL },
+        { "RunInit", READ_BOOLEAN, handle_option, "init" },
+        { "SeccompProfile", READ_LAST, handle_seccomp_profile, NULL },
+        { "Secret", READ_ARGS, handle_option, "secret" },
+        { "SecurityLabelDisable", READ_BOOLEAN, handle_label_flag, "disable" },
+        { "SecurityLabelFileType", READ_LAST, handle_label_part, "filetype:" },
+        { "SecurityLabelLevel", READ_LAST, handle_label_part, "level:" },
+        { "SecurityLabelNested", READ_BOOLEAN, handle_label_flag, "nested" },
+        { "SecurityLabelType", READ_LAST, handle_label_part, "type:" },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
+        { "ShmSize", READ_LAST, handle_option, "shm-size" },
+        { "StartWithPod", READ_BOOLEAN, handle_nothing, NULL }, /* for the pod */
+        { "StopSignal", READ_LAST, handle_option, "stop-signal" },
+        { "StopTimeout", READ_LAST, handle_stop_timeout, NULL },
+        { "SubGIDMap", READ_LAST, handle_option, "subgidname" },
+        { "SubUIDMap", READ_LAST, handle_option, "subuidname" },
+        { "Sysctl", READ_WORDS, handle_option, "sysctl" },
+        { "Timezone", READ_LAST, handle_option, "tz" },
+        { "Tmpfs", READ_LINES, handle_option, "tmpfs" },
+        { "UIDMap", READ_WORDS, handle_option, "uidmap" },
+        { "Ulimit", READ_LINES, handle_option, "ulimit" },
+        { "Unmask", READ_ARGS, handle_mask, "unmask" },
+        { "User", READ_LAST, handle_user, NULL },
+        { "UserNS", READ_LAST, handle_option, "userns" },
+        { "VolatileTmp", READ_BOOLEAN, handle_volatile_tmp, NULL },
+        { "Volume", READ_LINES, handle_volume, NULL },
+        { "WorkingDir", READ_LAST, handle_option, "workdir" },
+};
+
+const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(container_keys) };
+
+/* keyturn's own. Podman copies the section and does not read it. */
+static const Key keyturn_keys[] = {
+        { "Early", READ_LAST, handle_early, NULL },
+        { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
+        { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
+        { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
+};
+
+const KeyTable keys_keyturn = { "Keyturn", keyturn_keys, G_N_ELEMENTS(keyturn_keys) };

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/kinds/install.h"
+#include "generator/kinds/keys-image.h"
+#include "generator/kinds/resource.h"
+#include "generator/parts/image-service.h"
+#include "generator/parts/images.h"
+#include "generator/unit/keys.h"
+#include "libstart/base/error.h"
+#include "libstart/store/reference.h"
+
+static bool handle_all_tags(Container *container, const Key *key, const Value *value, GError **error) {
+        if (g_str_equal(value->text, "true"))
+                g_ptr_array_add(container->tool_words, g_strdup("--all-tags"));
+        return true;
+}
+
+static bool handle_image_name(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autoptr(Reference) reference = NULL;
+
+        container->image = g_strdup(value->text);
+        if (strpbrk(value->text, "%$") || reference_is_archive(value->text))
+                return true;
+        reference = reference_parse(reference_skip_docker(value->text), error);
+        return reference;
+}
+
+/* It is told to nobody else: everybody can ask systemd for a command line. */
+static bool handle_creds(Container *container, const Key *key, const Value *value, GError **error) {
+        const char *percent = strchr(value->text, '%');
+
+        container->user = g_strdup(value->text);
+        if (!strchr(value->text, ':'))
+                return error_set(error, KT_ERROR_USAGE, "there is no ':' between user and password");
+        return !percent ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "systemd's specifiers do not work here, and so there can be no '%%': use AuthFile=");
+}
+
+static const Key image_keys[] = {
+        { "AllTags", READ_BOOLEAN, handle_all_tags, NULL },
+        { "Arch", READ_LAST, handle_tool_option, "arch" },
+        { "AuthFile", READ_LAST, handle_tool_option, "authfile" },
+        { "CertDir", READ_LAST, handle_tool_option, "cert-dir" },
+        { "ContainersConfModule", READ_LINES, handle_tool_option, "global-arg=--module" },
+        { "Creds", READ_LAST, handle_creds, NULL },
+        { "DecryptionKey", READ_LAST, handle_tool_option, "decryption-key" },
+        { "GlobalArgs", READ_ARGS, handle_tool_option, "global-arg" },
+        { "Image", READ_LAST, handle_image_name, NULL },
+        { "ImageTag", READ_LAST, handle_tool_option, "tag" },
+        { "OS", READ_LAST, handle_tool_option, "os" },
+        { "PodmanArgs", READ_ARGS, handle_tool_option, "podman-arg" },
+        { "Policy", READ_LAST, handle_pull, NULL },
+        { "Retry", READ_LAST, handle_retry, "retry" },
+        { "RetryDelay", READ_LAST, handle_retry_delay, "retry-delay" },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
+        { "TLSVerify", READ_BOOLEAN, handle_tool_option, "tls-verify" },
+        { "Variant", READ_LAST, handle_tool_option, "variant" },
+};
+
+static const KeyTable keys_image = { "Image", image_keys, G_N_ELEMENTS(image_keys) };
+
+/* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in it. */
+GString *image_auth_file(const Container *container) {
+        const char *image = container->image ? reference_skip_docker(container->image) : "";
+        GString *text = container->user ? g_string_new(NULL) : NULL;
+        g_autofree char *auth = NULL;
+
+        if (!text)
+                return NULL;
+        auth = g_base64_encode((const guchar *) container->user, strlen(container->user));
+        g_string_printf(text, "{\"auths\": {\"%.*s\": {\"auth\": \"%s\"}}}\n", (int) strcspn(image, "/"), image,
+                        auth);
+        return text;
+}
+
+static void check_creds(Container *container) {
+        const UnitLine *line = container_line(container, "Image", "Creds");
+        g_autoptr(Reference)
+                reference = container->image ? reference_parse(reference_skip_docker(container->image), NULL) : NULL;
+
+        if (!container->user)
+                return;
+        if (!reference || reference->is_short || !reference->repository)
+                container_problem(container, line, "Image= must name the registry that they are for");
+        if (container_line(container, "Image", "AuthFile"))
+                container_problem(container, line, "AuthFile= is given, too; remove one of the two");
+        if (!container->is_refused && container->source->unit->readers != READERS_NONE)
+                container_warning(container, line, "others may read this file, and so the password: chmod 600");
+}
+
+/* `podman image pull` would ask the registry at each boot, which keyturn's Pull= does only where it is written. */
+static void set_policy(Container *container) {
+        g_autofree char *tag = unit_file_value(container->source->unit, "Image", "ImageTag");
+
+        if (!container->pull) {
+                container->pull = g_strdup("missing");
+                service_comment(container->service, "Policy=missing: the file itself does not say.");
+        }
+        if (g_str_equal(container->pull, "missing") && !container_line(container, "Image", "AllTags"))
+                container->wanted_image = g_strdup(tag ?: reference_skip_docker(container->image));
+}
+
+Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+        Container *container = resource_new(source, service_name, names, &keys_image, "an image");
+
+        image_service_common(container->service, source->path);
+        service_confine_to_store(container->service);
+        service_set(container->service, "RemainAfterExit", "yes");
+        check_creds(container);
+        if (!container->image)
+                container_problem(container, NULL, "Image= must be given");
+        else
+                set_policy(container);
+        install_apply(container);
+        return container;
+}

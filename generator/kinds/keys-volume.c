@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/kinds/install.h"
+#include "generator/kinds/keys-volume.h"
+#include "generator/kinds/resource.h"
+#include "generator/parts/volumes.h"
+#include "generator/unit/keys.h"
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/value/unit-words.h"
+
+static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "local") ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': volumes are directories of the host (local); for an image's files, use "
+                         "Mount=type=image,source=IMAGE,destination=PATH in the .container file",
+                         value->text);
+}
+
+/* Podman takes any other word for 0. */
+static bool handle_id(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXUINT32 - 1, NULL, NULL) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no number: name the owner by its id", value->text);
+}
+
+static bool handle_name(Container *container, const Key *key, const Value *value, GError **error) {
+        return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
+}
+
+#define NO_PODMAN "there is no podman command; write what it says as keys of [Volume]"
+
+static const Key volume_keys[] = {
+        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "Copy", READ_BOOLEAN, handle_nothing, NULL },
+        { "Device", READ_LAST, handle_nothing, NULL },
+        { "Driver", READ_LAST, handle_driver, NULL },
+        { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "Group", READ_LAST, handle_id, NULL },
+        { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
+        { "Label", READ_PAIRS, handle_option, "label" },
+        { "Options", READ_LAST, handle_nothing, NULL },
+        { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
+        { "Type", READ_LAST, handle_nothing, NULL },
+        { "User", READ_LAST, handle_id, NULL },
+        { "VolumeName", READ_LAST, handle_name, NULL },
+};
+
+static const KeyTable keys_volume = { "Volume", volume_keys, G_N_ELEMENTS(volume_keys) };
+
+static void add_opt(GString *command, const char *name, const char *value) {
+        g_autofree char *word = g_strconcat(name, value, NULL);
+
+        unit_words_add_option(command, "--opt", word);
+}
+
+/* Options=, with the owner before, as Podman has them. Transfer full. */
+static char *join_options(const SourceFile *source) {
+        g_autofree char *options = unit_file_value(source->unit, "Volume", "Options"),
+                        *uid = unit_file_value(source->unit, "Volume", "User"),
+                        *gid = unit_file_value(source->unit, "Volume", "Group");
+        g_autoptr(GString) all = g_string_new(NULL);
+
+        if (uid)
+                g_string_append_printf(all, ",uid=%s", uid);
+        if (gid)
+                g_string_append_printf(all, ",gid=%s", gid);
+        if (options)
+                g_string_append_printf(all, ",%s", options);
+        return all->len > 0 ? g_strdup(all->str + 1) : NULL;
+}
+
+static void need_device(Container *container, const char *key) {
+        const UnitLine *line = container_line(container, "Volume", key);
+
+        if (line && line->value[0])
+                container_problem(container, line, "needs Device=, which says what is mounted");
+}
+
+static void set_commands(Container *container) {
+        const SourceFile *source = container->source;
+        g_autofree char *name = volume_file_name(source), *device = unit_file_value(source->unit, "Volume", "Device"),
+                        *type = unit_file_value(source->unit, "Volume", "Type"), *options = join_options(source),
+                        *copy = unit_file_value(source->unit, "Volume", "Copy"),
+                        *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --unmount %s", name);
+        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart volume");
+
+        if (!strpbrk(name, "%$") && !mount_request_check_volume_source(name, NULL))
+                container_problem(container, NULL, "'%s' is no name of a volume; set VolumeName=", name);
+        if (copy)
+                add_opt(start, volume_file_is_no_copy(source) ? "nocopy" : "copy", "");
+        if (device)
+                add_opt(start, "device=", device);
+        else {
+                need_device(container, "Type");
+                need_device(container, "Options");
+        }
+        if (type)
+                add_opt(start, "type=", type);
+        if (options)
+                add_opt(start, "o=", options);
+        unit_words_add_options(start, "--label", container->args->labels);
+        unit_words_add(start, name);
+        service_set(container->service, "ExecStart", start->str);
+        if (device)
+                service_set(container->service, "ExecStop", stop);
+        else
+                service_confine_to_store(container->service);
+}
+
+Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+        Container *container = resource_new(source, service_name, names, &keys_volume, "a volume");
+
+        resource_service(container, "/var/lib/containers/storage");
+        set_commands(container);
+        service_limit_start(container->service, "15min");
+        install_apply(container);
+        return container;
+}

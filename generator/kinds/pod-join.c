@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/kinds/pod-join.h"
+#include <string.h>
+
+#include "generator/kinds/pod-service.h"
+#include "generator/network/network-unit.h"
+#include "generator/parts/pods.h"
+#include "generator/parts/user-namespace.h"
+#include "libstart/base/paths.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/value/names.h"
+
+/*
+ * What a container in a pod does not say itself
+ */
+
+typedef enum Belongs {
+        TO_POD,     /* whatever it shares */
+        TO_UTS,     /* if it shares that */
+        TO_NETWORK, /* if the container has the pod's */
+} Belongs;
+
+/* Podman refuses the same. */
+static const struct {
+        const char *key, *option;
+        Belongs belongs;
+} refused[] = {
+        { "AddHost", "--add-host", TO_NETWORK },
+        { "GIDMap", "--gidmap", TO_POD },
+        { "HostName", "--hostname", TO_UTS },
+        { "IP", "--ip", TO_NETWORK },
+        { "IP6", "--ip6", TO_NETWORK },
+        { "NetworkAlias", "--network-alias", TO_NETWORK },
+        { "PublishPort", "--publish", TO_NETWORK },
+        { "RemapGid", NULL, TO_POD },
+        { "RemapUid", NULL, TO_POD },
+        { "RemapUsers", NULL, TO_POD },
+        { "SubGIDMap", "--subgidname", TO_POD },
+        { "SubUIDMap", "--subuidname", TO_POD },
+        { "UIDMap", "--uidmap", TO_POD },
+        { "UserNS", "--userns", TO_POD },
+};
+
+static const UnitLine *find_given(const Container *container, const char *key, const char *option) {
+        const UnitLine *line = container_line(container, "Container", key);
+
+        if (line && line->value[0])
+                return line;
+        for (guint i = 0; option && i < container->podman_lines->len; i++) {
+                const char *word = container->podman_args->pdata[i];
+
+                if (g_str_has_prefix(word, option) && strchr("=", word[strlen(option)]))
+                        return container->podman_lines->pdata[i];
+        }
+        return NULL;
+}
+
+static void refuse_keys(Container *container, const Container *pod, bool pods_network) {
+        for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+                const UnitLine *line = find_given(container, refused[i].key, refused[i].option);
+                bool applies = refused[i].belongs == TO_POD ||
+                               (refused[i].belongs == TO_UTS ? pod_shares(pod, "uts") : pods_network);
+
+                if (line && applies)
+                        container_problem(container, line,
+                                          "the containers of a pod have this in common: write %s= in %s",
+                                          refused[i].key, pod->source->name);
+        }
+}
+
+/* Podman says nothing. */
+static void ignore(Container *container, const Container *pod, const char *key, const char *option) {
+        const UnitLine *line = find_given(container, key, option);
+
+        if (line)
+                container_warning(container, line, "%s= of %s counts, ignoring", key, pod->source->name);
+}
+
+/*
+ * What it has from its pod
+ */
+
+static bool has_volume(const GPtrArray *volumes, const char *path) {
+        for (guint i = 0; i < volumes->len; i++) {
+                g_autoptr(MountRequest) volume = mount_request_sketch_volume(volumes->pdata[i]);
+
+                if (g_str_equal(volume->destination, path))
+                        return true;
+        }
+        return false;
+}
+
+/* DESTINATION[:OPTIONS] */
+static bool has_tmpfs(const GPtrArray *tmpfs, const char *path) {
+        for (guint i = 0; i < tmpfs->len; i++)
+                if (g_str_has_prefix(tmpfs->pdata[i], path) && strcspn(tmpfs->pdata[i], ":") == strlen(path))
+                        return true;
+        return false;
+}
+
+static bool is_mounted(const LaunchArgs *args, const char *path) {
+        for (guint i = 0; i < args->mounts->len; i++) {
+                g_autoptr(MountRequest) mount = mount_request_parse_mount(args->mounts->pdata[i], NULL);
+
+                if (mount && g_strcmp0(mount->destination, path) == 0)
+                        return true;
+        }
+        return has_volume(args->volumes, path) || has_tmpfs(args->tmpfs, path);
+}
+
+/* Its own mounts count where it has both. In its unit, specifiers must mean the pod, whose file has them. */
+static void take_volumes(LaunchArgs *args, const Container *pod) {
+        for (guint i = 0; i < pod->args->volumes->len; i++) {
+                g_autofree char *volume = network_unit_replace_own(pod->args->volumes->pdata[i], pod->service->name);
+                g_autoptr(MountRequest) mount = mount_request_sketch_volume(volume);
+
+                if (!is_mounted(args, mount->destination))
+                        g_ptr_array_add(args->volumes, g_steal_pointer(&volume));
+        }
+}
+
+/* Before its own, so that those count. */
+static void take_first(GPtrArray *list, const GPtrArray *pods, const Container *pod) {
+        for (guint i = 0; i < pods->len; i++)
+                g_ptr_array_insert(list, (int) i, network_unit_replace_own(pods->pdata[i], pod->service->name));
+}
+
+static void replace(GPtrArray *list, const GPtrArray *pods, const Container *pod) {
+        g_ptr_array_set_size(list, 0);
+        take_first(list, pods, pod);
+}
+
+static void join_units(Container *container, const Container *pod) {
+        g_autofree char *stem = pod_stem(pod->service->name);
+        g_autofree char *users = g_strdup_printf("keyturn-pod@%s.target", stem);
+
+        service_unit(container->service, "BindsTo", pod->service->name);
+        service_unit(container->service, "After", pod->service->name);
+        if (!pod->stays) /* it stops the pod when nobody wants it any more */
+                service_unit(container->service, "Wants", users);
+}
+
+static void join_namespaces(Container *container, const Container *pod, const char *directory) {
+        LaunchArgs *args = container->args;
+
+        if (user_namespace_is_own(pod->args)) {
+                g_free(args->userns);
+                args->userns = g_strdup_printf("ns:%s/user", directory);
+        }
+        if (pod_shares(pod, "uts") && !args->uts)
+                args->uts = g_strdup_printf("ns:%s/uts", directory);
+        if (!pod_shares(pod, "ipc") || args->ipc)
+                return;
+        args->ipc = g_strdup_printf("ns:%s/ipc", directory);
+        args->shm_path = g_strdup_printf("%s/shm", directory);
+        if (args->shm_size)
+                ignore(container, pod, "ShmSize", "--shm-size");
+        g_clear_pointer(&args->shm_size, g_free);
+}
+
+/* In a network that only they share, they are to be found by their names there. */
+static void name_members(Container *container, const Container *pod) {
+        g_autoptr(GPtrArray) names = pod_find_names(pod->source, container->names);
+
+        for (guint i = 0; i < names->len; i++) {
+                g_autofree char *entry = g_strconcat(names->pdata[i], ":127.0.0.1", NULL);
+
+                if (name_is_host(names->pdata[i]))
+                        g_ptr_array_add(container->args->add_hosts, g_steal_pointer(&entry));
+        }
+}
+
+/* The image's /etc/hosts stays. */
+static void drop_hosts(LaunchArgs *args) {
+        if (args->no_hosts == FLAG_TRUE)
+                g_ptr_array_set_size(args->add_hosts, 0);
+}
+
+/* Whose it is the pod has seen to. Transfer full. */
+static char *find_network(const Container *pod) {
+        const char *network = pod->args->network, *owned = "owned:";
+
+        return g_str_has_prefix(network, owned) ? g_strconcat("pinned:", network + strlen(owned), NULL) :
+                                                  g_strdup(network);
+}
+
+static void join_network(Container *container, const Container *pod, const char *directory) {
+        LaunchArgs *args = container->args;
+        bool none = g_str_equal(pod->args->network, "none");
+
+        if (args->dns->len + args->dns_search->len + args->dns_option->len > 0) {
+                ignore(container, pod, "DNS", "--dns");
+                ignore(container, pod, "DNSSearch", "--dns-search");
+                ignore(container, pod, "DNSOption", "--dns-option");
+        }
+        args->network = none ? g_strdup_printf("ns:%s/net", directory) : find_network(pod);
+        replace(args->add_hosts, pod->args->add_hosts, pod);
+        replace(args->dns, pod->args->dns, pod);
+        replace(args->dns_search, pod->args->dns_search, pod);
+        replace(args->dns_option, pod->args->dns_option, pod);
+        if (none) /* nobody is to be asked, and the image's file stays */
+                g_ptr_array_add(args->dns, g_strdup("none"));
+        g_array_set_size(container->published, 0); /* is refused */
+        g_array_set_size(container->network_wishes, 0);
+        if (none || pod->network_file)
+                name_members(container, pod);
+        drop_hosts(args);
+}
+
+/* basic.target is before the one and after the other. */
+static void check_early(Container *container, const Container *pod) {
+        if (container->is_early && !pod->is_early)
+                container_problem(container, container_line(container, "Keyturn", "Early"),
+                                  "its pod does not start early: write Early=yes in [Keyturn] of %s, too",
+                                  pod->source->name);
+}
+
+void pod_join(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "Pod");
+        g_autoptr(Container) pod = NULL;
+        g_autofree char *stem = NULL, *directory = NULL;
+        bool pods_network;
+        const char *service;
+
+        if (!container->pod || !container->pod->unit)
+                return;
+        service = unit_names_service(container->names, container->pod, NULL);
+        pod = pod_convert(container->pod, g_strdup(service), container->names, container->conf);
+        if (pod->is_refused) {
+                container_problem(container, line, "'%s' is refused, and so are its containers", pod->source->name);
+                return;
+        }
+        stem = pod_stem(service);
+        directory = g_build_filename(PATH_POD, stem, NULL);
+        pods_network = pod_shares(pod, "net") && !container->has_network && !container->args->network;
+        check_early(container, pod);
+        refuse_keys(container, pod, pods_network);
+        join_units(container, pod);
+        join_namespaces(container, pod, directory);
+        take_volumes(container->args, pod);
+        take_first(container->args->security_opt, pod->args->security_opt, pod);
+        if (pods_network)
+                join_network(container, pod, directory);
+}

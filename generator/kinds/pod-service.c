@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/files/names.h"
+#include "generator/kinds/install.h"
+#include "generator/kinds/keys-pod.h"
+#include "generator/kinds/pod-service.h"
+#include "generator/kinds/podman-args.h"
+#include "generator/kinds/podman-pod-args.h"
+#include "generator/kinds/sections.h"
+#include "generator/network/network-unit.h"
+#include "generator/network/network.h"
+#include "generator/parts/mounts.h"
+#include "generator/parts/option-rules.h"
+#include "generator/parts/pods.h"
+#include "generator/parts/user-namespace.h"
+#include "generator/unit/source-path.h"
+#include "keyturn-config.h"
+#include "libstart/value/names.h"
+#include "libstart/value/unit-words.h"
+
+/*
+ * [Unit]
+ */
+
+static void start_containers(Container *pod) {
+        g_autoptr(GPtrArray) started = pod_find_started(pod->source, pod->names);
+
+        for (guint i = 0; i < started->len; i++) {
+                const char *service = unit_names_service(pod->names, started->pdata[i], NULL);
+
+                service_unit(pod->service, "Wants", service);
+                service_unit(pod->service, "Before", service);
+        }
+}
+
+/* What its containers that start early need, it is before them. */
+static void start_early(Container *pod) {
+        if (!pod->is_early)
+                return;
+        service_unit_first(pod->service, "DefaultDependencies", "no");
+        service_unit_first(pod->service, "Before", "basic.target");
+        service_unit(pod->service, "Conflicts", "shutdown.target");
+        service_unit(pod->service, "Before", "shutdown.target");
+}
+
+/*
+ * [Service]
+ */
+
+/* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of them. */
+static char *find_made(const Container *pod) {
+        static const char *const kinds[] = { "ipc", "net", "uts" };
+        g_autoptr(GString) made = g_string_new(NULL);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (pod_shares(pod, kinds[i]) &&
+                    (!g_str_equal(kinds[i], "net") || g_strcmp0(pod->args->network, "none") == 0))
+                        g_string_append_printf(made, "%s%s", made->len > 0 ? "," : "", kinds[i]);
+        return g_string_free(g_steal_pointer(&made), FALSE);
+}
+
+/* The pod's name is its host name, too, unless there is another one. */
+static void set_names(Container *pod) {
+        LaunchArgs *args = pod->args;
+        const char *file = pod->source->name;
+
+        if (!args->name)
+                args->name = g_strdup_printf("systemd-%.*s", (int) (strlen(file) - strlen(".pod")), file);
+        if (!args->hostname)
+                args->hostname = g_strdup(args->name);
+        if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
+                container_problem(pod, NULL,
+                                  "'%s' is the pod's name, and no host name: set HostName=", args->hostname);
+}
+
+/* As of a container. Where the containers do not share it, each has its own. */
+static void set_network(Container *pod) {
+        if (pod_shares(pod, "net")) {
+                network_finish(pod);
+                network_unit_finish(pod);
+        } else if (pod->has_network || pod->published->len > 0 || pod->network_wishes->len > 0)
+                container_problem(pod, container_line(pod, "Pod", "PodmanArgs"),
+                                  "--share leaves out the network, and Network= or PublishPort= asks for one: write "
+                                  "them in the .container files");
+}
+
+static void set_commands(Container *pod) {
+        const LaunchArgs *args = pod->args;
+        g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name), *escaped = NULL, *stop = NULL;
+        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up");
+
+        escaped = source_path_escape(stem, "%$");
+        stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
+        if (made[0])
+                unit_words_add_option(start, "--share", made);
+        if (pod_shares(pod, "uts"))
+                unit_words_add_option(start, "--hostname", args->hostname);
+        if (pod->network_file)
+                unit_words_add_option(start, "--network", args->network);
+        unit_words_add_option(start, "--shm-size", args->shm_size);
+        unit_words_add_option(start, "--userns", args->userns);
+        unit_words_add_options(start, "--uidmap", args->uidmaps);
+        unit_words_add_options(start, "--gidmap", args->gidmaps);
+        unit_words_add_option(start, "--subuidname", args->subuidname);
+        unit_words_add_option(start, "--subgidname", args->subgidname);
+        unit_words_add_options(start, "--sysctl", args->sysctls);
+        unit_words_add(start, escaped);
+        service_set(pod->service, "ExecStart", start->str);
+        service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
+}
+
+/* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can
+ * fail, if the network cannot be made for example. systemd has no `always` for such a service: it would mean the
+ * same. */
+static void set_restart(Container *pod) {
+        const UnitLine *line = service_user_line(pod->service, "Restart");
+
+        if (!line || g_str_equal(line->value, "always") || g_str_equal(line->value, "on-success"))
+                service_set(pod->service, "Restart", "on-failure");
+}
+
+static void set_service(Container *pod) {
+        Service *service = pod->service;
+        const LaunchArgs *args = pod->args;
+        const UnitLine *exec = service_user_line(service, "ExecStart");
+        g_autofree char *userns = user_namespace_service(pod);
+
+        if (exec)
+                container_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
+        service_set(service, "Type", "oneshot");
+        service_set(service, "RemainAfterExit", "yes");
+        set_restart(pod);
+        if (!service_user_line(service, "SyslogIdentifier"))
+                service_set(service, "SyslogIdentifier", "%N");
+        /* What it pins must be seen by everybody, so it has the host's mounts. A user namespace in which root is the host's
+         * takes CAP_SETFCAP (user_namespaces(7)). */
+        service_confine(service,
+                        user_namespace_is_own(pod->args) ?
+                                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
+                                "CAP_SYS_ADMIN CAP_NET_ADMIN",
+                        NULL);
+        service_limit_start(service, "60");
+        if (args->userns && g_str_has_prefix(args->userns, "auto"))
+                service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
+        if (userns)
+                service_order_after(service, "Wants", userns);
+        set_commands(pod);
+}
+
+static bool has_variable(const char *text) {
+        for (; (text = strchr(text, '$')); text += 2)
+                if (text[1] != '$')
+                        return true;
+        return false;
+}
+
+/* What the containers have from their pod stands in their units. */
+static void refuse_variables(Container *pod) {
+        const LaunchArgs *args = pod->args;
+        const struct {
+                const char *key;
+                const GPtrArray *values;
+        } taken[] = { { "Volume", args->volumes },
+                      { "AddHost", args->add_hosts },
+                      { "DNS", args->dns },
+                      { "DNSSearch", args->dns_search },
+                      { "DNSOption", args->dns_option },
+                      { "PodmanArgs", args->security_opt } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
+                for (guint j = 0; j < taken[i].values->len; j++)
+                        if (has_variable(taken[i].values->pdata[j]))
+                                container_problem(
+                                        pod, container_line_with(pod, "Pod", taken[i].key, taken[i].values->pdata[j]),
+                                        "'%s': the pod's containers do not have the variables of its "
+                                        "service; write the value, or the key in the .container files",
+                                        (const char *) taken[i].values->pdata[j]);
+}
+
+/* Who the payloads are is said by each container. */
+static void refuse_kept_user(Container *pod) {
+        static const char *const keys[] = { "UserNS", "RemapUsers", "PodmanArgs" };
+        const char *mode = pod->args->userns;
+        const UnitLine *line = NULL;
+
+        if (!mode || !g_str_has_prefix(mode, "keep-id:"))
+                return;
+        for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
+                line = container_line(pod, "Pod", keys[i]);
+        container_problem(pod, line, "'%s': a pod has no user: write keep-id, and User= in the .container files",
+                          mode);
+}
+
+static void refuse_instances(Container *pod) {
+        if (name_has_at(pod->source->name) || name_has_at(pod->service->name))
+                container_problem(pod, NULL, "a pod has no instances: write a file for each");
+}
+
+Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
+        Container *pod = container_new(source, service_name, names);
+
+        pod->conf = conf;
+        pod->section = keys_pod.section;
+        pod->keys = &keys_pod;
+        pod->share = g_strdup("ipc,net,uts");
+        container_add_syntax_problems(pod);
+        refuse_instances(pod);
+        keys_apply(pod, &keys_pod);
+        keys_apply(pod, &keys_quadlet);
+        keys_apply(pod, &keys_keyturn_pod);
+        podman_args_apply(pod, &podman_pod_create);
+        user_namespace_finish(pod);
+        refuse_kept_user(pod);
+        refuse_variables(pod);
+        set_names(pod);
+        mounts_find_sources(pod);
+        set_network(pod);
+        option_rules_check(pod);
+        start_early(pod);
+        sections_unit_of_pod(pod);
+        start_containers(pod);
+        set_service(pod);
+        install_apply(pod);
+        return pod;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/kinds/resource.h"
+#include "generator/files/names.h"
+#include "generator/unit/source-path.h"
+
+Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys,
+                        const char *what) {
+        Container *resource = container_new(source, service_name, names);
+
+        container_add_syntax_problems(resource);
+        if (name_has_at(source->name))
+                container_problem(resource, NULL, "%s has no instances: write a file for each", what);
+        keys_apply(resource, keys);
+        keys_apply(resource, &keys_quadlet);
+        return resource;
+}
+
+void resource_service(Container *resource, const char *mounts) {
+        Service *service = resource->service;
+        g_autofree char *source_path = source_path_escape(resource->source->path, "%");
+
+        service_unit_first(service, "DefaultDependencies", "no");
+        service_unit_first(service, "Conflicts", "shutdown.target");
+        service_unit_first(service, "Before", "shutdown.target");
+        service_unit_first(service, "After", "systemd-remount-fs.service");
+        service_unit(service, "SourcePath", source_path);
+        service_unit(service, "RequiresMountsFor", mounts);
+        service_set(service, "Type", "oneshot");
+        service_set(service, "RemainAfterExit", "yes");
+        if (!service_user_line(service, "SyslogIdentifier"))
+                service_set(service, "SyslogIdentifier", "%N");
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/files/names.h"
+#include "generator/kinds/sections.h"
+#include "generator/parts/cgroup-limits.h"
+#include "generator/parts/devices.h"
+#include "generator/parts/early.h"
+#include "generator/parts/filters-needed.h"
+#include "generator/parts/hooks.h"
+#include "generator/parts/log-fields.h"
+#include "generator/parts/mounts.h"
+#include "generator/parts/reload.h"
+#include "generator/parts/user-namespace.h"
+#include "generator/unit/source-path.h"
+#include "libstart/request/systemd-mode.h"
+#include "libstart/value/signal-name.h"
+#include "libstart/value/unit-words.h"
+
+/*
+ * [Unit]
+ */
+
+/* Only those of systemd's keys that name units (Podman's list). */
+static bool names_units(const char *key) {
+        static const char *const keys[] = {
+                "After",     "Before",
+                "BindsTo",   "Conflicts",
+                "OnFailure", "OnSuccess",
+                "PartOf",    "PropagatesReloadTo",
+                "Requires",  "PropagatesStopTo",
+                "Requisite", "ReloadPropagatedFrom",
+                "Wants",     "StopPropagatedFrom",
+                "Upholds",   NULL,
+        };
+
+        return g_strv_contains(keys, key);
+}
+
+static bool has_quadlet_name(const GPtrArray *words) {
+        for (guint i = 0; i < words->len; i++)
+                if (name_suffix(words->pdata[i]))
+                        return true;
+        return false;
+}
+
+static void translate_line(Container *container, UnitLine *line) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GString) value = g_string_new(NULL);
+        g_autofree char *text = NULL;
+
+        if (!words_split(words, line->value, WORDS_PLAIN, NULL) || !has_quadlet_name(words))
+                return; /* what is no list of words, systemd will say better */
+        for (guint i = 0; i < words->len; i++) {
+                g_autoptr(GError) error = NULL;
+                g_autofree char *unit = unit_names_translate(container->names, words->pdata[i], &error);
+
+                if (!unit) {
+                        container_problem(container, line, "%s", error->message);
+                        return;
+                }
+                unit_words_add(value, unit);
+        }
+        text = g_strconcat(line->key, "=", value->str, NULL);
+        line->text = unit_file_keep(container->source->unit, text);
+}
+
+static void translate_names(Container *container) {
+        UnitSection *section = unit_file_section(container->source->unit, "Unit");
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && names_units(line->key))
+                        translate_line(container, line);
+        }
+}
+
+/* With passthrough the payload gets the journal's socket itself, but never a file or a terminal of the host: the
+ * relay writes to those. What a payload says to systemd always goes through the relay. */
+static bool is_relayed(const Container *container) {
+        const char *driver = container->args->log_driver;
+
+        if (!driver || g_str_equal(driver, "journald") || g_strcmp0(container->args->sdnotify, "container") == 0)
+                return true;
+        return g_str_equal(driver, "passthrough") && (service_user_line(container->service, "StandardOutput") ||
+                                                      service_user_line(container->service, "StandardError"));
+}
+
+/* The services that serve all containers. They are wanted, not required: without them libstart compiles the filter
+ * itself, says so where it cannot log, and does not start a payload whose readiness it could not pass on. An early
+ * service does not wait for the filters: waiting costs 0.4 s in a boot whose first processes share one CPU, compiling
+ * one filter at most 0.15 s (tests/vm/README.md). */
+static void add_wants(const Container *container) {
+        Service *service = container->service;
+        g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
+        g_autofree char *userns = user_namespace_service(container);
+
+        if (filters_needed_option(container->args, NULL).enabled) {
+                unit_words_add(wants, "keyturn-seccomp.service");
+                if (!container->is_early)
+                        unit_words_add(after, "keyturn-seccomp.service");
+        }
+        if (is_relayed(container)) {
+                unit_words_add(wants, "keyturn-relay.socket");
+                unit_words_add(after, "keyturn-relay.socket");
+        }
+        if (devices_have_cdi(container->args)) {
+                unit_words_add(wants, "keyturn-cdi.service");
+                unit_words_add(after, "keyturn-cdi.service");
+        }
+        if (userns) {
+                unit_words_add(wants, userns);
+                unit_words_add(after, userns);
+        }
+        if (wants->len > 0)
+                service_unit_first(service, "Wants", wants->str);
+        if (after->len > 0)
+                service_unit_first(service, "After", after->str);
+}
+
+/* Of a file that is gone only the name is known. */
+static void add_source_path(Container *container) {
+        g_autofree char *path = source_path_escape(container->source->path, "%");
+
+        if (g_path_is_absolute(path))
+                service_unit(container->service, "SourcePath", path);
+}
+
+void sections_unit(Container *container) {
+        translate_names(container);
+        add_wants(container);
+        early_unit(container);
+        add_source_path(container);
+        mounts_require(container);
+}
+
+void sections_unit_of_pod(Container *pod) {
+        translate_names(pod);
+        add_source_path(pod);
+        mounts_require(pod);
+}
+
+/*
+ * [Service]
+ */
+
+static const char *user_value(const Service *service, const char *key) {
+        const UnitLine *line = service_user_line(service, key);
+
+        return line ? line->value : NULL;
+}
+
+/* libstart must be root, as it mounts and changes identities. The payload's user is another matter. */
+static void refuse_user(Container *container) {
+        static const char *const keys[] = { "User", "Group" }, *const roots[] = { "root", "0", NULL };
+        const UnitLine *dynamic = service_user_line(container->service, "DynamicUser");
+        bool enabled = true;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                const UnitLine *line = service_user_line(container->service, keys[i]);
+
+                if (line && !g_strv_contains(roots, line->value))
+                        container_problem(container, line,
+                                          "what starts the container must be root; use User= in [Container] for the "
+                                          "payload");
+        }
+        if (dynamic && (!key_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
+                container_problem(container, dynamic,
+                                  "what starts the container must be root; use User= in [Container] for the payload");
+}
+
+static void check_kill_mode(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "KillMode");
+
+        if (!line)
+                service_set(container->service, "KillMode", "mixed");
+        else if (!g_str_equal(line->value, "mixed") && !g_str_equal(line->value, "control-group"))
+                container_problem(container, line, "'%s' would leave processes behind; use mixed or control-group",
+                                  line->value);
+}
+
+/* Of a descriptor, root in the container can do more than read. */
+static void check_input(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "StandardInput");
+
+        if (line && g_str_has_prefix(line->value, "tty"))
+                container_problem(
+                        container, line,
+                        "a terminal of the host's is not given to a payload; remove it (output may go to one: "
+                        "StandardOutput=tty)");
+}
+
+static void set_type(Container *container) {
+        const UnitLine *type = service_user_line(container->service, "Type");
+        const UnitLine *exec = service_user_line(container->service, "ExecStart");
+        Service *service = container->service;
+
+        if (type && g_str_equal(type->value, "oneshot")) {
+                g_clear_pointer(&container->args->sdnotify, g_free); /* it is ready when it is done */
+                return;
+        }
+        if (type && !g_str_equal(type->value, "notify"))
+                container_problem(container, type, "'%s' does not work for a container; use notify or oneshot",
+                                  type->value);
+        if (exec)
+                container_problem(container, exec,
+                                  "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
+        container->args->detach = FLAG_TRUE;
+        service_set(service, "Type", "notify");
+        /* libstart first, then the payload, or rather the relay in its name. */
+        service_set(service, "NotifyAccess", "main");
+}
+
+/* The stop is systemd's alone: it signals the payload itself. */
+static void set_kill_signal(Container *container) {
+        const char *name = container->args->stop_signal;
+        const UnitLine *line = container_line(container, "Container", "StopSignal");
+        g_autoptr(GError) error = NULL;
+        g_autofree char *value = NULL;
+        int number;
+
+        if (g_strcmp0(container->stop_timeout, "0") == 0)
+                name = "SIGKILL"; /* no time to react: systemd takes a timeout of 0 for none */
+        if (!name) {
+                /* systemd knows it; libstart must, or it would remind of the image's. */
+                name = user_value(container->service, "KillSignal");
+                if (name)
+                        launch_args_set(container->args, "stop-signal", name, NULL);
+                return;
+        }
+        if (!signal_name_parse(name, &number, &error)) {
+                container_problem(container, line, "the stop signal: %s", error->message);
+                return;
+        }
+        value = signal_name_print(number);
+        service_set(container->service, "KillSignal", value);
+}
+
+/* The kernel keeps SIGABRT from a PID 1 that has no handler for it, so a payload that hangs would go on hanging until
+ * TimeoutStopSec= is over. What Podman does ends it, too. */
+static void set_watchdog_signal(Container *container) {
+        Service *service = container->service;
+
+        if (user_value(service, "WatchdogSec") && !user_value(service, "WatchdogSignal"))
+                service_set(service, "WatchdogSignal", "SIGKILL");
+}
+
+/* As far as the file says it: the image's command is not known here. */
+static bool is_init(const LaunchArgs *args) {
+        const char *words[] = { args->entrypoint, NULL, NULL, NULL };
+        SystemdMode mode = SYSTEMD_AUTO;
+
+        if (args->systemd && !systemd_mode_parse(args->systemd, &mode, NULL))
+                return false;
+        for (guint i = 0; !args->entrypoint && i < MIN(args->command->len, G_N_ELEMENTS(words) - 1); i++)
+                words[i] = args->command->pdata[i];
+        return args->init != FLAG_TRUE && systemd_mode_applies(mode, words);
+}
+
+/* systemd has to leave the cgroups to an init that this makes, and to give it controllers. */
+static void set_delegate(Container *container) {
+        if (is_init(container->args) && !user_value(container->service, "Delegate"))
+                service_set(container->service, "Delegate", "yes");
+}
+
+/* Podman gives a payload ten seconds, systemd ninety. */
+static void set_stop_timeout(Container *container) {
+        Service *service = container->service;
+        const char *timeout = container->stop_timeout;
+
+        if (timeout && !g_str_equal(timeout, "0"))
+                service_set(service, "TimeoutStopSec", timeout[0] == '-' ? "infinity" : timeout);
+        else if (!user_value(service, "TimeoutStopSec") && !user_value(service, "TimeoutSec"))
+                service_set(service, "TimeoutStopSec", "10");
+}
+
+/* systemd's own lines in the journal and those from the relay have the same name. */
+static void set_identifier(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "SyslogIdentifier");
+        const char *tag = launch_args_last(container->args->log_opt, "tag");
+        g_autofree char *option = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (!line)
+                service_set(container->service, "SyslogIdentifier", tag ? tag : "%N");
+        else if (!tag) {
+                option = g_strconcat("tag=", line->value, NULL);
+                if (!launch_args_set(container->args, "log-opt", option, &error))
+                        container_problem(container, line, "%s", error->message);
+        }
+}
+
+void sections_service(Container *container) {
+        Service *service = container->service;
+
+        refuse_user(container);
+        set_type(container);
+        check_kill_mode(container);
+        check_input(container);
+        set_kill_signal(container);
+        set_watchdog_signal(container);
+        set_delegate(container);
+        set_stop_timeout(container);
+        reload_service(container);
+        cgroup_limits_service(container);
+        devices_service(container);
+        set_identifier(container);
+        log_fields_set(container);
+        service_set(service, "RuntimeDirectory", name_state_directory(service->name));
+        hooks_service(container);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/network/network-join.h"
+#include "generator/parts/network-renewal.h"
+#include "generator/parts/user-namespace.h"
+#include "libstart/base/paths.h"
+#include "libstart/request/network-mode.h"
+#include "libstart/value/capability.h"
+
+/* All that it could gain, it has; or it is not known yet. */
+static bool gains_nothing(const LaunchArgs *args) {
+        return user_namespace_may_be_own(args) || args->privileged == FLAG_TRUE ||
+               (network_capabilities(args->cap_add) & CAPABILITY_NETWORK) == CAPABILITY_NETWORK;
+}
+
+const SourceFile *network_join_find(const Container *container) {
+        static const char of[] = "container:";
+        const LaunchArgs *args = container->args;
+        g_autofree char *service = NULL;
+        const SourceFile *other;
+
+        if (!args->network || !g_str_has_prefix(args->network, of) || gains_nothing(args))
+                return NULL;
+        service = g_strconcat(args->network + strlen(of), ".service", NULL);
+        other = unit_names_maker(container->names, service);
+        return other && other->unit && !other->error && g_str_has_suffix(other->name, ".container") ? other : NULL;
+}
+
+/* Of a pod with a bridge only its start tells. */
+static bool belongs_to_user_namespace(const LaunchArgs *args) {
+        return user_namespace_is_own(args) && args->network &&
+               (g_str_equal(args->network, "none") || g_str_has_prefix(args->network, "owned:") ||
+                g_str_has_prefix(args->network, "ns:" PATH_POD "/"));
+}
+
+void network_join_check(Container *container, const Container *other) {
+        const UnitLine *line = container_line(container, "Container", container->pod ? "Pod" : "Network") ?:
+                                       container_line_with(container, "Container", "PodmanArgs", "container:");
+
+        if (!other->is_refused && belongs_to_user_namespace(other->args))
+                container_problem(container, line, NETWORK_MODE_GAINS_RIGHTS);
+}

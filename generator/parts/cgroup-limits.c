@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/parts/cgroup-limits.h"
+#include "generator/parts/kernel-control.h"
+#include "libstart/base/error.h"
+#include "libstart/value/size.h"
+
+/* Podman's, where a file says nothing. */
+#define PIDS_LIMIT "2048"
+
+/* 0 is no limit, too, as in Podman. */
+bool handle_pids_limit(Container *container, const Key *key, const Value *value, GError **error) {
+        gint64 n;
+
+        if (!g_ascii_string_to_signed(value->text, 10, -1, G_MAXINT32, &n, NULL))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no number of processes (-1: no limit; specifiers do not work here)",
+                                 value->text);
+        g_free(container->pids_limit);
+        container->pids_limit = n > 0 ? g_strdup_printf("%" G_GINT64_FORMAT, n) : g_strdup("infinity");
+        return true;
+}
+
+bool handle_memory(Container *container, const Key *key, const Value *value, GError **error) {
+        guint64 bytes;
+
+        if (!size_parse(value->text, &bytes, error))
+                return false;
+        g_free(container->memory);
+        container->memory = bytes > 0 ? g_strdup_printf("%" G_GUINT64_FORMAT, bytes) : g_strdup("infinity");
+        return true;
+}
+
+bool cgroup_limits_set_memory_swap(Container *container, const char *value, GError **error) {
+        guint64 bytes = 0;
+
+        if (!g_str_equal(value, "-1") && !size_parse(value, &bytes, error))
+                return false;
+        g_free(container->memory_swap);
+        container->memory_swap = bytes > 0 ? g_strdup_printf("%" G_GUINT64_FORMAT, bytes) : g_strdup("infinity");
+        return true;
+}
+
+static void swap_problem(Container *container, const char *problem) {
+        const UnitLine *line = container_line_with(container, "Container", "PodmanArgs", "--memory-swap");
+
+        container_problem(container, line, "--memory-swap: %s", problem);
+}
+
+/* Podman counts the memory in, systemd does not. Without a limit of both, Podman allows as much swap as memory. Transfer
+ * full. */
+static char *find_swap(Container *container) {
+        guint64 memory = g_ascii_strtoull(container->memory, NULL, 10), both;
+
+        if (!container->memory_swap || memory == 0)
+                return g_strdup(container->memory_swap ?: container->memory);
+        both = g_ascii_strtoull(container->memory_swap, NULL, 10);
+        if (both == 0)
+                return g_strdup("infinity");
+        if (both < memory)
+                swap_problem(container, "it is memory and swap together, and must not be less than the memory");
+        return g_strdup_printf("%" G_GUINT64_FORMAT, both < memory ? 0 : both - memory);
+}
+
+/* Which of two limits would count is nobody's guess. */
+static void set_limit(Container *container, const char *setting, const char *value, const char *key) {
+        const UnitLine *line = service_user_line(container->service, setting);
+
+        if (line)
+                container_problem(container, line, "%s in [Container] limits the same; remove one of the two", key);
+        service_set(container->service, setting, value);
+        if (!g_str_equal(value, "infinity"))
+                kernel_control_need(container, setting);
+}
+
+void cgroup_limits_service(Container *container) {
+        if (container->pids_limit)
+                set_limit(container, "TasksMax", container->pids_limit, "PidsLimit=");
+        else if (!service_user_line(container->service, "TasksMax"))
+                service_set(container->service, "TasksMax", PIDS_LIMIT);
+        if (container->memory_swap && !container->memory)
+                swap_problem(container,
+                             "the limit of the memory is missing; write Memory=, or MemorySwapMax= in [Service]");
+        if (container->memory) {
+                g_autofree char *swap = find_swap(container);
+
+                set_limit(container, "MemoryMax", container->memory, "Memory=");
+                set_limit(container, "MemorySwapMax", swap, "Memory=");
+        }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/parts/image-service.h"
+#include "generator/unit/source-path.h"
+#include "keyturn-config.h"
+#include "libstart/request/storage-option.h"
+#include "libstart/store/image.h"
+#include "libstart/value/unit-words.h"
+
+void image_service_common(Service *service, const char *path) {
+        g_autofree char *escaped = source_path_escape(path, "%");
+
+        service_unit(service, "SourcePath", escaped);
+        service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
+        service_set(service, "Type", "oneshot");
+        service_set(service, "NotifyAccess", "main"); /* for STATUS= */
+        service_limit_start(service, "4h");           /* a registry may be silent */
+        if (!service_user_line(service, "SyslogIdentifier"))
+                service_set(service, "SyslogIdentifier", "%N");
+}
+
+/* keyturn-image COMMAND OPTION... -- */
+static GString *begin_command(const Container *container, const char *command, const char *option,
+                              const char *value) {
+        GString *line = g_string_new(KEYTURN_LIBDIR "/keyturn-image ");
+        g_autofree char *first = g_strconcat(option, value, NULL);
+
+        g_string_append(line, command);
+        unit_words_add(line, first);
+        if (container->is_offline)
+                unit_words_add(line, "--offline");
+        unit_words_add_all(line, container->tool_words);
+        unit_words_add(line, "--");
+        return line;
+}
+
+void image_service_pull(const Container *container, Service *service) {
+        g_autoptr(GString) command = begin_command(container, "pull", "--policy=", container->pull);
+
+        unit_words_add(command, container->image);
+        service_set(service, "ExecStart", command->str);
+}
+
+void image_service_build(const Container *container, const char *context) {
+        g_autoptr(GString) command = begin_command(container, "build", "--tag=", container->image);
+
+        unit_words_add_all(command, container->podman_args);
+        unit_words_add_option(command, "--", context);
+        service_set(container->service, "ExecStart", command->str);
+}
+
+GPtrArray *image_find_stores(const Container *container) {
+        const GPtrArray *options = container->args->storage_opt;
+        GPtrArray *stores = NULL;
+        bool is_stores;
+
+        for (guint i = 0; i < options->len; i++)
+                (void) storage_option_parse_stores(options->pdata[i], &stores, &is_stores, NULL);
+        return stores;
+}
+
+void image_skip_present(const Container *container, const char *root) {
+        const char *name = container->wanted_image;
+        g_autoptr(GPtrArray) stores = name ? image_find_stores(container) : NULL;
+        g_autoptr(StoreImage) image = NULL;
+        g_autofree char *path = NULL, *condition = NULL;
+
+        if (!name || strpbrk(name, "%$"))
+                return;
+        image = store_image_find(root, name, stores, NULL);
+        if (!image)
+                return;
+        path = source_path_escape(image->store + strlen(root), "%");
+        condition = g_strconcat("!", path, "/overlay-images/", image->id, NULL);
+        service_unit(container->puller ?: container->service, "ConditionPathIsDirectory", condition);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/container.h"
+
+/* The services that bring images: of .image and .build files, and of Pull= in a .container file. */
+
+/* What they have in common. path: of the file. */
+void image_service_common(Service *service, const char *path);
+
+/* ExecStart= of one that pulls container->image by the policy container->pull. It may be the container's own, or the
+ * puller. */
+void image_service_pull(const Container *container, Service *service);
+
+/* ExecStart= of one that builds. context: the directory whose files the build may copy, or NULL. */
+void image_service_build(const Container *container, const char *context);
+
+/* The stores that the container's own options add. Transfer full; NULL where there are none. */
+GPtrArray *image_find_stores(const Container *container);
+
+/* Where the image is there already, the service that would bring it is skipped by a condition, as long as it is:
+ * nothing is executed. root: "" or the directory that stands for /. Nothing happens where it cannot be told, as /var
+ * is not mounted yet for example: then the service itself looks. */
+void image_skip_present(const Container *container, const char *root);

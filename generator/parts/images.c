@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/files/names.h"
+#include "generator/parts/image-service.h"
+#include "generator/parts/images.h"
+#include "libstart/base/error.h"
+#include "libstart/request/auto-update.h"
+#include "libstart/store/reference.h"
+#include "libstart/value/go-duration.h"
+#include "libstart/value/pull-policy.h"
+
+static void set_string(char **field, const char *value) {
+        g_free(*field);
+        *field = g_strdup(value);
+}
+
+bool handle_pull(Container *container, const Key *key, const Value *value, GError **error) {
+        set_string(&container->pull, value->text);
+        return pull_policy_check(value->text, error);
+}
+
+bool handle_tool_option(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->tool_words, g_strconcat("--", key->text, "=", value->text, NULL));
+        return true;
+}
+
+bool handle_retry(Container *container, const Key *key, const Value *value, GError **error) {
+        if (!g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXINT32, NULL, NULL))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is no number: how often a pull is tried again",
+                                 value->text);
+        return handle_tool_option(container, key, value, error);
+}
+
+bool handle_retry_delay(Container *container, const Key *key, const Value *value, GError **error) {
+        guint64 usec;
+
+        return go_duration_parse(value->text, &usec, error) && handle_tool_option(container, key, value, error);
+}
+
+bool handle_auto_update(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *label = g_strconcat(AUTO_UPDATE_LABEL "=", value->text, NULL);
+
+        return auto_update_check(value->text, error) && key_set_option(container, "label", label, error);
+}
+
+/* The first of several names that a build gives. */
+static char *find_name(const SourceFile *source) {
+        bool is_build = g_str_has_suffix(source->name, ".build");
+        const char *section = is_build ? "Build" : "Image";
+        const UnitSection *lines = unit_file_section(source->unit, section);
+        g_autofree char *tag = unit_file_value(source->unit, section, "ImageTag"), *image = NULL;
+
+        for (guint i = 0; is_build && lines && i < lines->lines->len; i++) {
+                const UnitLine *line = &g_array_index(lines->lines, UnitLine, i);
+
+                if (g_strcmp0(line->key, "ImageTag") == 0 && line->value[0])
+                        return words_unquote(line->value);
+        }
+        if (tag || is_build)
+                return g_steal_pointer(&tag);
+        image = unit_file_value(source->unit, section, "Image");
+        return image ? g_strdup(reference_skip_docker(image)) : NULL;
+}
+
+char *image_refer(Container *container, const char *file, GError **error) {
+        g_autofree char *service = NULL;
+        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
+        char *name;
+
+        if (!source)
+                return NULL;
+        name = find_name(source);
+        if (!name)
+                error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", source->path);
+        service_order_after(container->service, "Requires", service);
+        return name;
+}
+
+/* In the service that pulls, what names the container's service is another. */
+static bool is_same_there(const char *image, GError **error) {
+        for (const char *c = image; (c = strpbrk(c, "%$")); c += 2) {
+                if (*c == '$' && c[1] != '$')
+                        return error_set(
+                                error, KT_ERROR_UNSUPPORTED,
+                                "'%s': what pulls it does not know the service's variables; name the image, or "
+                                "write Pull=never",
+                                image);
+                if (*c == '%' && (!c[1] || strchr("jJnNpP", c[1])))
+                        return error_set(
+                                error, KT_ERROR_UNSUPPORTED,
+                                "'%s': what pulls it is another unit, which has another name; write the name as it "
+                                "is",
+                                image);
+        }
+        return true;
+}
+
+static void make_puller(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "Pull");
+        g_autofree char *unit = g_strconcat("keyturn-pull-", container->service->name, NULL);
+        g_autofree char *instance = name_is_template(unit) ? name_instance(unit, "%i") : NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (container->is_early)
+                container_problem(container, line,
+                                  "Early=yes starts it before there is a network to pull from; write Pull=never");
+        if (!name_is_unit(unit))
+                container_problem(container, line, "'%s', which pulls the image, is too long a name of a unit", unit);
+        if (!is_same_there(container->image, &error))
+                container_problem(container, container_line(container, "Container", "Image"), "%s", error->message);
+        service_order_after(container->service, "Requires", instance ?: unit);
+        container->puller_unit = unit_file_new();
+        container->puller = service_new(g_steal_pointer(&unit), container->puller_unit);
+        image_service_common(container->puller, container->source->path);
+        service_confine_to_store(container->puller);
+        image_service_pull(container, container->puller);
+        if (g_str_equal(container->pull, "missing"))
+                set_string(&container->wanted_image, container->image);
+}
+
+/* DefaultPull=, for a file that says nothing itself. */
+static void find_default(Container *container) {
+        const char *value, *origin;
+
+        /* What is wrong with keyturn.conf is said by others. */
+        if (!container->pull && keyturn_conf_default(container->conf, SETTING_PULL, &value, &origin, NULL)) {
+                container->pull = g_strdup(value);
+                if (!g_str_equal(value, "never"))
+                        service_comment(container->service, "Pull=%s, from %s: the file itself does not say.", value,
+                                        origin);
+        }
+}
+
+static void check_auto_update(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "AutoUpdate") ?:
+                                       container_line_with(container, "Container", "Label", AUTO_UPDATE_LABEL "=");
+        const char *policy = auto_update_find(container->args->labels);
+        g_autoptr(Reference) reference = NULL;
+
+        if (!policy)
+                return;
+        if (!container->image) {
+                container_problem(container, line, "there is no image to update: Rootfs= is given");
+                return;
+        }
+        container->is_updated = true;
+        if (g_str_equal(policy, "local") || strpbrk(container->image, "%$") ||
+            !(reference = reference_parse(container->image, NULL)))
+                return;
+        if (reference->digest || !reference->repository)
+                container_warning(container, line, "'%s' can never mean another image, ignoring", container->image);
+        else if (reference->is_short)
+                container_warning(container, line,
+                                  "'%s' names no registry: it is updated only where registries.conf says which it is",
+                                  container->image);
+}
+
+void image_finish(Container *container) {
+        const UnitLine *line = container_line(container, "Container", "Pull");
+
+        check_auto_update(container);
+        if (!container->image || container->is_refused)
+                return;
+        if (container->is_image_made) {
+                if (container->pull && !g_str_equal(container->pull, "never") &&
+                    !g_str_equal(container->pull, "missing"))
+                        container_problem(container, line,
+                                          "the image is brought by another file: write Policy= in the .image file");
+                return;
+        }
+        find_default(container);
+        if (container->pull && !g_str_equal(container->pull, "never"))
+                make_puller(container);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/container.h"
+#include "generator/unit/key.h"
+
+/* Images that are brought by a service of their own, ahead of the container's: of a .image or .build file, or of Pull=. */
+
+/* Pull=, Retry=, RetryDelay= and AutoUpdate=. */
+KeyHandler handle_pull, handle_retry, handle_retry_delay, handle_auto_update;
+
+/* The handler of a key that is an option of keyturn-image: key->text names it. */
+KeyHandler handle_tool_option;
+
+/* The name of the image that Image=NAME.image or NAME.build means. The container's service comes after the one that
+ * brings it. Transfer full. */
+char *image_refer(Container *container, const char *file, GError **error);
+
+/* Make the service that pulls (container->puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=. */
+void image_finish(Container *container);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/bpf.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "generator/parts/kernel-control.h"
+#include "libstart/base/fd.h"
+
+#define CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
+
+/* Inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
+#define USER_NAMESPACE_INITIAL 0xEFFFFFFDU
+
+static const struct {
+        KernelControl control;
+        const char *name, *key, *option; /* what asks for it: of [Container], and in PodmanArgs= */
+        const char *settings[3];         /* of [Service], which stand for these; or what they begin with */
+        const char *advice;
+} controllers[] = {
+        { KERNEL_CONTROL_CPU, "cpu", NULL, "--cpu", { "CPUQuota", "CPUWeight" }, "" },
+        { KERNEL_CONTROL_CPUSET, "cpuset", NULL, "--cpuset", { "AllowedCPUs", "AllowedMemoryNodes" }, "" },
+        { KERNEL_CONTROL_MEMORY,
+          "memory",
+          "Memory",
+          "memory",
+          { "Memory" },
+          "; boot it without cgroup_disable=memory (a Raspberry Pi: with cgroup_enable=memory in cmdline.txt)" },
+        { KERNEL_CONTROL_PIDS, "pids", "PidsLimit", "--pids-limit", { "TasksMax" }, "" },
+};
+
+static unsigned find_missing_controllers(void) {
+        g_autofree char *text = NULL;
+        g_auto(GStrv) names = NULL;
+        unsigned missing = 0;
+
+        if (!g_file_get_contents(CONTROLLERS, &text, NULL, NULL))
+                return 0;
+        names = g_strsplit(g_strchomp(text), " ", -1);
+        for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
+                if (!g_strv_contains((const char *const *) names, controllers[i].name))
+                        missing |= controllers[i].control;
+        return missing;
+}
+
+static bool is_in_user_namespace(void) {
+        struct stat st;
+
+        return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != USER_NAMESPACE_INITIAL;
+}
+
+/* As systemd asks it. */
+static bool has_device_programs(void) {
+        static const struct bpf_insn allow_all[] = {
+                { .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
+                { .code = BPF_JMP | BPF_EXIT },
+        };
+        union bpf_attr attr = {
+                .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
+                .insns = (guint64) (uintptr_t) allow_all,
+                .insn_cnt = G_N_ELEMENTS(allow_all),
+                .license = (guint64) (uintptr_t) "GPL",
+        };
+        _cleanup_close_ int program = (int) syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof attr);
+
+        return program >= 0;
+}
+
+unsigned kernel_control_missing(void) {
+        bool has_devices = has_device_programs() || is_in_user_namespace();
+
+        return find_missing_controllers() | (has_devices ? 0 : KERNEL_CONTROL_DEVICES);
+}
+
+void kernel_control_need(Container *container, const char *setting) {
+        for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
+                for (const char *const *one = controllers[i].settings; *one; one++)
+                        if (g_str_has_prefix(setting, *one))
+                                container->controls |= controllers[i].control;
+}
+
+static void refuse_devices(Container *container) {
+        container_problem(container, NULL,
+                          "the kernel cannot keep it from the machine's devices: it must be built with "
+                          "CONFIG_CGROUP_BPF (in systemd-nspawn: --system-call-filter=bpf); DevicePolicy=auto in "
+                          "[Service] allows it whatever it has a node of");
+}
+
+static void refuse_limit(Container *container, size_t i) {
+        const UnitLine *line = NULL;
+
+        if (controllers[i].key)
+                line = container_line(container, "Container", controllers[i].key);
+        container_problem(container,
+                          line ?: container_line_with(container, "Container", "PodmanArgs", controllers[i].option),
+                          "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
+                          controllers[i].name, controllers[i].advice);
+}
+
+void kernel_control_check(Container *container, unsigned missing) {
+        unsigned refused = missing & container->controls;
+
+        if (refused & KERNEL_CONTROL_DEVICES)
+                refuse_devices(container);
+        for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
+                if (refused & controllers[i].control)
+                        refuse_limit(container, i);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/parts/mounts.h"
+#include "generator/parts/volumes.h"
+#include "generator/unit/source-path.h"
+#include "libstart/base/error.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/value/unit-words.h"
+
+/* The source as libstart reads it: a path, beside the file or absolute, or the name of a volume. Transfer full. */
+static char *find_source(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+        *ret_no_copy = false;
+        if (source[0] == '.')
+                return key_resolve_path(container->source->directory, source);
+        /* What begins with a specifier or a variable may be either: libstart will see. */
+        if (!source[0] || strchr("/%$", source[0]))
+                return g_strdup(source);
+        return volume_refer(container, source, ret_no_copy, error);
+}
+
+bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
+        g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
+        g_autofree char *source = NULL, *resolved = NULL;
+        bool no_copy;
+
+        if (!parts[0] || !parts[1]) /* an anonymous volume, or a mistake */
+                return key_set_option(container, "volume", value->text, error);
+        source = find_source(container, parts[0], &no_copy, error);
+        if (!source)
+                return false;
+        resolved = g_strconcat(source, ":", parts[1], parts[2] ? ":" : "", parts[2] ?: "",
+                               !no_copy ? "" :
+                               parts[2] ? ",nocopy" :
+                                          ":nocopy",
+                               NULL);
+        return key_set_option(container, "volume", resolved, error);
+}
+
+bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
+        g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
+                        *whole = NULL;
+        g_autoptr(MountRequest) request = mount_request_parse_mount(value->text, NULL);
+        bool no_copy;
+
+        /* `podman run` would take the destination; Podman's generator fails. */
+        if (!given && request && request->source)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'source=' is missing: name the directory or file of the host");
+        if (!given || !(given[0] == '.' || (request && request->type == MOUNT_VOLUME)))
+                return key_set_option(container, "mount", value->text, error);
+        source = find_source(container, given, &no_copy, error);
+        if (!source)
+                return false;
+        resolved = mount_request_replace_source(value->text, source);
+        whole = g_strconcat(resolved, no_copy ? ",nocopy" : "", NULL);
+        return key_set_option(container, "mount", whole, error);
+}
+
+/*
+ * For the unit
+ */
+
+/* Takes ownership of path. */
+static void add_source(Container *container, char *path, bool writable) {
+        MountSource source = { path, writable };
+
+        g_array_append_val(container->sources, source);
+}
+
+static void add_volume(Container *container, const char *volume) {
+        g_autoptr(MountRequest) request = mount_request_sketch_volume(volume);
+
+        if (request->source)
+                add_source(container, g_strdup(request->source), !mount_request_has_option(request, "ro"));
+}
+
+static void add_mount(Container *container, const char *mount) {
+        g_autoptr(MountRequest) request = mount_request_parse_mount(mount, NULL);
+        char *source = mount_request_find_source(mount) ?: request ? g_strdup(request->source) : NULL;
+
+        if (request && request->type == MOUNT_GLOB) { /* what it matches is below */
+                char *end = source + strcspn(source, "*?[\\");
+
+                while (end > source && *end != '/')
+                        end--;
+                *(end == source ? end + 1 : end) = '\0';
+        }
+        if (source) /* a tmpfs has none */
+                add_source(container, source, !request || !mount_request_has_option(request, "ro"));
+}
+
+void mounts_find_sources(Container *container) {
+        const LaunchArgs *args = container->args;
+        const char *rootfs = container->rootfs;
+
+        if (rootfs)
+                add_source(container, g_strndup(rootfs, strcspn(rootfs, ":")),
+                           args->read_only != FLAG_TRUE && !strchr(rootfs, ':'));
+        for (guint i = 0; i < args->volumes->len; i++)
+                add_volume(container, args->volumes->pdata[i]);
+        for (guint i = 0; i < args->mounts->len; i++)
+                add_mount(container, args->mounts->pdata[i]);
+}
+
+void mounts_require(Container *container) {
+        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+        for (guint i = 0; i < container->sources->len; i++) {
+                const MountSource *source = &g_array_index(container->sources, MountSource, i);
+                char *required = source_path_for_mounts(source->path);
+                g_autoptr(GString) value = g_string_new(NULL);
+
+                if (!required || !g_hash_table_add(seen, required))
+                        continue;
+                unit_words_add(value, required);
+                service_unit(container->service, "RequiresMountsFor", value->str);
+        }
+}

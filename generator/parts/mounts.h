@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/key.h"
+
+/* Volume= and Mount=. */
+KeyHandler handle_volume, handle_mount;
+
+/* Fill in container->sources: the root directory, volumes, then mounts. Called when container->args has them all. */
+void mounts_find_sources(Container *container);
+
+/* The unit requires the mounts that these are on. */
+void mounts_require(Container *container);

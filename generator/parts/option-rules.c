@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/parts/option-rules.h"
+#include "generator/unit/keys.h"
+#include "libstart/request/launch-request.h"
+
+static bool sets(const Key *key, const char *option) {
+        static const struct {
+                const char *option, *key;
+        } others[] = {
+                { "network", "Network" },
+                { "sdnotify", "Notify" },
+                { "security-opt", "SecurityLabelFileType" },
+                { "security-opt", "SecurityLabelLevel" },
+                { "security-opt", "SecurityLabelType" },
+                { "userns", "RemapUsers" },
+                { "userns", "UserNS" }, /* of a pod */
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+                if (g_str_equal(others[i].option, option) && g_str_equal(others[i].key, key->name))
+                        return true;
+        return key->handle == handle_option && g_str_equal(key->text, option);
+}
+
+/* NULL: it is not in PodmanArgs=. */
+static const UnitLine *find_podman_args(const Container *container, const char *option) {
+        for (guint i = 0; i < container->podman_lines->len; i++) {
+                const char *word = container->podman_args->pdata[i];
+
+                if (g_str_has_prefix(word, "--") && g_str_has_prefix(word + 2, option) &&
+                    strchr("=", word[2 + strlen(option)]))
+                        return container->podman_lines->pdata[i];
+        }
+        return NULL;
+}
+
+/* The line of one value, if it is given. NULL: the file does not say it; its pod does, or a default. */
+static const UnitLine *find_line(const Container *container, const char *option, const char *value) {
+        for (size_t i = 0; i < container->keys->n_keys; i++) {
+                const Key *key = &container->keys->keys[i];
+                const UnitLine *line = sets(key, option) ? container_line_with(container, container->section,
+                                                                               key->name, value ?: "") :
+                                                           NULL;
+
+                if (line && line->value[0])
+                        return line;
+        }
+        return find_podman_args(container, option);
+}
+
+static bool is_refused(const Container *container, const UnitLine *line) {
+        for (guint i = 0; i < container->findings->len; i++) {
+                const Finding *finding = container->findings->pdata[i];
+
+                if (finding->is_problem && finding->line == line)
+                        return true;
+        }
+        return false;
+}
+
+/* Whoever reads it knows the key, if that is the option's. */
+static void refuse(Container *container, const LaunchConflict *conflict, const char *message) {
+        const UnitLine *own = find_line(container, conflict->option, conflict->value), *line = own;
+        g_autofree char *prefix = g_strdup_printf("--%s: ", conflict->option);
+
+        if (!line && conflict->other)
+                line = find_line(container, conflict->other, NULL);
+        if (!line)
+                line = container_line(container, container->section, "Pod");
+        if (own && !g_str_equal(own->key, "PodmanArgs") && g_str_has_prefix(message, prefix))
+                message += strlen(prefix);
+        if (!is_refused(container, line))
+                container_problem(container, line, "%s", message);
+}
+
+static void warn(Container *container) {
+        const LaunchArgs *args = container->args;
+
+        if (args->privileged == FLAG_TRUE)
+                container_warning(container, find_line(container, "privileged", NULL),
+                                  "--privileged: nothing protects the host from this container, which has all "
+                                  "capabilities and devices, and nothing masked");
+        if (g_strcmp0(args->pid, "host") == 0)
+                container_warning(
+                        container, find_line(container, "pid", NULL),
+                        "--pid=host: the payload sees all processes of the machine, and if it is root it can "
+                        "become as much as the machine's root; give it User=, or trust it with the machine");
+}
+
+void option_rules_check(Container *container) {
+        g_autoptr(GError) error = NULL;
+        LaunchConflict conflict;
+
+        if (launch_args_check(container->args, &conflict, &error))
+                warn(container);
+        else
+                refuse(container, &conflict, error->message);
+}

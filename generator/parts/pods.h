@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/key.h"
+
+/* Pods and their containers, as their files name each other. A pod is namespaces that its service pins
+ * (libstart/run/pod-command.h). */
+
+/* Pod=NAME.pod of a container. */
+KeyHandler handle_pod;
+
+/* Of SourceFile: the containers that a pod's service starts, which are those without StartWithPod=false. Transfer
+ * container. */
+GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names);
+
+/* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full. */
+GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names);
+
+/* Do its containers share that: "ipc", "net" or "uts"? */
+bool pod_shares(const Container *pod, const char *kind);
+
+/* The name of a service without ".service". Transfer full. */
+char *pod_stem(const char *service);

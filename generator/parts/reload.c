@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "generator/parts/reload.h"
+#include "libstart/base/error.h"
+#include "libstart/value/signal-name.h"
+#include "libstart/value/unit-words.h"
+
+/* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent,
+ * and is where systemd is: kill(1) may not be installed. */
+#define SEND_SIGNAL "systemctl kill --kill-whom=main --signal=%s %%n"
+#define RUN_COMMAND "keyturnctl exec %n"
+
+bool handle_reload_cmd(Container *container, const Key *key, const Value *value, GError **error) {
+        g_ptr_array_add(container->reload_cmd, g_strdup(value->text));
+        return true;
+}
+
+bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error) {
+        return signal_name_parse(value->text, &container->reload_signal, error);
+}
+
+static void set_reload(Container *container, const char *key, const char *command) {
+        const UnitLine *line = service_user_line(container->service, "ExecReload");
+
+        if (line)
+                container_problem(container, line, "%s in [Container] makes it, too; remove one of the two", key);
+        service_set(container->service, "ExecReload", command);
+}
+
+static void set_signal(Container *container) {
+        g_autofree char *name = signal_name_print(container->reload_signal);
+        g_autofree char *command = g_strdup_printf(SEND_SIGNAL, name);
+
+        set_reload(container, "ReloadSignal=", command);
+}
+
+static void set_command(Container *container) {
+        g_autoptr(GString) command = g_string_new(RUN_COMMAND);
+
+        unit_words_add_all(command, container->reload_cmd);
+        set_reload(container, "ReloadCmd=", command->str);
+}
+
+void reload_service(Container *container) {
+        bool has_command = container->reload_cmd->len > 0;
+
+        if (container->reload_signal && has_command)
+                container_problem(container, container_line(container, "Container", "ReloadSignal"),
+                                  "ReloadCmd= is given, too; remove one of the two");
+        else if (container->reload_signal)
+                set_signal(container);
+        else if (has_command)
+                set_command(container);
+}

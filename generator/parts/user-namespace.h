@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/key.h"
+#include "generator/unit/writer.h"
+
+/* RemapUsers=, RemapUid=, RemapGid= and RemapUidSize=, which Podman has given up for UserNS=, UIDMap= and GIDMap=. */
+KeyHandler handle_remap;
+
+/* What the keys of a user namespace say together, after all of them and PodmanArgs=. */
+void user_namespace_finish(Container *container);
+
+/* Whether the container surely has one of its own, after that. */
+bool user_namespace_is_own(const LaunchArgs *args);
+/* The same where systemd still has to expand what says so. */
+bool user_namespace_may_be_own(const LaunchArgs *args);
+
+/* The service that finds the ids of UserNS=auto ahead of the container, or makes the namespace that its network is to belong
+ * to. NULL where there is nothing to find or to make, or only the start knows all that it depends on. Transfer full. */
+char *user_namespace_service(const Container *container);
+
+/* A drop-in that tells that service for whom. Nothing where there is none. */
+void user_namespace_write(const Container *container, Writer *writer);
+
+/* Where the namespace is, or will be, that its network is to belong to: a file, or the directory of that service's. NULL: the
+ * machine's. Transfer full. */
+char *user_namespace_of_network(const Container *container);

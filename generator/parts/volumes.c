@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/parts/volumes.h"
+#include "generator/unit/key.h"
+#include "libstart/base/error.h"
+#include "libstart/request/mount-request.h"
+
+char *volume_file_name(const SourceFile *source) {
+        char *name = unit_file_value(source->unit, "Volume", "VolumeName");
+
+        return name  ?:
+                       g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".volume")),
+                                       source->name);
+}
+
+bool volume_file_is_no_copy(const SourceFile *source) {
+        g_autofree char *value = unit_file_value(source->unit, "Volume", "Copy");
+        bool copy = true;
+
+        return value && key_parse_boolean(value, &copy, NULL) && !copy;
+}
+
+static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
+        g_autofree char *service = NULL, *device = NULL;
+        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
+
+        if (!source)
+                return NULL;
+        service_order_after(container->service, "Requires", service);
+        device = unit_file_value(source->unit, "Volume", "Device");
+        if (device)
+                container->mounted_volume = source;
+        *ret_no_copy = volume_file_is_no_copy(source);
+        return volume_file_name(source);
+}
+
+char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error) {
+        g_autofree char *unit = NULL;
+
+        *ret_no_copy = false;
+        if (g_str_has_suffix(source, ".volume"))
+                return refer_to_file(container, source, ret_no_copy, error);
+        if (!strpbrk(source, "%$") && !mount_request_check_volume_source(source, error))
+                return NULL;
+        unit = g_strdup_printf("keyturn-volume@%s.service", source);
+        if (!strchr(source, '$')) /* then libstart makes it */
+                service_order_after(container->service, "Wants", unit);
+        return g_strdup(source);
+}

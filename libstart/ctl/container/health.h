@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/ctl/container/container-units.h"
+
+/* "starting", "healthy" or "unhealthy"; NULL where it has none. Transfer full. */
+char *health_describe(const ContainerUnit *container);

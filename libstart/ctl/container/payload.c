@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
+#include "libstart/ctl/container/payload.h"
+
+#define FILE_MAX (4U << 20)
+
+bool payload_check_running(const ContainerUnit *container, GError **error) {
+        static const char *const states[] = { "active", "reloading", NULL };
+
+        if (!g_strv_contains(states, container->active))
+                return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
+                                 container->unit, container->state, container->unit);
+        return container->pid > 0 ||
+               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+}
+
+/* One that has been reaped since systemd was asked is gone; its number may be another's. */
+int payload_open(const ContainerUnit *container, GError **error) {
+        _cleanup_close_ int fd = container->pid > 0 ? (int) syscall(SYS_pidfd_open, (pid_t) container->pid, 0) : -1;
+        g_autofree char *path = g_strdup_printf("/proc/%u/cgroup", container->pid);
+        g_autofree char *text = NULL, *expected = g_strdup_printf("0::%s", container->cgroup);
+
+        if (fd >= 0 && g_file_get_contents(path, &text, NULL, NULL) && strstr(text, expected))
+                return fd_steal(&fd);
+        error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+        return -1;
+}
+
+libcrun_container_t *payload_read_config(const ContainerUnit *container, GError **error) {
+        g_autofree char *root = container_unit_state_dir(container);
+        g_autofree char *path = g_build_filename(root, container->args->name, "config.json", NULL);
+        libcrun_error_t err = NULL;
+        libcrun_container_t *config = libcrun_container_load_from_file(path, &err);
+
+        if (!config) {
+                error_set(error, KT_ERROR_FAILED, "Cannot read '%s': %s", path, err->msg);
+                libcrun_error_release(&err);
+        }
+        return config;
+}
+
+const char *payload_find_annotation(const libcrun_container_t *config, const char *key) {
+        const json_map_string_string *annotations = config->container_def->annotations;
+
+        for (size_t i = 0; annotations && i < annotations->len; i++)
+                if (g_str_equal(annotations->keys[i], key))
+                        return annotations->values[i];
+        return NULL;
+}
+
+/* Where it cannot come back, whatever it did next would be done there. */
+static void leave(int own, int type) {
+        if (setns(own, type) == 0)
+                return;
+        log_error("Cannot leave the container's namespace: %s", error_describe(errno));
+        exit(EXIT_KEYTURN);
+}
+
+static guint64 mount_of_root(void) {
+        struct statx st;
+
+        return statx(AT_FDCWD, "/", 0, STATX_MNT_ID, &st) == 0 ? st.stx_mnt_id : 0;
+}
+
+/* Enter by the pidfd: also where the payload has moved its root, a process that enters the namespace is at its top. In
+ * there, nothing is executed or loaded: this one call only. Never the host's, whoever the payload is. */
+static int open_root(guint64 own_root, bool clone) {
+        if (mount_of_root() == own_root) {
+                errno = EXDEV;
+                return -1;
+        }
+        return clone ? (int) syscall(SYS_open_tree, AT_FDCWD, "/",
+                                     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE) :
+                       open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int payload_open_root(int payload, bool clone, GError **error) {
+        _cleanup_close_ int own = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+        _cleanup_close_ int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        guint64 own_root = mount_of_root();
+        int root, errnum;
+
+        if (own < 0 || setns(payload, CLONE_NEWNS) < 0) {
+                error_set_errno(error, errno, "Cannot enter the container's mount namespace");
+                return -1;
+        }
+        root = open_root(own_root, clone);
+        errnum = errno;
+        leave(own, CLONE_NEWNS);
+        if (here >= 0)
+                (void) !fchdir(here);
+        if (root < 0)
+                error_set_errno(error, errnum, "Cannot open the container's root");
+        return root;
+}
+
+char *payload_read_file(int root, const char *path) {
+        _cleanup_close_ int place = resolve_open(root, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        _cleanup_close_ int fd = place >= 0 ? fd_open_regular(place) : -1;
+        char *text = NULL;
+
+        return fd >= 0 && file_read_fd(fd, path, FILE_MAX, &text, NULL, NULL) ? text : NULL;
+}
+
+static void append_address(GString *text, const struct ifaddrs *entry) {
+        char address[INET6_ADDRSTRLEN];
+        int family = entry->ifa_addr ? entry->ifa_addr->sa_family : AF_UNSPEC;
+        const void *bytes = family == AF_INET ?
+                                    (const void *) &((struct sockaddr_in *) (void *) entry->ifa_addr)->sin_addr :
+                            family == AF_INET6 ?
+                                    (const void *) &((struct sockaddr_in6 *) (void *) entry->ifa_addr)->sin6_addr :
+                                    NULL;
+
+        if (!bytes || entry->ifa_flags & IFF_LOOPBACK ||
+            (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *) bytes)))
+                return;
+        g_string_append_printf(text, "%s%s", text->len > 0 ? "\n" : "",
+                               inet_ntop(family, bytes, address, sizeof address));
+}
+
+static char *list_addresses(void) {
+        GString *text = g_string_new(NULL);
+        struct ifaddrs *all = NULL;
+
+        if (getifaddrs(&all) == 0)
+                for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
+                        append_address(text, entry);
+        freeifaddrs(all);
+        if (text->len == 0)
+                g_string_append(text, "none");
+        return g_string_free(text, FALSE);
+}
+
+char *payload_find_addresses(int payload) {
+        _cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+        struct stat before, after;
+        char *text = NULL;
+
+        if (own < 0 || fstat(own, &before) < 0 || setns(payload, CLONE_NEWNET) < 0)
+                return NULL;
+        if (stat("/proc/self/ns/net", &after) == 0)
+                text = before.st_ino == after.st_ino ? g_strdup("host") : list_addresses();
+        leave(own, CLONE_NEWNET);
+        return text;
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/ctl/container/commands.h"
+
+int command_copy(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/path-value.h"
+#include "libstart/base/resolve.h"
+#include "libstart/config/small-file.h"
+#include "libstart/ctl/container/running-facts.h"
+#include "libstart/ctl/copy/commands.h"
+#include "libstart/mount/overlay.h"
+#include "libstart/root/made-files.h"
+#include "libstart/table/table.h"
+
+/* What a container has written to its root. The layer that it writes to is mounted nowhere (mount/writable-layer.c), and the
+ * kernel lets nobody look into it. So the container's root is compared with its image's layers, mounted without it.
+ *
+ * What libstart writes for a start is known by its content (root/made-files.h).
+ *
+ * An entry that the layers hold has the same inode in both, and so the same time of its last change (ctime). What was
+ * copied into the writable layer, or made there, has the time of that: nobody can set it, whatever else a payload does
+ * to hide what it has written. A directory of the layers that has its own still has nothing below it that was written,
+ * and need not be entered.
+ *
+ * The threat: all names are the payload's, and it renames and replaces while we look. Each directory is opened anew from
+ * the root, no link is followed, no mount entered, and nothing but directories is opened. */
+
+/* More than that could be made again faster than it is listed. The layer's limit of inodes is below it by far. */
+#define ENTRIES_MAX 4000000U
+
+/* Larger ones are not of the start. */
+#define MADE_MAX (1U << 20)
+#define MTAB "/proc/mounts"
+
+typedef struct Diff {
+        RunningFacts facts;
+        int root, image;  /* descriptors of directories */
+        guint64 mount;    /* the root's */
+        char *made;       /* digests of what libstart has written, or NULL */
+        guint n;          /* entries seen */
+        bool is_complete; /* nothing was passed over */
+        Table *table;
+} Diff;
+
+/* One side of a comparison. */
+typedef struct Side {
+        int fd;           /* the directory; -1: it is not there */
+        GPtrArray *names; /* sorted */
+} Side;
+
+static void side_clear(Side *side) {
+        fd_closep(&side->fd);
+        if (side->names)
+                g_ptr_array_unref(side->names);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Side, side_clear)
+
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static void read_names(Diff *diff, Side *side) {
+        int fd = fcntl(side->fd, F_DUPFD_CLOEXEC, 3);
+        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        const struct dirent *entry;
+
+        while (entries && diff->n < ENTRIES_MAX && (entry = readdir(entries)))
+                if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, "..")) {
+                        g_ptr_array_add(side->names, g_strdup(entry->d_name));
+                        diff->n++;
+                }
+        if (entries)
+                closedir(entries);
+        else
+                fd_closep(&fd);
+        g_ptr_array_sort(side->names, compare_names);
+}
+
+static Side open_side(Diff *diff, int top, const char *path) {
+        Side side = { .fd = -1, .names = g_ptr_array_new_with_free_func(g_free) };
+
+        if (top >= 0)
+                side.fd = resolve_open(top, path[1] ? path + 1 : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
+                                       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+        if (side.fd >= 0)
+                read_names(diff, &side);
+        else if (top >= 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV) {
+                log_warning("Not looked at: %s: '%s'", error_describe(errno), path);
+                diff->is_complete = false;
+        }
+        return side;
+}
+
+/* False: it is not there. A node of device 0:0 in a single layer hides what is below it. */
+static bool look(const Side *side, const char *name, struct statx *ret) {
+        bool there = name && side->fd >= 0 &&
+                     statx(side->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID,
+                           ret) == 0;
+
+        return there && !(S_ISCHR(ret->stx_mode) && ret->stx_rdev_major == 0 && ret->stx_rdev_minor == 0);
+}
+
+static bool is_same(const struct statx *a, const struct statx *b) {
+        return a->stx_ctime.tv_sec == b->stx_ctime.tv_sec && a->stx_ctime.tv_nsec == b->stx_ctime.tv_nsec &&
+               a->stx_mode == b->stx_mode;
+}
+
+/* What libstart writes for a start. */
+static const char *const start_files[] = { "/etc/group",       "/etc/hostname",      "/etc/hosts",
+                                           "/etc/mtab",        "/etc/passwd",        "/etc/localtime",
+                                           "/etc/resolv.conf", "/run/.containerenv", NULL };
+
+/* Directories that are made so that something can be below them. */
+static bool leads_to_files_of_the_start(const Diff *diff, const char *path) {
+        const runtime_spec_schema_config_schema *spec = diff->facts.config->container_def;
+
+        for (const char *const *file = start_files; *file; file++)
+                if (path_value_covers(path, *file))
+                        return true;
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (path_value_covers(path, spec->mounts[i]->destination))
+                        return true;
+        return made_files_lead_to(diff->made, path);
+}
+
+/* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is in it
+ * is listed in any case. */
+static bool is_directory_changed(const Diff *diff, const struct statx *now, const struct statx *before) {
+        bool is_mapped = diff->facts.config->container_def->linux->uid_mappings_len >
+                         0; /* other owners than the layers */
+
+        return now->stx_mode != before->stx_mode ||
+               (!is_mapped && (now->stx_uid != before->stx_uid || now->stx_gid != before->stx_gid));
+}
+
+/* As it was made: content, and a mode that it had or gets. */
+static bool is_as_made(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
+        _cleanup_close_ int found = resolve_open(diff->root, path + 1, O_PATH | O_NOFOLLOW, 0,
+                                                 RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+        _cleanup_close_ int fd = S_ISREG(now->stx_mode) ? fd_open_regular(found) : -1;
+        g_autofree char *text = NULL;
+        struct stat st;
+        char target[sizeof MTAB];
+
+        if (S_ISLNK(now->stx_mode))
+                return g_str_equal(path, "/etc/mtab") &&
+                       readlinkat(found, "", target, sizeof target) == strlen(MTAB) &&
+                       memcmp(target, MTAB, strlen(MTAB)) == 0;
+        return fd >= 0 && (now->stx_mode == (S_IFREG | 0644) || (before && now->stx_mode == before->stx_mode)) &&
+               file_read_fd(fd, path, MADE_MAX, &text, &st, NULL) &&
+               made_files_contain(diff->made, path, text, (gsize) st.st_size);
+}
+
+/* Is it the start's doing? before: NULL where there was none. */
+static bool is_of_the_start(const Diff *diff, const char *path, const struct statx *now, const struct statx *before) {
+        if (!S_ISDIR(now->stx_mode))
+                return g_strv_contains(start_files, path) && is_as_made(diff, path, now, before);
+        return before && S_ISDIR(before->stx_mode) ? !is_directory_changed(diff, now, before) :
+                                                     leads_to_files_of_the_start(diff, path);
+}
+
+static const char *describe_type(guint16 mode) {
+        return S_ISREG(mode)  ? "file" :
+               S_ISDIR(mode)  ? "directory" :
+               S_ISLNK(mode)  ? "link" :
+               S_ISFIFO(mode) ? "fifo" :
+               S_ISSOCK(mode) ? "socket" :
+                                "device";
+}
+
+static void add(const Diff *diff, const char *kind, const char *path, const struct statx *st) {
+        table_add(diff->table, g_strdup(kind), g_strdup(describe_type(st->stx_mode)),
+                  S_ISREG(st->stx_mode) ? g_strdup_printf("%ju", (uintmax_t) st->stx_size) : NULL, g_strdup(path));
+}
+
+/* Returns whether it is a directory that is to be entered. */
+static bool compare_entry(const Diff *diff, const Side *root, const Side *image, const char *name, const char *path) {
+        struct statx now, before;
+        bool is_there = look(root, name, &now), was_there = look(image, name, &before);
+
+        if (is_there && now.stx_mnt_id != diff->mount)
+                return false;
+        if (is_there && was_there && is_same(&now, &before))
+                return false;
+        if (!is_there) {
+                if (was_there)
+                        add(diff, "deleted", path, &before);
+                return false;
+        }
+        if (!is_of_the_start(diff, path, &now, was_there ? &before : NULL))
+                add(diff, was_there ? "changed" : "added", path, &now);
+        return S_ISDIR(now.stx_mode);
+}
+
+/* The names of both, each once. Transfer full, the strings not. */
+static GPtrArray *merge_names(const Side *a, const Side *b) {
+        GPtrArray *all = g_ptr_array_new();
+
+        for (guint i = 0, j = 0; i < a->names->len || j < b->names->len;) {
+                const char *x = i < a->names->len ? a->names->pdata[i] : NULL;
+                const char *y = j < b->names->len ? b->names->pdata[j] : NULL;
+                int order = !x ? 1 : !y ? -1 : strcmp(x, y);
+
+                g_ptr_array_add(all, (char *) (order <= 0 ? x : y));
+                i += order <= 0;
+                j += order >= 0;
+        }
+        return all;
+}
+
+static GPtrArray *compare_entries(Diff *diff, const char *path) {
+        g_auto(Side) root = open_side(diff, diff->root, path), image = open_side(diff, diff->image, path);
+        g_autoptr(GPtrArray) names = merge_names(&root, &image);
+        GPtrArray *directories = g_ptr_array_new_with_free_func(g_free);
+
+        for (guint i = 0; root.fd >= 0 && i < names->len; i++) {
+                g_autofree char *below = g_build_filename(path, names->pdata[i], NULL);
+
+                if (compare_entry(diff, &root, &image, names->pdata[i], below))
+                        g_ptr_array_add(directories, g_steal_pointer(&below));
+        }
+        return directories;
+}
+
+/* Nothing is open while those below are looked at; the kernel's limit for a path ends the recursion. */
+static void compare_directory(Diff *diff, const char *path) {
+        g_autoptr(GPtrArray) directories = compare_entries(diff, path);
+
+        for (guint i = 0; i < directories->len; i++)
+                compare_directory(diff, directories->pdata[i]);
+}
+
+/* The layers as they were before the container. */
+static int open_layers(const ContainerUnit *container, const RunningFacts *facts, GError **error) {
+        g_autofree char *directory = container_unit_state_dir(container);
+        g_autofree char *target = g_build_filename(directory, ".private", "root", NULL);
+        g_autofree char *rootfs = g_str_has_suffix(container->args->image, ":O") ?
+                                          g_strndup(container->args->image, strlen(container->args->image) - 2) :
+                                          NULL;
+        char *only[] = { rootfs, NULL };
+        bool is_directory = container->args->rootfs == FLAG_TRUE;
+        char **layers = is_directory ? only : facts->image ? facts->image->layers : NULL;
+        OverlayPlace place;
+
+        int fd = -1;
+
+        if (is_directory && !rootfs) {
+                error_set(error, KT_ERROR_FAILED, "%s writes to '%s' itself: there is no layer to compare with",
+                          container->unit, container->args->image);
+                return -1;
+        }
+        if (!layers) {
+                error_set(error, KT_ERROR_NOT_FOUND, "The image %s, which %s runs, is in no store any more",
+                          facts->image_id ?: "", container->unit);
+                return -1;
+        }
+        if (layers[1])
+                return overlay_mount(layers, NULL, -1, &(MountLabel) { "context", NULL }, target, &place, error);
+        fd = open(layers[0], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open '%s'", layers[0]);
+        return fd;
+}
+
+static bool open_both(const ContainerUnit *container, Diff *diff, GError **error) {
+        _cleanup_close_ int payload = payload_open(container, error);
+        g_autofree char *directory = container_unit_state_dir(container);
+        struct statx st;
+
+        if (payload < 0)
+                return false;
+        running_facts_find(container, &diff->facts);
+        if (!diff->facts.config)
+                return error_set(error, KT_ERROR_FAILED, "The state of %s cannot be read", container->unit);
+        diff->made = made_files_recall(directory);
+        diff->root = payload_open_root(payload, /* clone= */ false, error);
+        if (diff->root < 0 || (diff->image = open_layers(container, &diff->facts, error)) < 0)
+                return false;
+        if (statx(diff->root, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at the container's root");
+        diff->mount = st.stx_mnt_id;
+        return true;
+}
+
+int command_diff(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        static const char *const columns[] = { "CHANGE", "TYPE", "%SIZE", "PATH", NULL };
+        const ContainerUnit *container = NULL;
+        g_autoptr(Table) table = table_new(columns);
+        Diff diff = { .root = -1, .image = -1, .is_complete = true, .table = table };
+        bool ok;
+
+        if (!words[0] || words[1]) {
+                error_set(error, KT_ERROR_USAGE, "'diff' takes one container");
+                return -1;
+        }
+        container = container_units_get(all, words[0], error);
+        if (!container)
+                return -1;
+        ok = payload_check_running(container, error) && open_both(container, &diff, error);
+        if (ok)
+                compare_directory(&diff, "/");
+        running_facts_clear(&diff.facts);
+        g_free(diff.made);
+        fd_closep(&diff.root);
+        fd_closep(&diff.image);
+        if (!ok)
+                return -1;
+        if (diff.n >= ENTRIES_MAX) {
+                log_warning("There are more than %u entries: what is shown is not all", ENTRIES_MAX);
+                diff.is_complete = false;
+        }
+        table_print(table, options->json);
+        return diff.is_complete ? 0 : 1;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sys/stat.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/ctl/update/update-image.h"
+#include "libstart/ctl/update/update-unit.h"
+#include "libstart/image/local.h"
+#include "libstart/image/lock.h"
+#include "libstart/image/pull.h"
+#include "libstart/request/auto-update.h"
+
+/* Containers with the same image. */
+typedef struct Group {
+        const char *image;
+        char *name; /* the same with registry and tag */
+        PullRequest request;
+        GPtrArray *members; /* of UpdateMember, borrowed */
+        bool is_asked_for;  /* by its name: then what was rolled back is tried again */
+        bool resumes;       /* an interrupted update */
+        gint64 since;       /* then: no start before it was one with the new image; microseconds since 1970 */
+        int lock;
+        ImageNotes notes;
+        char *old, *new; /* ids */
+        char *digest;    /* of what the registry has, if it is another; or NULL */
+        bool is_pulled;
+} Group;
+
+static void group_clear(Group *group) {
+        g_free(group->name);
+        g_ptr_array_unref(group->members);
+        fd_closep(&group->lock);
+        image_notes_clear(&group->notes);
+        g_free(group->old);
+        g_free(group->new);
+        g_free(group->digest);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Group, group_clear)
+
+static bool is_of_registry(const UpdateMember *member) {
+        return !g_str_equal(member->policy, "local");
+}
+
+static void say(Group *group, const char *updated, const char *problem) {
+        for (guint i = 0; i < group->members->len; i++) {
+                UpdateMember *member = group->members->pdata[i];
+
+                member->updated = updated;
+                g_free(member->problem);
+                member->problem = g_strdup(problem);
+        }
+}
+
+/* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io. */
+static bool find_name(Group *group, bool is_of_registry, GError **error) {
+        g_autoptr(ShortNames) names = short_names_load("", error);
+
+        if (!names)
+                return false;
+        group->name = pull_find_name(group->image, names, is_of_registry ? error : NULL);
+        if (!group->name && is_of_registry)
+                return false;
+        if (!group->name) /* it may be one that is only here */
+                group->name = g_strdup(group->image);
+        group->lock = image_lock(group->name, error);
+        if (group->lock < 0)
+                return false;
+        image_notes_read(group->lock, &group->notes);
+        return true;
+}
+
+/* Sets group->digest where the registry has another image. */
+static bool look(Group *group, GError **error) {
+        g_autofree char *digest = image_remote_digest(&group->request, group->name, error);
+
+        if (!digest)
+                return false;
+        if (local_has_digest(group->name, digest, group->old))
+                return true;
+        if (g_strcmp0(group->notes.rejected, digest) == 0 && !group->is_asked_for)
+                say(group, "false", "what the registry has did not work, and was rolled back");
+        else
+                group->digest = g_steal_pointer(&digest);
+        return true;
+}
+
+/* With the lock of the name. */
+static bool note(Group *group, const char *rejected, const char *previous, GError **error) {
+        ImageNotes notes = { .rejected = g_strdup(rejected), .previous = g_strdup(previous) };
+
+        image_notes_clear(&group->notes);
+        group->notes = notes;
+        return image_notes_write(group->lock, &notes, error);
+}
+
+static bool pull(Group *group, GError **error) {
+        if (!group->digest)
+                return true;
+        group->is_pulled = true;
+        if (!note(group, group->digest, group->old, error))
+                return false;
+        if (image_pull_name(&group->request, group->name, error))
+                return true;
+        (void) note(group, /* rejected= */ NULL, /* previous= */ NULL, NULL);
+        return false;
+}
+
+/* Those that do not run what the name means by now. Borrowed containers; transfer container. */
+static GPtrArray *find_outdated(const Group *group) {
+        GPtrArray *outdated = g_ptr_array_new();
+
+        for (guint i = 0; i < group->members->len; i++) {
+                const UpdateMember *member = group->members->pdata[i];
+
+                if (g_strcmp0(member->running ?: group->old, group->new) != 0)
+                        g_ptr_array_add(outdated, (void *) member->container);
+        }
+        return outdated;
+}
+
+static bool restart(const GPtrArray *containers, GError **error) {
+        for (guint i = 0; i < containers->len; i++)
+                if (!update_restart(containers->pdata[i], error))
+                        return false;
+        return true;
+}
+
+/* The image that the containers had: also where its name was taken away before (policy local). */
+static const char *find_previous(const Group *group) {
+        for (guint i = 0; i < group->members->len; i++) {
+                const UpdateMember *member = group->members->pdata[i];
+
+                if (member->running && g_strcmp0(member->running, group->new) != 0)
+                        return member->running;
+        }
+        return group->notes.previous ?: group->old;
+}
+
+/* It is over. What does not work stays rejected, which it is from the beginning. */
+static void conclude(Group *group, bool works) {
+        g_autofree char *rejected = works ? NULL : g_strdup(group->notes.rejected);
+        g_autoptr(GError) error = NULL;
+
+        if (!group->is_pulled)
+                return;
+        group->lock = image_lock(group->name, &error);
+        if (group->lock < 0 || !note(group, rejected, /* previous= */ NULL, &error))
+                log_warning("%s", error->message);
+        fd_close(&group->lock);
+}
+
+/* All of it is tried, whatever fails. */
+static void roll_back(Group *group, const GPtrArray *containers, const char *reason) {
+        const char *previous = find_previous(group);
+        g_autofree char *problem = NULL;
+        g_autoptr(GError) error = NULL;
+
+        log_warning("Image '%s' does not work, rolling back: %s", group->name, reason);
+        if (!previous || !local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error) ||
+            !restart(containers, &error) || !update_await(containers, 0, &error)) {
+                problem = g_strdup_printf("%s; and the rollback has failed: %s", reason,
+                                          error ? error->message : "the old image is not known");
+                say(group, "failed", problem);
+                return;
+        }
+        if (group->is_pulled && !local_remove(group->new, &error))
+                log_warning("The image that does not work stays in the store: %s", error->message);
+        conclude(group, false);
+        say(group, "rolled back", reason);
+}
+
+/* outdated: those that have still to be restarted. */
+static void prove(Group *group, const GPtrArray *outdated, const GPtrArray *containers, const Options *options) {
+        g_autoptr(GError) error = NULL;
+
+        if (!restart(outdated, &error) || !update_await(containers, options->watch, &error)) {
+                roll_back(group, containers, error->message);
+                return;
+        }
+        conclude(group, true);
+        say(group, "true", NULL);
+}
+
+/* One that was stopped, or has not been started yet, says nothing of an image; one that has ended by itself does. */
+static bool is_concerned(const Group *group, const UpdateMember *member) {
+        const ContainerUnit *container = member->container;
+
+        if (update_runs(container))
+                return true;
+        if (!group->resumes || g_str_equal(container->active, "active")) /* a oneshot's RemainAfterExit= */
+                return false;
+        return !g_str_equal(container->active, "inactive") || update_has_ended(container, group->since);
+}
+
+/* Leaves those that an update concerns, and says it of the others. */
+static void leave_out_stopped(Group *group) {
+        for (guint i = group->members->len; i > 0; i--) {
+                UpdateMember *member = group->members->pdata[i - 1];
+
+                if (is_concerned(group, member))
+                        continue;
+                member->problem = g_strdup(
+                        group->resumes ? "it does not run, so it does not show whether its new image works" :
+                                         "it does not run");
+                g_ptr_array_remove_index(group->members, i - 1);
+        }
+}
+
+/* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot
+ * perhaps, is only watched. */
+static void resume(Group *group, const Options *options) {
+        g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
+        g_autofree char *reason = NULL;
+
+        log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
+        group->is_pulled = true;
+        group->new = g_strdup(group->old);
+        for (guint i = 0; i < group->members->len; i++) {
+                const UpdateMember *member = group->members->pdata[i];
+                const ContainerUnit *container = member->container;
+
+                g_ptr_array_add(containers, (void *) container);
+                if (g_str_equal(container->active, "inactive") && !reason)
+                        reason = g_strdup_printf("%s has ended; see journalctl -u %s", container->unit,
+                                                 container->unit);
+                if (g_strcmp0(member->running, group->new) != 0)
+                        g_ptr_array_add(old, (void *) container);
+        }
+        fd_close(&group->lock);
+        if (reason)
+                roll_back(group, containers, reason);
+        else
+                prove(group, old, containers, options);
+}
+
+static bool is_interrupted(const Group *group) {
+        return group->notes.previous && group->old && !g_str_equal(group->notes.previous, group->old);
+}
+
+/* At boot all starts count: the clock may have been wrong at one of them. With the lock of the name. */
+static gint64 find_since(const Group *group, const Options *options) {
+        struct stat st;
+
+        return options->resume || fstat(group->lock, &st) < 0 ?
+                       0 :
+                       st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
+}
+
+/* Interrupted before the new image had the name: nothing is known of that image. */
+static bool forget_begun(Group *group, const Options *options, GError **error) {
+        return !group->notes.previous || options->dry_run ||
+               note(group, /* rejected= */ NULL, /* previous= */ NULL, error);
+}
+
+static void update_running(Group *group, const Options *options, bool is_of_registry) {
+        g_autoptr(GPtrArray) outdated = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if ((is_of_registry && !look(group, &error)) || (!options->dry_run && !pull(group, &error))) {
+                say(group, "failed", error->message);
+                return;
+        }
+        fd_close(&group->lock); /* a start may pull by itself (Pull=always) */
+        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->image);
+        if (!group->new) {
+                say(group, "failed", "the image is not in the store");
+                return;
+        }
+        outdated = find_outdated(group);
+        if (outdated->len > 0 && options->dry_run)
+                say(group, "pending", NULL);
+        else if (outdated->len > 0)
+                prove(group, outdated, outdated, options);
+        else
+                conclude(group, true); /* another digest of the same image */
+}
+
+static void update_group(Group *group, const Options *options, bool is_of_registry) {
+        g_autoptr(GError) error = NULL;
+        bool is_known;
+
+        say(group, "false", NULL);
+        group->old = local_find(group->image);
+        is_known = find_name(group, is_of_registry, &error);
+        group->resumes = is_known && is_interrupted(group) && !options->dry_run;
+        if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
+                say(group, "failed", error->message);
+                return;
+        }
+        if (!group->resumes && options->resume)
+                return;
+        group->since = group->resumes ? find_since(group, options) : 0;
+        leave_out_stopped(group);
+        if (group->members->len > 0 && group->resumes)
+                resume(group, options);
+        else if (group->members->len > 0)
+                update_running(group, options, is_of_registry);
+}
+
+void update_image(const char *image, GPtrArray *members, const Options *options, bool is_asked_for) {
+        g_auto(Group) group = { .image = image,
+                                .members = g_ptr_array_new(),
+                                .lock = -1,
+                                .is_asked_for = is_asked_for,
+                                .request = { .reference = (char *) image, .retry = 1 } };
+        bool is_registry = false;
+
+        for (guint i = 0; i < members->len; i++) {
+                UpdateMember *member = members->pdata[i];
+
+                if (member->updated || !g_str_equal(member->container->args->image, image))
+                        continue;
+                g_ptr_array_add(group.members, member);
+                is_registry |= is_of_registry(member);
+                group.request.authfile = group.request.authfile ?:
+                                                 (char *) launch_args_last(member->container->args->labels,
+                                                                           AUTO_UPDATE_LABEL ".authfile");
+        }
+        update_group(&group, options, is_registry);
+}

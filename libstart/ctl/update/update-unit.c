@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/ctl/container/health.h"
+#include "libstart/ctl/update/update-unit.h"
+
+#define INTERVAL (G_USEC_PER_SEC / 4)
+#define HEALTH_SECONDS_MAX 600 /* for a first result */
+
+bool update_runs(const ContainerUnit *container) {
+        return g_str_equal(container->active, "active") && container->pid > 0;
+}
+
+/* What systemctl prints. Transfer full. */
+static char *ask_systemctl(const char *const *words, GError **error) {
+        g_autofree char *output = NULL, *messages = NULL;
+        g_autoptr(GError) problem = NULL;
+        int status;
+
+        if (g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages, &status,
+                         &problem) &&
+            g_spawn_check_wait_status(status, &problem))
+                return g_steal_pointer(&output);
+        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", words[1],
+                  messages && messages[0] ? g_strchomp(messages) : problem->message);
+        return NULL;
+}
+
+/* Its first line says what is wrong, and the others what to look at. */
+static bool cut_error(GError **error) {
+        char *end = error && *error ? strchr((*error)->message, '\n') : NULL;
+
+        if (end)
+                *end = '\0';
+        return false;
+}
+
+bool update_restart(const ContainerUnit *container, GError **error) {
+        const char *const reset[] = { "systemctl", "reset-failed", container->unit, NULL }, *const restart[] = {
+                "systemctl", "restart", container->unit, NULL
+        };
+        g_autofree char *ignored = ask_systemctl(reset, NULL), *output = ask_systemctl(restart, error);
+
+        return output || cut_error(error);
+}
+
+/* 0 where it is not there. */
+static guint64 find_number(char **lines, const char *name) {
+        size_t length = strlen(name);
+
+        for (; *lines; lines++)
+                if (g_str_has_prefix(*lines, name) && (*lines)[length] == '=')
+                        return g_ascii_strtoull(*lines + length + 1, NULL, 10);
+        return 0;
+}
+
+/* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets all
+ * this of a service that nothing refers to. */
+bool update_has_ended(const ContainerUnit *container, gint64 since) {
+        const char *const show[] = { "systemctl", "show",
+                                     "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"
+                                     "ExecMainExitTimestampMonotonic",
+                                     container->unit, NULL };
+        g_autofree char *output = ask_systemctl(show, NULL);
+        g_auto(GStrv) lines = g_strsplit(output ?: "", "\n", -1);
+        guint64 begin = find_number(lines, "InactiveExitTimestampMonotonic"),
+                left = find_number(lines, "ActiveExitTimestampMonotonic"),
+                exited = find_number(lines, "ExecMainExitTimestampMonotonic");
+        gint64 start = g_get_real_time() - g_get_monotonic_time() + (gint64) begin;
+
+        return begin > 0 && begin <= exited && exited <= left && start >= since &&
+               !g_strv_contains((const char *const *) lines, "Type=oneshot");
+}
+
+static bool is_up(const ContainerUnit *container, GError **error) {
+        const char *const show[] = {
+                "systemctl",     "show", "--value", "--property=ActiveState", "--property=NRestarts",
+                container->unit, NULL
+        };
+        g_autofree char *output = ask_systemctl(show, error);
+        g_auto(GStrv) lines = output ? g_strsplit(output, "\n", -1) : NULL;
+        bool is_active = false, is_first = true;
+
+        /* In whatever order they come. */
+        for (char **line = lines; line && *line; line++) {
+                is_active |= g_str_equal(*line, "active") || g_str_equal(*line, "reloading");
+                is_first &= !g_ascii_isdigit((*line)[0]) || g_str_equal(*line, "0");
+        }
+        return (is_active && is_first) ||
+               (output && error_set(error, KT_ERROR_FAILED, "%s ends again; see journalctl -u %s", container->unit,
+                                    container->unit));
+}
+
+typedef enum Verdict {
+        FAILED,
+        WORKS,    /* it has said so, or its health checks have */
+        CHECKED,  /* they will say so */
+        PRESUMED, /* as long as it runs */
+} Verdict;
+
+static Verdict judge(const ContainerUnit *container, GError **error) {
+        g_autofree char *health = NULL;
+
+        if (!is_up(container, error))
+                return FAILED;
+        health = health_describe(container);
+        if (g_strcmp0(health, "unhealthy") == 0) {
+                error_set(error, KT_ERROR_FAILED, "%s is not healthy; see keyturnctl health %s", container->unit,
+                          container->unit);
+                return FAILED;
+        }
+        if (health)
+                return g_str_equal(health, "healthy") ? WORKS : CHECKED;
+        return g_strcmp0(container->args->sdnotify, "container") == 0 ? WORKS : PRESUMED;
+}
+
+bool update_await(const GPtrArray *containers, int seconds, GError **error) {
+        gint64 begin = g_get_monotonic_time(), passed = 0;
+
+        for (;; g_usleep(INTERVAL), passed = g_get_monotonic_time() - begin) {
+                const ContainerUnit *awaited = NULL;
+                bool is_over = passed >= seconds * G_USEC_PER_SEC;
+
+                for (guint i = 0; i < containers->len; i++) {
+                        Verdict verdict = judge(containers->pdata[i], error);
+
+                        if (verdict == FAILED)
+                                return false;
+                        if (verdict == CHECKED || (verdict == PRESUMED && !is_over))
+                                awaited = containers->pdata[i];
+                }
+                if (!awaited)
+                        return true;
+                if (passed >= MAX(seconds, HEALTH_SECONDS_MAX) * G_USEC_PER_SEC)
+                        return error_set(error, KT_ERROR_FAILED, "%s is not healthy after %d s", awaited->unit,
+                                         HEALTH_SECONDS_MAX);
+        }
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/ctl/container/payload.h"
+#include "libstart/ctl/update/commands.h"
+#include "libstart/ctl/update/update-image.h"
+#include "libstart/ctl/update/update-unit.h"
+#include "libstart/image/lock.h"
+#include "libstart/oci/spec.h"
+#include "libstart/request/auto-update.h"
+#include "libstart/table/table.h"
+
+static void member_free(void *data) {
+        UpdateMember *member = data;
+
+        g_free(member->running);
+        g_free(member->problem);
+        g_free(member);
+}
+
+/* Transfer full. */
+static char *find_running(const ContainerUnit *container) {
+        libcrun_container_t *config = payload_read_config(container, NULL);
+        char *id = config ? g_strdup(payload_find_annotation(config, SPEC_IMAGE_ID)) : NULL;
+
+        if (config)
+                libcrun_container_free(config);
+        return id;
+}
+
+/* Of all that have the key; of one, if it is asked for. */
+static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) {
+        GPtrArray *members = g_ptr_array_new_with_free_func(member_free);
+
+        for (guint i = 0; i < all->len; i++) {
+                const ContainerUnit *container = all->pdata[i];
+                const char *policy = auto_update_find(container->args->labels);
+                UpdateMember *member;
+
+                if (!policy || (only && container != only))
+                        continue;
+                member = g_new0(UpdateMember, 1);
+                member->container = container;
+                member->policy = policy;
+                member->running = update_runs(container) ? find_running(container) : NULL;
+                g_ptr_array_add(members, member);
+        }
+        return members;
+}
+
+static int print(const GPtrArray *members, bool json) {
+        static const char *const columns[] = { "UNIT", "CONTAINER", "IMAGE", "POLICY", "UPDATED", "PROBLEM", NULL };
+        g_autoptr(Table) table = table_new(columns);
+        int status = 0;
+
+        for (guint i = 0; i < members->len; i++) {
+                const UpdateMember *member = members->pdata[i];
+
+                table_add(table, g_strdup(member->container->unit), g_strdup(member->container->args->name),
+                          g_strdup(member->container->args->image), g_strdup(member->policy),
+                          g_strdup(member->updated), g_strdup(member->problem));
+                if (g_str_equal(member->updated, "failed") || g_str_equal(member->updated, "rolled back"))
+                        status = 1;
+        }
+        table_print(table, json);
+        return status;
+}
+
+/* Kept over a power cut, as the notes are that are written later, into a file beside it. */
+static bool mark_updating(GError **error) {
+        _cleanup_close_ int fd = open(PATH_UPDATING, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600),
+                            directory = open(PATH_IMAGES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        return (fd >= 0 && directory >= 0 && fsync(fd) == 0 && fsync(directory) == 0) ||
+               error_set_errno(error, errno, "Cannot make '%s'", PATH_UPDATING);
+}
+
+/* 1 where a container has not the new image that there is. */
+int command_update(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        const ContainerUnit *only = words[0] ? container_units_get(all, words[0], error) : NULL;
+        g_autoptr(GPtrArray) members = NULL;
+        _cleanup_close_ int lock = -1; /* one update at a time */
+
+        if ((words[0] && !only) || (lock = image_lock("keyturnctl update", error)) < 0)
+                return -1;
+        members = find_members(all, only);
+        if (only && members->len == 0) {
+                error_set(error, KT_ERROR_USAGE, "%s has no AutoUpdate=", only->unit);
+                return -1;
+        }
+        if (!options->dry_run && !mark_updating(error))
+                return -1;
+        for (guint i = 0; i < members->len; i++) {
+                const UpdateMember *member = members->pdata[i];
+
+                if (!member->updated)
+                        update_image(member->container->args->image, members, options, only);
+        }
+        if (!options->dry_run && !image_notes_lead_back())
+                (void) unlink(PATH_UPDATING);
+        return print(members, options->json);
+}

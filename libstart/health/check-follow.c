@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/error.h"
+#include "libstart/base/host-program.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/health/check-follow.h"
+#include "libstart/systemd/systemd-call.h"
+#include "libstart/systemd/systemd-notify.h"
+
+/* In the payload's name, which is the main process of its unit. */
+static bool tell_ready(const Check *check, GError **error) {
+        static const char ready[] = "READY=1";
+        g_autoptr(Notify) notify = notify_open_path(PATH_NOTIFY, error);
+
+        return notify && notify_send_as(notify, ready, strlen(ready), check->entry.payload, error);
+}
+
+static bool restart(const Check *check, GError **error) {
+        g_autofree char *unit = g_strconcat(check->unit, ".service", NULL);
+
+        return systemd_call("RestartUnit", unit, "fail", error);
+}
+
+/* A unit that waits for this check to succeed has no stop of its own to wait for, so nothing below can wait for us. */
+static bool act(const Check *check, GError **error) {
+        const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, NULL };
+
+        switch (check->plan->on_failure) {
+        case HEALTH_NOTHING:
+                return true;
+        case HEALTH_KILL:
+                return syscall(SYS_pidfd_send_signal, check->payload, SIGKILL, NULL, 0) == 0 ||
+                       check_is_over(check) || error_set_errno(error, errno, "Cannot kill the payload");
+        case HEALTH_RESTART:
+                return restart(check, error);
+        case HEALTH_STOP:
+                return host_program_run(stop, NULL, error);
+        }
+        g_return_val_if_reached(false);
+}
+
+bool check_follow_is_needed(const Check *check, CheckTurn turn, guint consequences) {
+        return turn != CHECK_SHARED || consequences & (HEALTH_TELL_READY | HEALTH_STARTUP_FAILED) ||
+               (consequences & HEALTH_ACT && check->plan->on_failure != HEALTH_NOTHING);
+}
+
+bool check_follow(const Check *check, CheckTurn turn, guint consequences, GError **error) {
+        GError **first = error;
+        bool ok = true;
+
+#define TRY(what) (ok = (what) && ok, first = ok ? error : NULL)
+        if (consequences & HEALTH_TELL_READY)
+                TRY(tell_ready(check, first));
+        TRY(check_timer_pass_on(check, turn, first));
+        if (consequences & HEALTH_STARTUP_FAILED) {
+                log_warning("%s is restarted: its startup check has failed too often", check->unit);
+                TRY(restart(check, first));
+        } else if (consequences & HEALTH_ACT)
+                TRY(act(check, first));
+#undef TRY
+        return ok;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/health/health-record.h"
+#include "libstart/health/probe.h"
+
+/* What becomes of a check's result. */
+
+/* For the record. Transfer full. */
+HealthResult *check_result_make(const ProbeResult *result, GDateTime *begin);
+
+/* What the journal is told of it: each change, each failure, and with events_logger everything. `unit`: of the container,
+ * without ".service". */
+void check_result_log(const char *unit, const HealthPlan *plan, const HealthState *state, const HealthResult *result,
+                      bool is_startup, guint consequences);

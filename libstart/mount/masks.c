@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/mount.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
+#include "libstart/mount/masks.h"
+
+/* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
+ * be another file than what was looked at. Mounts are made read-only before they are attached.
+ *
+ * The threat: a root directory may be another container's volume, and that renames in it what it likes, /proc too, while
+ * we are at work. A mask whose path leads into another directory for that moment finds nothing to hide, and the
+ * container has a /proc without masks, in which it can name a program for the host to run (like CVE-2025-31133). So
+ * what lies in /proc and /sys is looked up in the kernel's file systems themselves, or the start fails. */
+
+/* What lies on masked paths: the first of each kind, once it is attached, or -1. The others are clones of it, with its
+ * flags. A tmpfs for each directory would be a super block and a shrinker each, for every container (a fourth of a
+ * start's mounts). */
+typedef struct Covers {
+        int file;
+        int directory;
+        const MountLabel *label;
+} Covers;
+
+static void covers_close(Covers *covers) {
+        fd_closep(&covers->file);
+        fd_closep(&covers->directory);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Covers, covers_close)
+
+/* -1 with ENOENT where there is nothing to hide. */
+static int open_path(int root_fd, const char *path, guint64 resolve) {
+        return resolve_open(root_fd, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve);
+}
+
+typedef struct KernelDirectory {
+        const char *path, *type;
+        __fsword_t magic;
+        bool is_wanted; /* the container's is the kernel's, and no mount of the user's */
+        int fd;         /* -1: not opened yet */
+} KernelDirectory;
+
+enum { N_KERNEL_DIRECTORIES = 2 };
+
+typedef struct Places {
+        int root;
+        KernelDirectory kernel[N_KERNEL_DIRECTORIES];
+} Places;
+
+static void places_close(Places *places) {
+        for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++)
+                fd_closep(&places->kernel[i].fd);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Places, places_close)
+
+/* The last mount on a path is the one that is seen. */
+static bool is_kernels(const runtime_spec_schema_config_schema *spec, const KernelDirectory *directory) {
+        bool found = false;
+
+        for (size_t i = 0; i < spec->mounts_len; i++)
+                if (g_str_equal(spec->mounts[i]->destination, directory->path))
+                        found = g_strcmp0(spec->mounts[i]->type, directory->type) == 0;
+        return found;
+}
+
+static Places find_places(int root_fd, const runtime_spec_schema_config_schema *spec) {
+        Places places = {
+                .root = root_fd,
+                .kernel = { { "/proc", "proc", PROC_SUPER_MAGIC, false, -1 },
+                            { "/sys", "sysfs", SYSFS_MAGIC, false, -1 } },
+        };
+
+        for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++)
+                places.kernel[i].is_wanted = is_kernels(spec, &places.kernel[i]);
+        return places;
+}
+
+static bool open_kernel_directory(int root_fd, KernelDirectory *directory, GError **error) {
+        struct statfs fs;
+
+        if (directory->fd >= 0)
+                return true;
+        directory->fd = open_path(root_fd, directory->path, RESOLVE_NO_SYMLINKS);
+        return (directory->fd >= 0 && fstatfs(directory->fd, &fs) == 0 && fs.f_type == directory->magic) ||
+               error_set(error, KT_ERROR_FAILED,
+                         "The container's '%s' is not what was mounted there: its root directory is being changed",
+                         directory->path);
+}
+
+/* In which directory a path is to be looked up; *path is what is left of it then. -1: error. */
+static int find_place(Places *places, const char **path, GError **error) {
+        for (size_t i = 0; i < N_KERNEL_DIRECTORIES; i++) {
+                KernelDirectory *directory = &places->kernel[i];
+                size_t length = strlen(directory->path);
+
+                if (!directory->is_wanted || strncmp(*path, directory->path, length) != 0 || (*path)[length] != '/' ||
+                    strstr(*path, ".."))
+                        continue;
+                if (!open_kernel_directory(places->root, directory, error))
+                        return -1;
+                *path += length;
+                return directory->fd;
+        }
+        return places->root;
+}
+
+static int clone_mount(int source, unsigned int flags) {
+        return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+}
+
+/* Private, too: where a volume is shared with the host, a clone would stay a peer of what it is cloned from, and what
+ * the container mounts on its mask (with CAP_SYS_ADMIN) would lie on the host's /dev/null. */
+static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int flags) {
+        struct mount_attr attr = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
+
+        return syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attr, sizeof attr) == 0;
+}
+
+static bool attach(int mount, int target) {
+        return mount >= 0 &&
+               syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
+
+static int make_empty_directory(const MountLabel *label) {
+        _cleanup_close_ int fs = (int) syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC);
+
+        if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "size", "0k", 0) < 0 ||
+            !mount_label_configure(label, fs) || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+                return -1;
+        return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
+}
+
+/* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
+ * of an error. Read-only, so that nobody changes the mode of the host's device. */
+static int make_empty_file(const MountLabel *label) {
+        _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
+                                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+        /* EPERM: in a user namespace no flag of a mount of the host's can be taken away. */
+        if (mount < 0 || (!set_attributes(mount, MOUNT_ATTR_RDONLY, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID, 0) &&
+                          (errno != EPERM || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, 0))))
+                return -1;
+        return fd_steal(&mount);
+}
+
+static bool cover(int *first, int (*make)(const MountLabel *label), const MountLabel *label, int target) {
+        if (*first < 0) {
+                *first = make(label);
+                return attach(*first, target);
+        }
+
+        _cleanup_close_ int mount = clone_mount(*first, 0);
+        return attach(mount, target);
+}
+
+/* The spec has no mask in a mount that is shared with the host. Links are not followed where one could lead there. */
+static guint64 find_resolve(const runtime_spec_schema_config_linux *linux_) {
+        return g_strcmp0(linux_->rootfs_propagation, "shared") == 0 ? RESOLVE_NO_SYMLINKS : 0;
+}
+
+static bool mask(Places *places, const char *path, guint64 resolve, Covers *covers, GError **error) {
+        const MountLabel *label = covers->label;
+        const char *rest = path;
+        int place = find_place(places, &rest, error);
+        _cleanup_close_ int target = place < 0 ? -1 : open_path(place, rest, resolve);
+        struct stat st;
+
+        if (place < 0)
+                return false;
+        if (target < 0 && errno == ENOENT)
+                return true;
+        if (target < 0 && errno == ELOOP && resolve)
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "Cannot mask the container's '%s': there is a link in it, which is not followed, as a "
+                        "mount is shared with the host; name the path without links",
+                        path);
+        if (target < 0 || fstat(target, &st) < 0 ||
+            !(S_ISDIR(st.st_mode) ? cover(&covers->directory, make_empty_directory, label, target) :
+                                    cover(&covers->file, make_empty_file, label, target)))
+                return error_set_errno(error, errno, "Cannot mask the container's '%s'", path);
+        return true;
+}
+
+static bool make_read_only(Places *places, const char *path, GError **error) {
+        const char *rest = path;
+        int place = find_place(places, &rest, error);
+        _cleanup_close_ int target = place < 0 ? -1 : open_path(place, rest, 0);
+        _cleanup_close_ int mount = -1;
+
+        if (place < 0)
+                return false;
+        if (target < 0 && errno == ENOENT)
+                return true;
+        mount = target < 0 ? -1 : clone_mount(target, AT_RECURSIVE);
+        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) || !attach(mount, target))
+                return error_set_errno(error, errno, "Cannot make the container's '%s' read-only", path);
+        return true;
+}
+
+bool masks_make(int root_fd, const runtime_spec_schema_config_schema *spec, const MountLabel *label, GError **error) {
+        const runtime_spec_schema_config_linux *linux_ = spec->linux;
+        g_auto(Covers) covers = { -1, -1, label };
+        g_auto(Places) places = find_places(root_fd, spec);
+        guint64 resolve = find_resolve(linux_);
+
+        for (size_t i = 0; i < linux_->masked_paths_len; i++)
+                if (!mask(&places, linux_->masked_paths[i], resolve, &covers, error))
+                        return false;
+        for (size_t i = 0; i < linux_->readonly_paths_len; i++)
+                if (!make_read_only(&places, linux_->readonly_paths[i], error))
+                        return false;
+        return true;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/mount/mount-tree.h"
+
+/* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the root
+ * as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing.
+ * MS_SLAVE and not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
+bool mount_tree_separate(const char *path, GError **error) {
+        g_autofree char *directory = realpath(path, NULL);
+
+        if (!directory)
+                return error_set_errno(error, errno, "Cannot find '%s'", path);
+        for (;;) {
+                if (mount(NULL, directory, NULL, MS_SLAVE, NULL) == 0)
+                        return true;
+                /* EINVAL: no mount point, so it is on the mount of a directory above */
+                if (errno != EINVAL || g_str_equal(directory, "/"))
+                        return error_set_errno(error, errno,
+                                               "Cannot separate the container's mounts from the host's");
+                char *parent = g_path_get_dirname(directory);
+
+                g_free(directory);
+                directory = parent;
+        }
+}
+
+static bool separate_all(GError **error) {
+        return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ||
+               error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+}
+
+bool mount_tree_attach(int mount, const char *path, GError **error) {
+        return syscall(SYS_move_mount, mount, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
+               error_set_errno(error, errno, "Cannot mount on '%s'", path);
+}
+
+/* What was attached in the namespace before this one had a user namespace of its own is locked there: the kernel refuses to
+ * make it the root. A mount of it is not. */
+static bool unlock(const char *path, GError **error) {
+        return mount(path, path, NULL, MS_BIND | MS_REC, NULL) == 0 ||
+               error_set_errno(error, errno, "Cannot mount '%s' on itself", path);
+}
+
+int mount_tree_begin(const char *path, bool is_locked, bool share_rest, const DetachedMount *mounts, size_t n,
+                     GError **error) {
+        int fd;
+
+        if (!(share_rest ? mount_tree_separate(path, error) : separate_all(error)))
+                return -1;
+        for (size_t i = 0; i < n; i++)
+                if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
+                        return -1;
+        if (is_locked && !unlock(path, error))
+                return -1;
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open the container's root, '%s'", path);
+        return fd;
+}
+
+/* The file system has been nodev from its first mount on; libcrun's remounts forget it. */
+bool mount_tree_end(int root_fd, bool read_only, GError **error) {
+        struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NODEV | (read_only ? MOUNT_ATTR_RDONLY : 0) };
+
+        return syscall(SYS_mount_setattr, root_fd, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0 ||
+               error_set_errno(error, errno, "Cannot restrict the container's root");
+}
+
+/* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its "/",
+ * processes are below it, and so is the old root, which would stay on top of the new one and be entered by "/..". So until
+ * nothing is left of it: the working directory, the old root, is then no mount of this namespace any more (EINVAL). */
+static bool detach_old_root(void) {
+        while (umount2(".", MNT_DETACH) == 0)
+                ;
+        return errno == EINVAL;
+}
+
+/* With "." twice, pivot_root(2) puts the old root on top of the new one. */
+bool mount_tree_enter(int root_fd, GError **error) {
+        _cleanup_close_ int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        return (old >= 0 && fchdir(root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 && fchdir(old) == 0 &&
+                detach_old_root() && chdir("/") == 0) ||
+               error_set_errno(error, errno, "Cannot make the container's root its '/'");
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/mount/writable-layer.h"
+
+/* Where the mounts of an overlay are. The host never sees any of them. */
+typedef enum OverlayPlace {
+        OVERLAY_DETACHED,       /* attached nowhere: nothing is left to unmount */
+        OVERLAY_LAYER_ATTACHED, /* the overlay nowhere, its writable layer on the target; before Linux 6.15 */
+        OVERLAY_ATTACHED,       /* both on the target; before Linux 6.8 */
+} OverlayPlace;
+
+/* Mount the layers (directories, uppermost first, NULL-terminated) with the writable layer on top (upper-layer.h); or NULL:
+ * then nothing can be written (two layers at least). No device node in it can be opened.
+ *
+ * userns_fd: a user namespace that the layers' owners are mapped for (id-mapped-mount.h); -1: they stay. What is to be
+ * written must have the mapped ones.
+ *
+ * Returns a descriptor of the mount, or -1. Linux 6.15 has all that it takes to attach nothing. Where it is older, this
+ * process gets a mount namespace of its own, in which mounts are attached to the directory `target`, until the process ends
+ * or unmounts them; *ret_place says which, also on errors. */
+int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
+                  const char *target, OverlayPlace *ret_place, GError **error);
+
+/* Whether overlay_mount() makes such a mount that is attached nowhere, with that layer, on this kernel. */
+bool overlay_is_detached(const WritableLayer *layer);
+
+/* A mount, attached nowhere, of `lower` with what is written in `upper`; `work` is empty. All are descriptors of
+ * directories, whose mounts are attached in this mount namespace. Returns a descriptor, or -1. */
+int overlay_mount_over(int lower, int upper, int work, const MountLabel *label, GError **error);
+
+/* The options of mount(2) for the same, with ':' ',' and '\' in the paths escaped. Transfer full; for tests. */
+char *overlay_options(char *const *layers, const char *upper, const char *work);

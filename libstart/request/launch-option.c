@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
+#include "libstart/request/device-request.h"
+#include "libstart/request/device-rule.h"
+#include "libstart/request/hook-word.h"
+#include "libstart/request/launch-option.h"
+#include "libstart/request/mount-request.h"
+#include "libstart/request/namespace-option.h"
+#include "libstart/request/secret-request.h"
+#include "libstart/request/security-option.h"
+#include "libstart/value/annotation.h"
+#include "libstart/value/capability.h"
+#include "libstart/value/flag-word.h"
+#include "libstart/value/go-duration.h"
+#include "libstart/value/host-entry.h"
+#include "libstart/value/id-map.h"
+#include "libstart/value/names.h"
+#include "libstart/value/signal-name.h"
+#include "libstart/value/size.h"
+#include "libstart/value/sysctl.h"
+#include "libstart/value/ulimit.h"
+#include "libstart/value/user-spec.h"
+
+/* The readers: each puts one value of its option into a request. Later values replace earlier ones, or are added to
+ * them. */
+
+/* Takes ownership of `item`; NULL is an error of the parser's. */
+static bool keep(GPtrArray **list, void *item, GDestroyNotify free_item) {
+        if (!item)
+                return false;
+        if (!*list)
+                *list = g_ptr_array_new_with_free_func(free_item);
+        g_ptr_array_add(*list, item);
+        return true;
+}
+
+static bool keep_mount(ContainerRequest *request, MountRequest *mount) {
+        return keep(&request->mounts, mount, (GDestroyNotify) mount_request_free);
+}
+
+static bool read_volume(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_volume(value, error));
+}
+
+static bool read_mount(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_mount(value, error));
+}
+
+static bool read_tmpfs(ContainerRequest *request, const char *value, GError **error) {
+        return keep_mount(request, mount_request_parse_tmpfs(value, error));
+}
+
+static bool read_device(ContainerRequest *request, const char *value, GError **error) {
+        return keep(&request->devices, device_request_parse(value, error), (GDestroyNotify) device_request_free);
+}
+
+static bool read_device_rule(ContainerRequest *request, const char *value, GError **error) {
+        DeviceRule rule;
+
+        if (!device_rule_parse(value, &rule, error))
+                return false;
+        if (!request->device_rules)
+                request->device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule));
+        g_array_append_val(request->device_rules, rule);
+        return true;
+}
+
+/* Podman keeps what it mounts, and what it sets, by target: the last one counts. */
+static void forget_secret(GPtrArray *secrets, const SecretRequest *same) {
+        for (guint i = secrets ? secrets->len : 0; i-- > 0;) {
+                const SecretRequest *other = secrets->pdata[i];
+
+                if (other->is_variable == same->is_variable && g_str_equal(other->target, same->target))
+                        g_ptr_array_remove_index(secrets, i);
+        }
+}
+
+static bool read_secret(ContainerRequest *request, const char *value, GError **error) {
+        SecretRequest *secret = secret_request_parse(value, error);
+
+        if (secret)
+                forget_secret(request->secrets, secret);
+        return keep(&request->secrets, secret, (GDestroyNotify) secret_request_free);
+}
+
+static bool read_sysctl(ContainerRequest *request, const char *value, GError **error) {
+        return keep(&request->sysctls, sysctl_parse(value, error), (GDestroyNotify) sysctl_free);
+}
+
+/* Of a list of words that are kept one by one, takes the words. NULL is an error of the parser's. */
+static bool keep_words(GPtrArray **list, char **words) {
+        for (char **word = words; word && *word; word++)
+                keep(list, *word, g_free);
+        g_free(words);
+        return words;
+}
+
+static bool read_group(ContainerRequest *request, const char *value, GError **error) {
+        char **groups = user_spec_parse_groups(value, error);
+
+        if (groups && g_str_equal(groups[0], USER_SPEC_KEEP_GROUPS)) {
+                request->keep_groups = true;
+                g_strfreev(groups);
+                return true;
+        }
+        return keep_words(&request->groups, groups);
+}
+
+static bool read_security(ContainerRequest *request, const char *value, GError **error) {
+        SecurityOption option;
+
+        if (!security_option_parse(value, &option, error))
+                return false;
+        switch (option.kind) {
+        case SECURITY_NO_NEW_PRIVILEGES:
+                request->no_new_privileges = option.enabled;
+                break;
+        case SECURITY_SECCOMP:
+                request->unconfined = !option.enabled;
+                request->seccomp_profile = option.profile;
+                break;
+        case SECURITY_MASK:
+                return keep_words(&request->masked, g_strsplit(option.paths, ":", -1));
+        case SECURITY_UNMASK:
+                return keep_words(&request->unmasked, g_strsplit(option.paths, ":", -1));
+        case SECURITY_LABEL:
+                return label_option_parse(option.text, &request->label, error);
+        case SECURITY_APPARMOR:
+                request->apparmor = option.text;
+                break;
+        }
+        return true;
+}
+
+static bool read_ulimit(ContainerRequest *request, const char *value, GError **error) {
+        Ulimit ulimit;
+
+        if (!ulimit_parse(value, &ulimit, error))
+                return false;
+        if (!request->ulimits)
+                request->ulimits = g_array_new(FALSE, FALSE, sizeof(Ulimit));
+        if (ulimit.type)
+                g_array_append_val(request->ulimits, ulimit);
+        else
+                request->host_limits = true;
+        return true;
+}
+
+static bool read_capability(guint64 *mask, const char *value, GError **error) {
+        guint64 more = 0;
+
+        if (!capability_parse(value, &more, error))
+                return false;
+        *mask |= more;
+        return true;
+}
+
+static bool read_cap_add(ContainerRequest *request, const char *value, GError **error) {
+        return read_capability(&request->cap_added, value, error);
+}
+
+static bool read_cap_drop(ContainerRequest *request, const char *value, GError **error) {
+        return read_capability(&request->cap_dropped, value, error);
+}
+
+static bool read_host(ContainerRequest *request, const char *value, GError **error) {
+        if (!request->hosts)
+                request->hosts = g_string_new(NULL);
+        return host_entry_append(request->hosts, value, error);
+}
+
+static bool read_dns(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_servers(&request->dns, value, error);
+}
+
+static bool read_dns_search(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_searches(&request->dns, value, error);
+}
+
+static bool read_dns_option(ContainerRequest *request, const char *value, GError **error) {
+        return dns_request_add_options(&request->dns, value, error);
+}
+
+static bool read_shm_size(ContainerRequest *request, const char *value, GError **error) {
+        guint64 bytes;
+
+        if (!size_parse(value, &bytes, error))
+                return false;
+        request->shm_size = (gint64) bytes;
+        return true;
+}
+
+static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
+        bool is_stores;
+
+        return storage_option_parse_stores(value, &request->image_stores, &is_stores, error) &&
+               (is_stores || storage_option_parse(value, &request->storage, error));
+}
+
+static bool read_network(ContainerRequest *request, const char *value, GError **error) {
+        return network_mode_parse(value, &request->network, error);
+}
+
+static bool read_pid(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->pid, error) &&
+               (!request->pid.path ||
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "'%s': a container has processes of its own (private), or sees the machine's (host)",
+                          value));
+}
+
+static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->ipc, error);
+}
+
+static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
+        return namespace_option_parse(value, &request->uts, error);
+}
+
+static bool read_image_volume(ContainerRequest *request, const char *value, GError **error) {
+        return image_volume_parse(value, &request->image_volumes, error);
+}
+
+static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
+        return userns_request_parse(value, &request->userns, error);
+}
+
+static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
+        return notify_mode_parse(value, &request->notify, error);
+}
+
+static bool read_log_driver(ContainerRequest *request, const char *value, GError **error) {
+        return log_driver_parse(value, &request->log_driver, error);
+}
+
+static bool read_log_option(ContainerRequest *request, const char *value, GError **error) {
+        return log_option_parse(value, &request->log_tag, error);
+}
+
+static bool read_systemd(ContainerRequest *request, const char *value, GError **error) {
+        return systemd_mode_parse(value, &request->systemd, error);
+}
+
+static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
+        return signal_name_parse(value, &request->stop_signal, error);
+}
+
+/* Health checks */
+
+static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
+        request->health.regular.text = *value ? value : NULL;
+        return health_command_check(value, error);
+}
+
+static bool read_health_interval(ContainerRequest *request, const char *value, GError **error) {
+        return health_interval_parse(value, &request->health.regular.interval, error);
+}
+
+static bool read_health_retries(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 1, &request->health.regular.retries, error);
+}
+
+static bool read_health_timeout(ContainerRequest *request, const char *value, GError **error) {
+        return health_timeout_parse(value, &request->health.regular.timeout, error);
+}
+
+static bool read_health_start_period(ContainerRequest *request, const char *value, GError **error) {
+        return go_duration_parse(value, &request->health.start_period, error);
+}
+
+static bool read_health_on_failure(ContainerRequest *request, const char *value, GError **error) {
+        return health_action_parse(value, &request->health.on_failure, error);
+}
+
+static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
+        return health_log_parse(value, &request->health.log, &request->health.log_directory, error);
+}
+
+static bool read_health_max_log_count(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.max_log_count, error);
+}
+
+static bool read_health_max_log_size(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.max_log_size, error);
+}
+
+/* Podman would run such a check, and never be content with it. */
+static bool read_health_startup_cmd(ContainerRequest *request, const char *value, GError **error) {
+        if (health_command_is_none(value))
+                return error_set(error, KT_ERROR_USAGE, "'%s' would never succeed: leave it out", value);
+        request->health.startup.text = *value ? value : NULL;
+        return health_command_check(value, error);
+}
+
+static bool read_health_startup_interval(ContainerRequest *request, const char *value, GError **error) {
+        return health_interval_parse(value, &request->health.startup.interval, error);
+}
+
+static bool read_health_startup_retries(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.startup.retries, error);
+}
+
+static bool read_health_startup_success(ContainerRequest *request, const char *value, GError **error) {
+        return health_number_parse(value, 0, &request->health.startup.successes, error);
+}
+
+static bool read_health_startup_timeout(ContainerRequest *request, const char *value, GError **error) {
+        return health_timeout_parse(value, &request->health.startup.timeout, error);
+}
+
+/* Values that stay text are only checked. */
+
+static bool check_user(const char *value, GError **error) {
+        return user_spec_parse(value, NULL, NULL, error);
+}
+
+static bool check_map(IdKind kind, const char *value, GError **error) {
+        g_autoptr(GArray) map = id_map_new();
+
+        return id_map_parse(map, kind, value, error);
+}
+
+static bool check_uidmap(const char *value, GError **error) {
+        return check_map(ID_UID, value, error);
+}
+
+static bool check_gidmap(const char *value, GError **error) {
+        return check_map(ID_GID, value, error);
+}
+
+static bool check_subid_name(const char *value, GError **error) {
+        return (value[0] && !strpbrk(value, ":,\n")) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no name of a user in /etc/subuid or /etc/subgid", value);
+}
+
+/* NAME=VALUE, NAME or PREFIX*; podman takes blanks in front. The value may be secret and is never printed. */
+static bool check_env(const char *value, GError **error) {
+        value += strspn(value, " \t");
+        if (value[0] == '\0' || value[0] == '=')
+                return error_set(error, KT_ERROR_USAGE, "an environment variable needs a name before '='");
+        return true;
+}
+
+static bool check_hook(const char *value, GError **error) {
+        return path_value_check(value + (g_str_has_prefix(value, HOOK_WORD_MAYBE) ? strlen(HOOK_WORD_MAYBE) : 0),
+                                error);
+}
+
+#define STRING(field) LAUNCH_OPTION_STRING, offsetof(LaunchArgs, field)
+#define LIST(field) LAUNCH_OPTION_LIST, offsetof(LaunchArgs, field)
+#define FLAG(field) LAUNCH_OPTION_FLAG, offsetof(LaunchArgs, field), KEEP(field), NULL
+#define FLAG_OF_MAIN(field) LAUNCH_OPTION_FLAG, offsetof(LaunchArgs, field), NULL, NULL, NOT_KEPT, NULL
+
+/* The field of the request that keeps the value as it is, having checked it; or who reads it. */
+#define KEEP(field) CHECK(NULL, field)
+#define CHECK(function, field) function, NULL, offsetof(ContainerRequest, field)
+#define READ(function) NULL, function, NOT_KEPT
+#define NOT_KEPT LAUNCH_OPTION_NOT_KEPT
+
+const LaunchOption launch_options[] = {
+        { "--name", 0, STRING(name), CHECK(name_check_container, name), "NAME", "name of the container" },
+        { "--hostname", 'h', STRING(hostname), CHECK(name_check_host, hostname), "NAME", "host name inside" },
+        { "--label", 'l', LIST(labels), KEEP(labels), "KEY=VALUE", "label of the container" },
+        { "--annotation", 0, LIST(annotations), CHECK(annotation_check, annotations), "KEY=VALUE", "OCI annotation" },
+        { "--entrypoint", 0, STRING(entrypoint), KEEP(entrypoint), "COMMAND", "replaces the image's entrypoint" },
+        { "--init", 0, FLAG(init), "run it below catatonit, which waits for orphans" },
+        { "--init-path", 0, STRING(init_path), CHECK(path_value_check, init_path), "FILE", "or below this program" },
+        { "--systemd", 0, STRING(systemd), READ(read_systemd), "true|false|always",
+          "the payload is an init like systemd" },
+        { "--user", 'u', STRING(user), CHECK(check_user, user), "USER[:GROUP]", "name or id the payload runs as" },
+        { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
+        { "--workdir", 'w', STRING(workdir), CHECK(path_value_check, workdir), "DIR", "working directory" },
+        { "--env", 'e', LIST(env), CHECK(check_env, env), "NAME[=VALUE]", "environment variable" },
+        { "--env-file", 0, LIST(env_files), CHECK(path_value_check, env_files), "FILE",
+          "file of environment variables" },
+        { "--env-host", 0, FLAG(env_host), "pass the caller's whole environment" },
+        { "--http-proxy", 0, FLAG(http_proxy), "pass the caller's proxy variables (default)" },
+        { "--tz", 0, STRING(timezone), CHECK(name_check_time_zone, timezone), "ZONE",
+          "time zone, or local for the host's" },
+        { "--rootfs", 0, FLAG(rootfs), "IMAGE is a directory, DIR[:O]" },
+        { "--read-only", 0, FLAG(read_only), "root file system is read-only" },
+        { "--read-only-tmpfs", 0, FLAG(read_only_tmpfs), "but /run, /tmp, /var/tmp are not (default)" },
+        { "--volume", 'v', LIST(volumes), READ(read_volume), "SRC:DST[:OPT]", "bind mount" },
+        { "--mount", 0, LIST(mounts), READ(read_mount), "type=T,KEY=VALUE", "bind mount or tmpfs" },
+        { "--tmpfs", 0, LIST(tmpfs), READ(read_tmpfs), "DST[:OPT]", "tmpfs mount" },
+        { "--device", 0, LIST(devices), READ(read_device), "SRC[:DST][:rwm]", "device node of the host" },
+        { "--device-cgroup-rule", 0, LIST(device_rules), READ(read_device_rule), "RULE",
+          "devices that may be used: c 13:* rw" },
+        { "--privileged", 0, FLAG(privileged), "nothing protects the host from the container" },
+        { "--secret", 0, LIST(secrets), READ(read_secret), "NAME[,OPTION...]", "secret, as a file or a variable" },
+        { "--shm-size", 0, STRING(shm_size), READ(read_shm_size), "SIZE", "size of /dev/shm (default 64m)" },
+        { "--shm-path", 0, STRING(shm_path), CHECK(path_value_check, shm_path), "DIR",
+          "the host's directory for /dev/shm" },
+        { "--pid", 0, STRING(pid), READ(read_pid), "MODE", "process namespace: private, host" },
+        { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, host, ns:PATH" },
+        { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, host, ns:PATH" },
+        { "--image-volume", 0, STRING(image_volume), READ(read_image_volume), "WAY",
+          "the image's VOLUMEs: anonymous, tmpfs, ignore" },
+        { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
+          "size=, inodes=, additionalimagestore=" },
+        { "--network", 0, STRING(network), READ(read_network), "MODE",
+          "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT" },
+        { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
+        { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
+        { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },
+        { "--no-hosts", 0, FLAG(no_hosts), "leave the image's /etc/hosts as it is" },
+        { "--dns", 0, LIST(dns), READ(read_dns), "ADDRESS|none", "name server in /etc/resolv.conf" },
+        { "--dns-search", 0, LIST(dns_search), READ(read_dns_search), "DOMAIN|.",
+          "domain that names are searched in" },
+        { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
+        { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
+        { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
+          "user ids of the namespace" },
+        { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",
+          "group ids of the namespace" },
+        { "--subuidname", 0, STRING(subuidname), CHECK(check_subid_name, userns.subuid), "NAME",
+          "user ids as in /etc/subuid" },
+        { "--subgidname", 0, STRING(subgidname), CHECK(check_subid_name, userns.subgid), "NAME",
+          "group ids as in /etc/subgid" },
+        { "--cap-add", 0, LIST(cap_add), READ(read_cap_add), "CAP", "capability to add, or all" },
+        { "--cap-drop", 0, LIST(cap_drop), READ(read_cap_drop), "CAP", "capability to drop, or all" },
+        { "--security-opt", 0, LIST(security_opt), READ(read_security), "OPT",
+          "no-new-privileges, seccomp=, [un]mask=, label=, apparmor=" },
+        { "--ulimit", 0, LIST(ulimits), READ(read_ulimit), "NAME=SOFT[:HARD]", "resource limit" },
+        { "--sysctl", 0, LIST(sysctls), READ(read_sysctl), "NAME=VALUE", "namespaced kernel parameter" },
+        { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },
+        { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME", "identifier in the journal" },
+        { "--sdnotify", 0, STRING(sdnotify), READ(read_notify), "MODE",
+          "who says READY=1: conmon, container, healthy, ignore" },
+        { "--health-cmd", 0, STRING(health_cmd), READ(read_health_cmd), "COMMAND",
+          "shell command or JSON array that says whether it is well; none" },
+        { "--health-interval", 0, STRING(health_interval), READ(read_health_interval), "SPAN|disable",
+          "time between two checks (30s)" },
+        { "--health-retries", 0, STRING(health_retries), READ(read_health_retries), "N",
+          "failures in a row that make it unhealthy (3)" },
+        { "--health-timeout", 0, STRING(health_timeout), READ(read_health_timeout), "SPAN",
+          "time that a check may take (30s)" },
+        { "--health-start-period", 0, STRING(health_start_period), READ(read_health_start_period), "SPAN",
+          "time in which failures do not count (0s)" },
+        { "--health-on-failure", 0, STRING(health_on_failure), READ(read_health_on_failure), "ACTION",
+          "what is done then: none, kill, restart, stop" },
+        { "--health-log-destination", 0, STRING(health_log_destination), READ(read_health_log_destination), "PLACE",
+          "local, events_logger or a directory" },
+        { "--health-max-log-count", 0, STRING(health_max_log_count), READ(read_health_max_log_count), "N",
+          "results that are kept (5)" },
+        { "--health-max-log-size", 0, STRING(health_max_log_size), READ(read_health_max_log_size), "BYTES",
+          "output of each that is kept (500)" },
+        { "--health-startup-cmd", 0, STRING(health_startup_cmd), READ(read_health_startup_cmd), "COMMAND",
+          "another check, until it succeeds" },
+        { "--health-startup-interval", 0, STRING(health_startup_interval), READ(read_health_startup_interval),
+          "SPAN|disable", "time between two of these (30s)" },
+        { "--health-startup-retries", 0, STRING(health_startup_retries), READ(read_health_startup_retries), "N",
+          "failures of it before a restart (0: none)" },
+        { "--health-startup-success", 0, STRING(health_startup_success), READ(read_health_startup_success), "N",
+          "successes of it that are needed (1)" },
+        { "--health-startup-timeout", 0, STRING(health_startup_timeout), READ(read_health_startup_timeout), "SPAN",
+          "time that it may take (30s)" },
+        { "--no-healthcheck", 0, LAUNCH_OPTION_FLAG, offsetof(LaunchArgs, no_healthcheck), KEEP(health.off), NULL,
+          "do not run the image's check either" },
+        { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
+          "signal that stops the payload" },
+        { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
+        { "--cidfile", 0, STRING(cidfile), CHECK(path_value_check, id_file), "FILE",
+          "write the container's name to this file" },
+        { "--env-list", 0, STRING(env_list), CHECK(path_value_check, env_list), "FILE",
+          "variables that keyturn-generator wrote apart" },
+        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
+          "directories that payloads write to" },
+        { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
+        { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },
+        { "--state-dir", 0, STRING(state_dir), CHECK(path_value_check, state_dir), "DIR",
+          "the container's directory on /run" },
+        { "--timing", 0, FLAG(timing), "say where the time of the start went" },
+        { "--print-spec", 0, FLAG_OF_MAIN(print_spec), "print the OCI config.json, start nothing" },
+};
+
+const size_t n_launch_options = G_N_ELEMENTS(launch_options);
+
+const LaunchOption *launch_option_find(const char *name, size_t length) {
+        for (size_t i = 0; i < n_launch_options; i++)
+                if (launch_options[i].name[2] == name[0] && strncmp(launch_options[i].name + 2, name, length) == 0 &&
+                    launch_options[i].name[2 + length] == '\0')
+                        return &launch_options[i];
+        return NULL;
+}
+
+const LaunchOption *launch_option_find_letter(char letter) {
+        for (size_t i = 0; letter && i < n_launch_options; i++)
+                if (launch_options[i].letter == letter)
+                        return &launch_options[i];
+        return NULL;
+}
+
+bool launch_option_read(const LaunchOption *option, ContainerRequest *request, const char *value, GError **error) {
+        if ((!option->check || option->check(value, error)) && (!option->read || option->read(request, value, error)))
+                return true;
+        g_prefix_error(error, "%s: ", option->name);
+        return false;
+}

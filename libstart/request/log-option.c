@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/request/log-option.h"
+
+static bool refuse_driver(const char *value, GError **error) {
+        static const char *const files[] = { "k8s-file", "json-file", NULL };
+
+        if (g_strv_contains(files, value))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "log driver '%s' is not supported: use passthrough, with StandardOutput=append:FILE "
+                                 "in [Service]",
+                                 value);
+        if (g_str_equal(value, "passthrough-tty"))
+                return error_set(error, KT_ERROR_UNSUPPORTED, "log driver '%s' is not supported: use passthrough",
+                                 value);
+        return error_set(error, KT_ERROR_USAGE, "there is no log driver '%s': use journald, passthrough or none",
+                         value);
+}
+
+bool log_driver_parse(const char *value, LogDriver *ret, GError **error) {
+        if (g_str_equal(value, "journald"))
+                *ret = LOG_DRIVER_JOURNALD;
+        else if (g_str_equal(value, "passthrough"))
+                *ret = LOG_DRIVER_PASSTHROUGH;
+        else if (g_str_equal(value, "none"))
+                *ret = LOG_DRIVER_NONE;
+        else
+                return refuse_driver(value, error);
+        return true;
+}
+
+bool log_option_parse(const char *value, const char **ret_tag, GError **error) {
+        if (!g_str_has_prefix(value, "tag="))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "log option '%s' is not supported: there is tag=NAME; size and place of the log are "
+                                 "the journal's (journald.conf(5))",
+                                 value);
+        if (strstr(value, "{{"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "log option '%s': templates are not supported; systemd's specifiers are (%%N, %%i)",
+                                 value);
+        if (value[strlen("tag=")] == '\0')
+                return error_set(error, KT_ERROR_USAGE, "log option 'tag=': the name is missing");
+        *ret_tag = value + strlen("tag=");
+        return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/oci/image-config.h"
+#include "libstart/oci/user.h"
+#include "libstart/request/request.h"
+
+/* Who the payload is, and the files that say so: the image's /etc/passwd and /etc/group, or NULL. */
+typedef struct Identity {
+        UserIdentity user;
+        char *passwd, *group;
+} Identity;
+
+/* The user that is asked for, or else the image's, as the files below root_fd have it. */
+bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image, Identity *ret,
+                   GError **error);
+
+void identity_clear(Identity *identity);

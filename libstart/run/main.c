@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "keyturn-config.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/log.h"
+#include "libstart/base/own-program.h"
+#include "libstart/base/program.h"
+#include "libstart/base/refusal.h"
+#include "libstart/health/check-command.h"
+#include "libstart/health/check-round.h"
+#include "libstart/hook/oci-hooks.h"
+#include "libstart/request/launch-args.h"
+#include "libstart/run/pod-command.h"
+#include "libstart/run/start.h"
+#include "libstart/run/userns-command.h"
+#include "libstart/volume/volume-command.h"
+
+/* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
+ * writes; by hand for looking at things. */
+
+static int print_help(void) {
+        g_autofree char *options = launch_args_help();
+
+        printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
+               "libstart userns UNIT [OPTION...] IMAGE\n"
+               "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
+               "libstart pod up [--share LIST] [OPTION...] NAME\n"
+               "libstart pod down NAME\n"
+               "libstart health UNIT\n"
+               "libstart health-every SPAN\n\n"
+               "Start a container, as podman run does, without Podman.\n\n"
+               "%s"
+               "      --help                         print this help\n"
+               "      --version                      print the version\n\n"
+               "See libstart(8) and keyturn(7).\n",
+               options);
+        return EXIT_SUCCESS;
+}
+
+static int print_spec(const LaunchArgs *args, GError **error) {
+        g_autofree char *json = start_print_spec(args, error);
+
+        if (!json)
+                return EXIT_KEYTURN;
+        puts(json);
+        return EXIT_SUCCESS;
+}
+
+/* Exits while it has the arguments and the start: the process ends, and to free the pieces that they are made of
+ * before would only take time (40 us). */
+static void run(const char *const *words) G_GNUC_NORETURN;
+static void run(const char *const *words) {
+        GError *error = NULL;
+        LaunchArgs *args = launch_args_parse(words, &error);
+        Start *start = NULL;
+        int status = EXIT_KEYTURN;
+
+        if (args && !args->name) /* Podman would make one up */
+                args->name = g_strdup_printf("keyturn-%d", (int) getpid());
+        if (args)
+                status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) :
+                                                         start_container(args, &start, &error);
+        if (error)
+                log_error("%s", error->message);
+        exit(status);
+}
+
+/* For keyturnctl, the words of `run` that identify the container follow. */
+static int refuse(const char *unit) {
+        refusal_log(unit);
+        return EXIT_KEYTURN;
+}
+
+typedef bool Command(const char *const *words, GError **error);
+
+static int run_command(Command *command, const char *const *words) {
+        g_autoptr(GError) error = NULL;
+
+        if (command(words, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}
+
+static int check_health(bool (*command)(const char *what, GError **error), const char *what) {
+        g_autoptr(GError) error = NULL;
+
+        if (command(what, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}
+
+/* Such a payload is not the first process of its namespace, which libstart refuses to be: own-program.c. */
+static bool sees_processes(char *const argv[]) {
+        for (char *const *word = argv; *word; word++)
+                if (g_str_equal(*word, "--pid=host") ||
+                    (g_str_equal(*word, "--pid") && g_strcmp0(word[1], "host") == 0))
+                        return true;
+        return false;
+}
+
+int libstart_main(int argc, char *argv[]) {
+        log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
+        own_program_protect(argv, (argc > 1 && g_str_has_prefix(argv[1], "health")) || sees_processes(argv));
+        for (int i = 1; i < argc && i <= 2; i++) {
+                if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
+                        return print_help();
+                if (g_str_equal(argv[i], "--version")) {
+                        puts("libstart " KEYTURN_VERSION);
+                        return EXIT_SUCCESS;
+                }
+        }
+        if (argc == 4 && g_str_equal(argv[1], "poststop"))
+                return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
+        if (argc > 2 && g_str_equal(argv[1], "volume"))
+                return run_command(volume_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "userns"))
+                return run_command(userns_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "pod"))
+                return run_command(pod_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "refuse"))
+                return refuse(argv[2]);
+        if (argc == 3 && g_str_equal(argv[1], "health"))
+                return check_health(check_command, argv[2]);
+        if (argc == 3 && g_str_equal(argv[1], "health-every"))
+                return check_health(check_round_command, argv[2]);
+        if (argc < 2 || !g_str_equal(argv[1], "run")) {
+                log_error("The first word must be 'run', 'volume', 'pod', 'userns' or 'health'; see libstart --help");
+                return EXIT_KEYTURN;
+        }
+        run((const char *const *) argv + 2);
+}

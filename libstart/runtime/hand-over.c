@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/runtime/hand-over.h"
+
+/* Three processes take part:
+ *
+ *   libstart    the service's main process until it says MAINPID=
+ *   a midwife   forked by libstart, sharing its memory; it runs libcrun and so is the payload's parent
+ *   the payload
+ *
+ * systemd accepts a main process that is not its own child, but warns that it will not notice its end. So the payload
+ * must be PID 1's child when MAINPID= arrives: the midwife exits first, and the payload is reparented.
+ *
+ * From then on PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a
+ * missing library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart
+ * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its tracer
+ * has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended by then,
+ * libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
+ *
+ * Where tracing is not allowed (a debugger has the payload already, Yama's ptrace_scope=3), only that is lost. */
+
+#define MIDWIFE_STACK_SIZE (256U * 1024U)
+#define SYSTEMD_TIMEOUT_MSEC 5000
+
+typedef struct Midwife {
+        const RuntimeContainer *container;
+        HandOver *hand_over;
+        GError *error;
+} Midwife;
+
+static void look_at_payload(HandOver *hand_over) {
+        siginfo_t info = { 0 };
+
+        if (waitid(P_PID, (id_t) hand_over->payload, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+                return;
+        hand_over->exited = true;
+        hand_over->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
+}
+
+/* Runs on its own stack in libstart's memory, while libstart waits for it to stop or to exit. */
+static int midwife_main(void *data) {
+        Midwife *midwife = data;
+        HandOver *hand_over = midwife->hand_over;
+        pid_t payload = runtime_run(midwife->container, &midwife->error);
+
+        if (payload < 0)
+                _exit(EXIT_FAILURE);
+        hand_over->payload = payload;
+        if (!exec_report_wait(midwife->container->report, &hand_over->exec_errno, &midwife->error))
+                _exit(EXIT_FAILURE);
+        if (hand_over->exec_errno != 0) {
+                waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
+                _exit(EXIT_SUCCESS);
+        }
+        timing_mark(midwife->container->timing, TIMING_STARTED);
+        kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
+        look_at_payload(hand_over);
+        _exit(EXIT_SUCCESS);
+}
+
+static pid_t fork_midwife(Midwife *midwife, GError **error) {
+        char *stack = mmap(NULL, MIDWIFE_STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+                           -1, 0);
+        pid_t pid;
+
+        if (stack == MAP_FAILED) {
+                error_set_errno(error, errno, "Cannot allocate a stack");
+                return -1;
+        }
+        pid = clone(midwife_main, stack + MIDWIFE_STACK_SIZE, CLONE_VM | SIGCHLD, midwife);
+        if (pid < 0)
+                error_set_errno(error, errno, "Cannot fork");
+        return pid;
+}
+
+static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, bool *ret_traced, GError **error) {
+        Midwife midwife = { .container = container, .hand_over = hand_over };
+        int writer = container->report->write_fd, status = 0;
+        pid_t pid = fork_midwife(&midwife, error);
+
+        if (pid < 0)
+                return false;
+        close(writer); /* the midwife has descriptors of its own; ours would keep the report from ever ending */
+        if (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status)) {
+                *ret_traced = ptrace(PTRACE_SEIZE, hand_over->payload, NULL, NULL) == 0;
+                kill(pid, SIGCONT);
+                waitpid(pid, &status, 0);
+        }
+        if (midwife.error) {
+                g_propagate_error(error, midwife.error);
+                return false;
+        }
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_SUCCESS)
+                return error_set(error, KT_ERROR_FAILED, "The process that starts the container died of signal %d",
+                                 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        return true;
+}
+
+/* Of a process that it traces, the kernel also tells that it has stopped, asked for or not. */
+bool hand_over_has_ended(pid_t process) {
+        siginfo_t info = { 0 };
+
+        return waitid(P_PID, (id_t) process, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && info.si_pid != 0 &&
+               (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
+}
+
+/* Nobody else is told that a process that we trace has ended, until we have waited for it. */
+static void hear_last_words(const HandOver *hand_over, const HandOverCalls *calls) {
+        if (hand_over_has_ended(hand_over->payload))
+                calls->ended(hand_over->told ? hand_over->payload : 0, calls->data);
+}
+
+/* A traced process stops at each of its signals until the tracer passes it on. */
+static void pass_on_signals(HandOver *hand_over, const HandOverCalls *calls) {
+        int status;
+
+        if (calls->ended)
+                hear_last_words(hand_over, calls);
+        while (waitpid(hand_over->payload, &status, __WALL | WNOHANG) > 0) {
+                if (!WIFSTOPPED(status)) {
+                        hand_over->exited = true;
+                        hand_over->status = status;
+                        return;
+                }
+                if (status >> 16 != PTRACE_EVENT_STOP)
+                        ptrace(PTRACE_CONT, hand_over->payload, NULL, (void *) (long) WSTOPSIG(status));
+                else if (WSTOPSIG(status) == SIGTRAP) /* the end of a group stop, by SIGCONT */
+                        ptrace(PTRACE_CONT, hand_over->payload, NULL, NULL);
+                else /* a group stop, which is to last */
+                        ptrace(PTRACE_LISTEN, hand_over->payload, NULL, NULL);
+        }
+}
+
+/* Returns at once where the payload is not traced, and so cannot be waited for. */
+static void await_end(pid_t payload) {
+        int status;
+
+        while (waitpid(payload, &status, __WALL) > 0 && WIFSTOPPED(status))
+                ;
+}
+
+static bool watch(int epoll, int signals, const Notify *notify) {
+        struct epoll_event event = { .events = EPOLLIN };
+
+        return epoll_ctl(epoll, EPOLL_CTL_ADD, signals, &event) == 0 && notify_watch(notify, epoll);
+}
+
+/* Wait until systemd has handled MAINPID=. A slow systemd is no error: the payload runs, and only the exit status of one
+ * that ends at once depends on this (see the top of this file). */
+static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over, const HandOverCalls *calls) {
+        _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
+        struct signalfd_siginfo info;
+        struct epoll_event event;
+
+        if (epoll < 0 || !watch(epoll, signals, notify))
+                return;
+        while (!notify_is_handled(notify)) {
+                int n = epoll_wait(epoll, &event, 1, SYSTEMD_TIMEOUT_MSEC);
+
+                if (n == 0 || (n < 0 && errno != EINTR))
+                        return;
+                if (read(signals, &info, sizeof info) > 0)
+                        pass_on_signals(hand_over, calls);
+        }
+        pass_on_signals(hand_over, calls);
+}
+
+static int watch_children(GError **error) {
+        sigset_t mask;
+        int fd;
+
+        sigemptyset(&mask);
+        sigaddset(&mask, SIGCHLD);
+        sigprocmask(SIG_BLOCK, &mask, NULL); /* libcrun unblocks it for the payload */
+        fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot wait for signals");
+        return fd;
+}
+
+bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
+               HandOver *ret, GError **error) {
+        _cleanup_close_ int signals = watch_children(error);
+        g_autofree char *message = NULL;
+        bool traced = false;
+
+        if (signals < 0)
+                return false;
+        *ret = (HandOver) { 0 };
+        if (!run_midwife(container, ret, &traced, error))
+                return false;
+        if (ret->exec_errno != 0)
+                return true;
+
+        if (ret->exited && calls->ended)
+                calls->ended(0, calls->data);
+        else if (traced)
+                pass_on_signals(ret, calls);
+        /* systemd would complain about the pid of a payload that is gone. That libstart ends tells it enough. */
+        message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
+        if (!calls->started(ret->payload, calls->data, error) || (*message && !notify_send(notify, message, error))) {
+                kill(ret->payload, SIGKILL);
+                await_end(ret->payload);
+                return false;
+        }
+        ret->told = !ret->exited;
+        timing_mark(container->timing, TIMING_TOLD);
+        if (!traced || ret->exited)
+                return true;
+        if (notify_mark(notify, ret->payload, NULL))
+                wait_for_systemd(notify, signals, ret, calls);
+        return true;
+}
+
+void hand_over_end_as(int status) {
+        struct rlimit no_core = { 0, 0 };
+        sigset_t mask;
+
+        if (!WIFSIGNALED(status))
+                _exit(WEXITSTATUS(status));
+        setrlimit(RLIMIT_CORE, &no_core); /* the dump would be of libstart */
+        sigfillset(&mask);
+        signal(WTERMSIG(status), SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &mask, NULL);
+        raise(WTERMSIG(status));
+        _exit(128 + WTERMSIG(status));
+}

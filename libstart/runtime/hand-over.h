@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "libstart/runtime/runtime.h"
+#include "libstart/systemd/systemd-notify.h"
+
+/* What became of a payload that was to be handed over. */
+typedef struct HandOver {
+        pid_t payload;
+        int exec_errno; /* 0, or why the payload could not be executed */
+        bool exited;    /* it has ended already, and systemd may not have seen it: */
+        int status;     /* of wait(2); the caller must end in the same way */
+        bool told;      /* systemd has been sent MAINPID= */
+} HandOver;
+
+typedef struct HandOverCalls {
+        /* The payload runs, and systemd has not been told. Where this fails the payload is killed. */
+        bool (*started)(pid_t payload, void *data, GError **error);
+        /* The payload has ended, and systemd does not know that before this returns: the payload's last messages can be
+         * passed on. `payload`: 0 where systemd has not been sent its MAINPID=. */
+        void (*ended)(pid_t payload, void *data);
+        void *data;
+} HandOverCalls;
+
+/* Start a detached container and make its payload the main process of the systemd service that this process is the
+ * main process of, as a child of PID 1, so that systemd learns its exit status at first hand.
+ *
+ * `state` is told to systemd beside MAINPID=: "READY=1\n" or "". Nothing of ours is left when the caller exits; until
+ * then the payload's id is not another's. */
+bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
+               HandOver *ret, GError **error);
+
+/* Whether a process that we trace, or a child of ours, has ended; it stays to be waited for. */
+bool hand_over_has_ended(pid_t process);
+
+/* End this process as the payload ended: the same exit status, or killed by the same signal. */
+void hand_over_end_as(int status) G_GNUC_NORETURN;

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/request/device-request.h"
+#include "libstart/service/device-nodes.h"
+
+/* As systemd names the unit of a path: systemd.unit(5), STRING ESCAPING. Transfer full. */
+static char *unit_of(const char *path) {
+        GString *name = g_string_new(NULL);
+
+        for (const char *c = path + 1; *c; c++)
+                if (*c == '/')
+                        g_string_append_c(name, '-');
+                else if (g_ascii_isalnum(*c) || strchr(":_.", *c))
+                        g_string_append_c(name, *c);
+                else
+                        g_string_append_printf(name, "\\x%02x", (unsigned char) *c);
+        g_string_append(name, ".device");
+        return g_string_free(name, FALSE);
+}
+
+void device_node_free(DeviceNode *node) {
+        if (!node)
+                return;
+        g_free(node->source);
+        g_free(node->destination);
+        g_free(node);
+}
+
+static bool is_device(const struct stat *st) {
+        return S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode);
+}
+
+static DeviceNode *node_new(const char *source, char *destination, const struct stat *st, const char *access) {
+        DeviceNode *node = g_new0(DeviceNode, 1);
+
+        node->source = g_strdup(source);
+        node->destination = destination;
+        node->type = S_ISCHR(st->st_mode) ? 'c' : 'b';
+        node->major = major(st->st_rdev);
+        node->minor = minor(st->st_rdev);
+        node->mode = st->st_mode & ALLPERMS;
+        node->uid = st->st_uid;
+        node->gid = st->st_gid;
+        memcpy(node->access, access, sizeof node->access);
+        return node;
+}
+
+static bool refuse_missing(const char *path, GError **error) {
+        g_autofree char *unit = unit_of(path);
+
+        return error_set(
+                error, KT_ERROR_NOT_FOUND,
+                "Device '%s' is not there. To wait for it: BindsTo=%s and After=%s in [Unit], see DEVICES in "
+                "keyturn.container(5). To do without it: AddDevice=-%s",
+                path, unit, unit, path);
+}
+
+/* Our cgroup, and so its device rules, are the payload's. access(2) asks them; to open a device would already do
+ * something with some of them. */
+static bool check_access(const char *path, const char *node, const char *wanted, GError **error) {
+        int mode = (strchr(wanted, 'r') ? R_OK : 0) | (strchr(wanted, 'w') ? W_OK : 0);
+
+        if (mode == 0 || access(node, mode) == 0)
+                return true;
+        if (errno != EPERM)
+                return error_set_errno(error, errno, "Cannot use the device '%s'", path);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "The service is not allowed to use the device '%s' (%s): another setting of the unit takes "
+                "its DeviceAllow= back, see 'systemctl cat'; or the device came while the service was started, "
+                "and starting it again helps",
+                path, wanted);
+}
+
+static bool add_node(GPtrArray *nodes, const DeviceRequest *device, const char *path, const struct stat *st,
+                     GError **error) {
+        if (!is_device(st))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s' is no device; files are mounted with Volume=", device->source);
+        if (!check_access(device->source, path, device->access, error))
+                return false;
+        g_ptr_array_add(nodes, node_new(path, g_strdup(device->destination ?: path), st, device->access));
+        return true;
+}
+
+static int compare_names(const FTSENT **a, const FTSENT **b) {
+        return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Calls `add` for each node below the directory, on the same file system, in the order of their names. Links are not
+ * followed, and what vanishes meanwhile is not there. */
+static bool walk(const char *directory, bool (*add)(const FTSENT *entry, void *data, GError **error), void *data,
+                 GError **error) {
+        char *const paths[] = { (char *) directory, NULL };
+        FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, compare_names);
+        bool ok = fts;
+
+        if (!fts)
+                return error_set_errno(error, errno, "Cannot read '%s'", directory);
+        for (FTSENT *entry = fts_read(fts); ok && entry; entry = fts_read(fts))
+                if (entry->fts_info == FTS_DEFAULT && is_device(entry->fts_statp))
+                        ok = add(entry, data, error);
+        fts_close(fts);
+        return ok;
+}
+
+typedef struct Directory {
+        const DeviceRequest *device;
+        const char *path; /* links followed */
+        GPtrArray *nodes;
+} Directory;
+
+static bool add_entry(const FTSENT *entry, void *data, GError **error) {
+        const Directory *directory = data;
+        const DeviceRequest *device = directory->device;
+        const char *below = entry->fts_path + strlen(directory->path);
+
+        if (!check_access(entry->fts_path, entry->fts_path, device->access, error))
+                return false;
+        g_ptr_array_add(directory->nodes,
+                        node_new(entry->fts_path, g_strconcat(device->destination ?: directory->path, below, NULL),
+                                 entry->fts_statp, device->access));
+        return true;
+}
+
+/* Whether the unit allows its devices was decided by its name. */
+static bool add_directory(GPtrArray *nodes, const DeviceRequest *device, const char *path, bool guarded,
+                          GError **error) {
+        Directory directory = { device, path, nodes };
+        guint before = nodes->len;
+
+        if (device->kind != DEVICE_DIRECTORY && !guarded)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is a directory: write AddDevice=%s/, with a slash at its end", device->source,
+                                 device->source);
+        return walk(path, add_entry, &directory, error) &&
+               (nodes->len > before || device->optional ||
+                error_set(error, KT_ERROR_NOT_FOUND, "There is no device in the directory '%s'", device->source));
+}
+
+static bool add_device(GPtrArray *nodes, const DeviceRequest *device, bool guarded, GError **error) {
+        g_autofree char *path = device->kind == DEVICE_CDI ? NULL : realpath(device->source, NULL);
+        struct stat st;
+
+        if (device->kind == DEVICE_CDI)
+                return true; /* run/cdi-devices.h */
+        if (!path || stat(path, &st) < 0)
+                return errno == ENOENT ? device->optional || refuse_missing(device->source, error) :
+                                         error_set_errno(error, errno, "Cannot find the device '%s'", device->source);
+        return S_ISDIR(st.st_mode) ? add_directory(nodes, device, path, guarded, error) :
+                                     add_node(nodes, device, path, &st, error);
+}
+
+/* The console is the host's own: the payload's would be a terminal of its own. */
+static bool add_any(const FTSENT *entry, void *data, GError **error) {
+        DeviceNode *node;
+
+        if (g_str_equal(entry->fts_path, "/dev/console") || g_str_equal(entry->fts_path, "/dev/ptmx"))
+                return true;
+        node = node_new(NULL, g_strdup(entry->fts_path), entry->fts_statp, "rwm");
+        node->is_made = true;
+        g_ptr_array_add(data, node);
+        return true;
+}
+
+GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error) {
+        g_autoptr(GPtrArray) nodes = g_ptr_array_new_with_free_func((GDestroyNotify) device_node_free);
+
+        for (guint i = 0; i < request->devices->len; i++)
+                if (!add_device(nodes, request->devices->pdata[i], request->guard_devices || request->privileged,
+                                error))
+                        return NULL;
+        if (request->privileged && !walk("/dev", add_any, nodes, error))
+                return NULL;
+        return g_steal_pointer(&nodes);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/oci/host-facts.h"
+#include "libstart/request/request.h"
+
+void device_node_free(DeviceNode *node);
+
+/* The nodes that the host has now for what the request names, links followed; for a privileged one all that there are
+ * in /dev. Each is one that libstart, and so the payload, is allowed to use as it was asked for. Fails with
+ * KT_ERROR_NOT_FOUND where there is none. Transfer full: of DeviceNode. */
+GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/service/own-cgroup.h"
+
+#define ROOT "/sys/fs/cgroup"
+
+/* The unified hierarchy's line; there may be others. */
+static char *find_path(void) {
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
+                return NULL;
+        lines = g_strsplit(text, "\n", -1);
+        for (guint i = 0; lines[i]; i++)
+                if (g_str_has_prefix(lines[i], "0::/"))
+                        return g_strconcat(ROOT, lines[i] + strlen("0::"), NULL);
+        return NULL;
+}
+
+static bool write_at(int directory, const char *name, const char *text) {
+        _cleanup_close_ int fd = openat(directory, name, O_WRONLY | O_CLOEXEC);
+
+        return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text);
+}
+
+/* All that systemd has to walk through when the service stops. */
+#define DESCENDANTS_MAX "4096"
+#define DEPTH_MAX "32"
+
+/* With Delegate=yes, systemd leaves this mark. */
+static bool is_delegated(int directory) {
+        char mark[8];
+        ssize_t n = fgetxattr(directory, "trusted.delegate", mark, sizeof mark);
+
+        return n == 1 && mark[0] == '1';
+}
+
+/* Each by itself: one that cannot be had is left out. */
+static void pass_on_controllers(int directory, const char *path) {
+        g_autofree char *file = g_build_filename(path, "cgroup.controllers", NULL), *text = NULL;
+        g_auto(GStrv) names = NULL;
+
+        if (!g_file_get_contents(file, &text, NULL, NULL))
+                return;
+        names = g_strsplit(g_strchomp(text), " ", -1);
+        for (guint i = 0; names[i]; i++) {
+                g_autofree char *word = g_strconcat("+", names[i], NULL);
+
+                if (*names[i] && !write_at(directory, "cgroup.subtree_control", word))
+                        log_debug("The payload does not get the controller '%s': %s", names[i], g_strerror(errno));
+        }
+}
+
+/* What cgroups(7) names for a delegation. */
+static bool give(int directory, uid_t uid, gid_t gid) {
+        static const char *const files[] = {
+                OWN_CGROUP,
+                OWN_CGROUP "/cgroup.procs",
+                OWN_CGROUP "/cgroup.threads",
+                OWN_CGROUP "/cgroup.subtree_control",
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+                if (fchownat(directory, files[i], uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+                        return false;
+        return true;
+}
+
+bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error) {
+        g_autofree char *path = find_path();
+        _cleanup_close_ int directory = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+        if (directory < 0)
+                return error_set_errno(error, path ? errno : ENOENT, "Cannot open the service's control group");
+        if (!write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) ||
+            !write_at(directory, "cgroup.max.depth", DEPTH_MAX) ||
+            (mkdirat(directory, OWN_CGROUP, 0755) < 0 && errno != EEXIST) ||
+            !write_at(directory, OWN_CGROUP "/cgroup.procs", "0") || !give(directory, uid, gid))
+                return error_set_errno(error, errno,
+                                       "Cannot give the payload, an init, a control group of its own ('%s/%s')", path,
+                                       OWN_CGROUP);
+        if (is_delegated(directory))
+                pass_on_controllers(directory, path);
+        else
+                log_notice("The payload is an init, and has no controllers: add Delegate=yes to [Service]");
+        return true;
+}

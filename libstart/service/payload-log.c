@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/service/payload-log.h"
+
+/* Kept apart from the low numbers, which are systemd's activated sockets. */
+#define FIRST_FREE_FD 3
+
+/* Replace our standard output and error, for the payload to inherit; keep the old ones. */
+static bool replace(PayloadLog *log, int out, int err, GError **error) {
+        const int new_fds[2] = { out, err };
+
+        for (int i = 0; i < 2; i++) {
+                log->streams[i] = fcntl(STDOUT_FILENO + i, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+                if (log->streams[i] < 0)
+                        return error_set_errno(error, errno, "Cannot keep the standard streams");
+        }
+        log_redirect(log->streams[1]);
+        for (int i = 0; i < 2; i++)
+                if (new_fds[i] >= 0 && dup2(new_fds[i], STDOUT_FILENO + i) < 0)
+                        return error_set_errno(error, errno, "Cannot replace the standard streams");
+        return true;
+}
+
+static bool open_null(PayloadLog *log, GError **error) {
+        _cleanup_close_ int null = open("/dev/null", O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+        if (null < 0)
+                return error_set_errno(error, errno, "Cannot open '/dev/null'");
+        return replace(log, null, null, error);
+}
+
+/* The payload may give them to its user as it likes; libcrun would do that to whatever stands there. */
+static bool give_to_user(const PayloadLog *log, const UserIdentity *user, GError **error) {
+        const int fds[] = { log->pipes.stdout_write, log->pipes.stderr_write, log->copier.write[0],
+                            log->copier.write[1] };
+
+        if (user->uid == 0 && user->gid == 0)
+                return true;
+        for (gsize i = 0; i < G_N_ELEMENTS(fds); i++)
+                if (fds[i] >= 0 && fchown(fds[i], user->uid, user->gid) < 0)
+                        return error_set_errno(error, errno, "Cannot give the payload's output to its user");
+        return true;
+}
+
+/* A camera whose log is less than perfect is better than none: without the relay the payload gets the journal's
+ * sockets, which work for everything but opening /dev/stdout anew. */
+static bool do_without_relay(const int streams[2], const GError *failure, GError **error) {
+        for (int i = 0; i < 2; i++)
+                if (streams[i] >= 0 && relay_output(streams[i]) == RELAY_OUTPUT_FILE)
+                        return error_set(
+                                error, KT_ERROR_FAILED,
+                                "%s; standard %s is a file or a terminal of the host's, which is not given to "
+                                "the payload itself",
+                                failure->message, i == 0 ? "output" : "error");
+        log_warning("%s; the payload writes to the journal directly, and cannot open /dev/stdout", failure->message);
+        return true;
+}
+
+static bool open_relay(PayloadLog *log, const int streams[2], GError **error) {
+        g_autoptr(GError) failure = NULL;
+
+        return relay_pipes_open(PATH_RELAY, streams[0], streams[1], &log->pipes, &failure) ||
+               do_without_relay(streams, failure, error);
+}
+
+/* The descriptor, where its output is of this kind; else -1. */
+static int wanted(int fd, RelayOutput kind) {
+        return relay_output(fd) == kind ? fd : -1;
+}
+
+static bool open_pipes(PayloadLog *log, bool journal, bool attached, GError **error) {
+        int relayed[2] = { STDOUT_FILENO, STDERR_FILENO };
+        const int copied[2] = { attached ? wanted(STDOUT_FILENO, RELAY_OUTPUT_FILE) : -1,
+                                attached ? wanted(STDERR_FILENO, RELAY_OUTPUT_FILE) : -1 };
+
+        for (int i = 0; i < 2; i++)
+                if (!journal && attached)
+                        relayed[i] = -1;
+                else if (!journal || attached)
+                        relayed[i] = wanted(relayed[i], journal ? RELAY_OUTPUT_JOURNAL : RELAY_OUTPUT_FILE);
+        return open_relay(log, relayed, error) &&
+               ((copied[0] < 0 && copied[1] < 0) || output_copier_start(&log->copier, copied, error));
+}
+
+static bool connect_payload(PayloadLog *log, bool journal, bool attached, const UserIdentity *user, GError **error) {
+        int out, err;
+
+        if (!open_pipes(log, journal, attached, error) || !give_to_user(log, user, error))
+                return false;
+        out = log->copier.write[0] >= 0 ? log->copier.write[0] : log->pipes.stdout_write;
+        err = log->copier.write[1] >= 0 ? log->copier.write[1] : log->pipes.stderr_write;
+        return (out < 0 && err < 0) || replace(log, out, err, error);
+}
+
+bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error) {
+        if (request->log_driver == LOG_DRIVER_NONE)
+                return open_null(log, error);
+        return connect_payload(log, request->log_driver == LOG_DRIVER_JOURNALD, !request->detach, user, error);
+}
+
+bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, const char *unit,
+                         pid_t pid, GError **error) {
+        g_autofree char *tag = g_strndup(unit, (gsize) (strrchr(unit, '.') - unit));
+        RelayPayload payload = {
+                .pid = pid,
+                .uid = user->uid,
+                .gid = user->gid,
+                .unit = unit,
+                .tag = request->log_tag ?: tag,
+                .level_prefix = true,
+        };
+
+        return log->pipes.socket < 0 ||
+               relay_register(&log->pipes, log->streams[0], log->streams[1], &payload, error);
+}
+
+/* Our own standard output and error come back: there may be an error to tell. */
+void payload_log_close(PayloadLog *log) {
+        for (int i = 0; i < 2; i++)
+                if (log->streams[i] >= 0) {
+                        dup2(log->streams[i], STDOUT_FILENO + i);
+                        close(log->streams[i]);
+                }
+        log_redirect(STDERR_FILENO);
+        relay_pipes_clear(&log->pipes);
+        output_copier_finish(&log->copier);
+        *log = (PayloadLog) PAYLOAD_LOG_NULL;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/service/stale-state.h"
+#include "libstart/service/state-dir.h"
+
+/* Directories that nftw(3) keeps open at a time; it opens others anew. */
+#define MAX_OPEN 16
+
+/* systemd would take the directory for its own, and remove it with what is in it. */
+static bool is_a_services(const char *name) {
+        static const char *const directories[] = { "/run/systemd/generator", "/run/systemd/generator.early" };
+        bool found = false;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *unit = g_strdup_printf("%s/%s.service", directories[i], name);
+
+                found |= access(unit, F_OK) == 0;
+        }
+        return found;
+}
+
+/* Held until libstart ends, by its children until they execute the payload: whoever has it is alone with the directory.
+ * When it is free, the state that libcrun keeps tells whether the container runs. Not a lock on `path`, which any user
+ * of the machine could take. */
+static bool lock(StateDir *state_dir, GError **error) {
+        state_dir->lock = open(state_dir->private_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (state_dir->lock >= 0 && flock(state_dir->lock, LOCK_EX | LOCK_NB) == 0)
+                return true;
+        if (errno != EWOULDBLOCK)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "'%s' belongs to a container that runs or is being started: stop it, or choose another --name",
+                state_dir->path);
+}
+
+/* Whoever removes such a directory may have been stopped half-way: libcrun's part of it counts as well. */
+static bool make_private(const StateDir *state_dir, const char *name, bool *ret_fresh, GError **error) {
+        g_autofree char *state = g_build_filename(state_dir->path, name, NULL);
+
+        *ret_fresh = mkdir(state_dir->private_path, 0700) == 0;
+        if (!*ret_fresh && errno != EEXIST)
+                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
+        *ret_fresh = *ret_fresh && access(state, F_OK) < 0;
+        return true;
+}
+
+/* What keyturn's own services have beside the containers' directories. */
+static bool is_reserved(const char *name) {
+        static const char *const names[] = { NAME_SECCOMP, NAME_RELAY, NAME_NETWORK, NAME_POD,
+                                             NAME_USERNS,  NAME_CDI,   NULL };
+
+        return g_strv_contains(names, name);
+}
+
+bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
+        if (!path && is_reserved(name))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "'" PATH_RUN "/%s' is keyturn's own: choose another --name, or say --state-dir",
+                                 name);
+        if (!path && is_a_services(name))
+                return error_set(error, KT_ERROR_FAILED,
+                                 "%s.service is a container, and '" PATH_RUN "/%s' is its directory: choose another "
+                                 "--name, or say --state-dir",
+                                 name, name);
+        ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
+        ret->private_path = g_build_filename(ret->path, ".private", NULL);
+        if (mkdir(ret->path, 0755) < 0 && errno == ENOENT)
+                g_mkdir_with_parents(ret->path, 0755);
+
+        bool fresh;
+
+        if (!make_private(ret, name, &fresh, error) || !lock(ret, error) ||
+            !(fresh || stale_state_clear(ret->path, ret->private_path, name, error)))
+                return false;
+        ret->own = !path;
+        return true;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where) {
+        return type == FTW_DP ? rmdir(path) : unlink(path);
+}
+
+void state_dir_discard(StateDir *state_dir) {
+        if (state_dir->own && nftw(state_dir->path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+                log_warning("Cannot remove '%s': %s", state_dir->path, g_strerror(errno));
+        state_dir->own = false;
+}
+
+void state_dir_clear(StateDir *state_dir) {
+        g_free(state_dir->path);
+        g_free(state_dir->private_path);
+        fd_closep(&state_dir->lock);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/socket.h"
+#include "libstart/systemd/systemd-call.h"
+
+/* One call, as of the D-Bus specification ("Message Protocol", "Authentication Protocol"). */
+
+#define ADDRESS "/run/systemd/private"
+#define TIMEOUT_MSEC 5000
+#define REPLY_MAX 65536
+
+enum { METHOD_CALL = 1, METHOD_RETURN = 2, METHOD_ERROR = 3 };
+enum { FIELD_PATH = 1, FIELD_INTERFACE = 2, FIELD_MEMBER = 3, FIELD_SIGNATURE = 8 };
+
+#define HEADER_SIZE 16 /* with the length of the fields, which is its last number */
+#define BODY_LENGTH_AT 4
+#define SERIAL_AT 8
+#define FIELDS_LENGTH_AT 12
+
+static void align(GString *message, gsize boundary) {
+        while (message->len % boundary != 0)
+                g_string_append_c(message, '\0');
+}
+
+static void set_number(GString *message, gsize at, guint32 number) {
+        memcpy(message->str + at, &number, sizeof number);
+}
+
+static guint32 get_number(const char *at) {
+        guint32 number;
+
+        memcpy(&number, at, sizeof number);
+        return number;
+}
+
+static void add_string(GString *message, const char *text) {
+        gsize at;
+
+        align(message, 4);
+        at = message->len;
+        g_string_append_len(message, "\0\0\0\0", 4);
+        set_number(message, at, (guint32) strlen(text));
+        g_string_append_len(message, text, (gssize) strlen(text) + 1);
+}
+
+static void add_field(GString *message, char code, char type, const char *value) {
+        const char head[] = { code, 1, type, '\0' };
+
+        align(message, 8);
+        g_string_append_len(message, head, sizeof head);
+        if (type != 'g') {
+                add_string(message, value);
+                return;
+        }
+        g_string_append_c(message, (char) strlen(value));
+        g_string_append_len(message, value, (gssize) strlen(value) + 1);
+}
+
+typedef struct Call {
+        const char *path, *interface, *method, *words[2];
+} Call;
+
+static GString *make_call(const Call *call) {
+        const char first[HEADER_SIZE] = { G_BYTE_ORDER == G_LITTLE_ENDIAN ? 'l' : 'B', METHOD_CALL, 0, 1 };
+        GString *message = g_string_new_len(first, sizeof first);
+        gsize body;
+
+        set_number(message, SERIAL_AT, 1);
+        add_field(message, FIELD_PATH, 'o', call->path);
+        add_field(message, FIELD_INTERFACE, 's', call->interface);
+        add_field(message, FIELD_MEMBER, 's', call->method);
+        add_field(message, FIELD_SIGNATURE, 'g', "ss");
+        set_number(message, FIELDS_LENGTH_AT, (guint32) message->len - HEADER_SIZE);
+        align(message, 8);
+        body = message->len;
+        add_string(message, call->words[0]);
+        add_string(message, call->words[1]);
+        set_number(message, BODY_LENGTH_AT, (guint32) (message->len - body));
+        return message;
+}
+
+static bool write_all(int fd, const char *data, size_t size, GError **error) {
+        ssize_t n = socket_send(fd, NULL, data, size, NULL, 0); /* a fresh socket has room for it */
+
+        return n == (ssize_t) size ||
+               error_set_errno(error, n < 0 ? (int) -n : EMSGSIZE, "Cannot write to '" ADDRESS "'");
+}
+
+static bool read_more(int fd, GString *text, GError **error) {
+        struct pollfd readable = { .fd = fd, .events = POLLIN };
+        char buffer[4096];
+        ssize_t n;
+
+        if (poll(&readable, 1, TIMEOUT_MSEC) == 0)
+                return error_set(error, KT_ERROR_FAILED, "systemd does not answer");
+        n = read(fd, buffer, sizeof buffer);
+        if (n < 0 && errno != EINTR)
+                return error_set_errno(error, errno, "Cannot read from '" ADDRESS "'");
+        if (n == 0 || text->len > REPLY_MAX)
+                return error_set(error, KT_ERROR_FAILED, "systemd answers with nothing of use");
+        g_string_append_len(text, buffer, MAX(n, 0));
+        return true;
+}
+
+/* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its listeners can
+ * follow, and is left in *text, which is empty before. */
+static bool authenticate(int fd, GString *text, GError **error) {
+        static const char credentials[] = "\0AUTH EXTERNAL 30\r\nBEGIN\r\n"; /* "0", root, in hexadecimal digits */
+        const char *end;
+
+        if (!write_all(fd, credentials, sizeof credentials - 1, error))
+                return false;
+        do
+                if (!read_more(fd, text, error))
+                        return false;
+        while (!(end = strchr(text->str, '\n')));
+        if (!g_str_has_prefix(text->str, "OK "))
+                return error_set(error, KT_ERROR_FAILED, "systemd refuses us");
+        g_string_erase(text, 0, end + 1 - text->str);
+        return true;
+}
+
+/* Returns false as long as it is not complete. What systemd tells all its listeners comes before it, and is dropped. */
+static bool find_reply(GString *text, int *ret_type, const char **ret_body, gsize *ret_size) {
+        while (text->len >= HEADER_SIZE) {
+                gsize fields = ((gsize) get_number(text->str + FIELDS_LENGTH_AT) + 7) & ~(gsize) 7;
+                gsize body = get_number(text->str + BODY_LENGTH_AT);
+
+                if (text->len < HEADER_SIZE + fields + body)
+                        return false;
+                *ret_type = (unsigned char) text->str[1];
+                *ret_body = text->str + HEADER_SIZE + fields;
+                *ret_size = body;
+                if (*ret_type == METHOD_RETURN || *ret_type == METHOD_ERROR)
+                        return true;
+                g_string_erase(text, 0, (gssize) (HEADER_SIZE + fields + body));
+        }
+        return false;
+}
+
+/* Returns what is behind the answer's first 8 bytes of body; of an error, its sentence. Transfer full. */
+static char *make(const Call *what, GError **error) {
+        _cleanup_close_ int fd = socket_connect(SOCK_STREAM, ADDRESS, error);
+        g_autoptr(GString) call = make_call(what), text = g_string_new(NULL);
+        const char *body;
+        gsize size;
+        int type;
+
+        if (fd < 0 || !authenticate(fd, text, error) || !write_all(fd, call->str, call->len, error))
+                return NULL;
+        while (!find_reply(text, &type, &body, &size))
+                if (!read_more(fd, text, error))
+                        return NULL;
+        if (type == METHOD_RETURN)
+                return g_strndup(body + MIN(size, 8), size - MIN(size, 8));
+        /* The body of an error begins with a sentence. */
+        error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
+        return NULL;
+}
+
+bool systemd_call(const char *method, const char *unit, const char *mode, GError **error) {
+        const Call call = { "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", method, { unit, mode } };
+        g_autofree char *answer = make(&call, error);
+
+        return answer != NULL;
+}
+
+char *systemd_unit_state(const char *unit, GError **error) {
+        g_autoptr(GString) path = g_string_new("/org/freedesktop/systemd1/unit/");
+        Call call = {
+                NULL, "org.freedesktop.DBus.Properties", "Get", { "org.freedesktop.systemd1.Unit", "ActiveState" }
+        };
+
+        for (const char *c = unit; *c; c++)
+                if (g_ascii_isalpha(*c) || (c > unit && g_ascii_isdigit(*c)))
+                        g_string_append_c(path, *c);
+                else
+                        g_string_append_printf(path, "_%02x", (unsigned char) *c);
+        call.path = path->str;
+        return make(&call, error); /* a variant: its signature in 4 bytes, the length in 4, and the word */
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What libstart tells systemd; the protocol is in libstart/base/socket.h. */
+
+typedef struct Notify Notify;
+
+/* NULL without an error where nobody listens ($NOTIFY_SOCKET unset). */
+Notify *notify_open(GError **error);
+
+/* The same of a socket that is known. Not NULL but with an error. */
+Notify *notify_open_path(const char *path, GError **error);
+void notify_free(Notify *notify);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Notify, notify_free)
+
+/* Send newline-separated assignments ("READY=1\nSTATUS=…"). A NULL `notify` is nobody listening: succeeds. */
+bool notify_send(Notify *notify, const char *state, GError **error);
+
+/* The same in the name of another process, unless `sender` is 0. */
+bool notify_send_as(Notify *notify, const char *state, size_t size, pid_t sender, GError **error);
+
+/* systemd handles one message after the other. So one that says nothing follows those that matter: once systemd has
+ * taken it, all before it are handled. (BARRIER=1 of sd_notify(3) is made for this, but has systemd fork itself, only
+ * to close a descriptor: 0.4 ms of the one thread that all other services wait for.) It must come from the process
+ * that is the service's main one by then, or systemd warns of it. */
+bool notify_mark(Notify *notify, pid_t main_process, GError **error);
+
+/* Has systemd taken everything? After notify_watch(), epoll_wait(2) returns each time that it takes a message. */
+bool notify_is_handled(const Notify *notify);
+bool notify_watch(const Notify *notify, int epoll);

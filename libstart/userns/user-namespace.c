@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/securebits.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/systemd/unit-restart.h"
+#include "libstart/userns/subid.h"
+#include "libstart/userns/user-namespace.h"
+#include "libstart/userns/userns-descriptor.h"
+#include "libstart/userns/userns-pin.h"
+#include "libstart/value/id-map.h"
+
+#define NOBODY 65534
+#define AUTO_IDS 65536 /* of UserNS=auto, where no image says how many are needed */
+
+static GArray *make_identity(void) {
+        GArray *map = id_map_new();
+        IdExtent all = { 0, 0, G_MAXUINT32 };
+
+        g_array_append_val(map, all);
+        return map;
+}
+
+/* What a name has in /etc/subuid or /etc/subgid, and then what the request says itself. */
+static GArray *make_map(const char *path, const char *name, const GArray *own, IdKind kind, GError **error) {
+        g_autoptr(GArray) map = id_map_new(), ranges = name ? subid_find(path, name, error) : NULL;
+        guint32 inside = 0;
+
+        if (name && !ranges)
+                return NULL;
+        for (guint i = 0; ranges && i < ranges->len; i++) {
+                const IdRange *range = &g_array_index(ranges, IdRange, i);
+                IdExtent extent = { inside, range->first, MIN(range->count, G_MAXUINT32 - inside) };
+
+                if (extent.count > 0)
+                        g_array_append_val(map, extent);
+                inside += extent.count;
+        }
+        g_array_append_vals(map, own->data, own->len);
+        return id_map_finish(map, kind, error) ? g_steal_pointer(&map) : NULL;
+}
+
+static bool find_maps(const UsernsRequest *request, UserNamespace *userns, GError **error) {
+        userns->uids = make_map(PATH_SUBUID, request->subuid, request->uids, ID_UID, error);
+        if (userns->uids)
+                userns->gids = make_map(PATH_SUBGID, request->subgid, request->gids, ID_GID, error);
+        return userns->gids;
+}
+
+static bool open_path(const UsernsRequest *request, UserNamespace *userns, GError **error) {
+        userns->path = g_strdup(request->path);
+        userns->fd = open(request->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (userns->fd < 0)
+                return error_set_errno(error, errno, "Cannot open the user namespace '%s'", request->path);
+        if (userns_descriptor_read(userns->fd, &userns->uids, &userns->gids, error) &&
+            id_map_finish(userns->uids, ID_UID, error) && id_map_finish(userns->gids, ID_GID, error))
+                return true;
+        g_prefix_error(error, "User namespace '%s': ", request->path);
+        return false;
+}
+
+static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        switch (wanted->request->mode) {
+        case USERNS_HOST:
+                return true;
+        case USERNS_AUTO:
+                return id_assignment_find(wanted, &ret->uids, &ret->gids, error);
+        case USERNS_KEEP_ID:
+                ret->uids = make_identity();
+                ret->gids = make_identity();
+                return true;
+        case USERNS_PATH:
+                return open_path(wanted->request, ret, error);
+        case USERNS_MAPPED:
+                return find_maps(wanted->request, ret, error);
+        }
+        g_assert_not_reached();
+}
+
+/* The image may have come, or changed, since it was pinned. */
+static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        g_autofree char *unit = g_strdup_printf("keyturn-userns@%s.service", wanted->unit);
+
+        ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+        if (ret->fd < 0 && !unit_restart(unit, error))
+                return false;
+        if (ret->fd < 0)
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
+        ret->is_pinned = ret->fd >= 0;
+        return ret->is_pinned ||
+               error_set(error, KT_ERROR_FAILED, "The container's user namespace is not there: %s makes it", unit);
+}
+
+/* Of UserNS=auto it may be pinned, for mounts alone. */
+static bool find_any(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        g_autofree char *path = NULL;
+
+        if (wanted->request->mode == USERNS_AUTO)
+                ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &path);
+        ret->is_pinned = ret->fd >= 0;
+        if (ret->fd < 0)
+                ret->fd = userns_descriptor_make(ret->uids, ret->gids, error);
+        return ret->fd >= 0;
+}
+
+bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
+        bool is_identity, found;
+
+        if (!find(wanted, ret, error))
+                return false;
+        if (!ret->uids)
+                return true;
+        userns_hide_process();
+        is_identity = id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids);
+        found = ret->fd >= 0 || /* a path's */
+                (wanted->is_pinned ? find_pinned(wanted, ret, error) : is_identity || find_any(wanted, ret, error));
+        if (is_identity) /* no mount needs it */
+                fd_close(&ret->fd);
+        return found;
+}
+
+bool user_namespace_find_without_image(UsernsRequest *request, const char *unit, bool is_pinned, UserNamespace *ret,
+                                       GError **error) {
+        static char nothing[] = "-", *const layers[] = { nothing, NULL };
+        const IdAssignment wanted = {
+                .name = unit, .unit = unit, .request = request, .layers = layers, .is_pinned = is_pinned
+        };
+
+        if (request->mode == USERNS_AUTO && request->size == 0)
+                request->size = AUTO_IDS;
+        return user_namespace_find(&wanted, ret, error);
+}
+
+uid_t user_namespace_uid(const UserNamespace *userns, uid_t uid) {
+        guint32 outside = NOBODY;
+
+        return !userns->uids ? uid : (id_map_outside(userns->uids, uid, &outside), outside);
+}
+
+gid_t user_namespace_gid(const UserNamespace *userns, gid_t gid) {
+        guint32 outside = NOBODY;
+
+        return !userns->gids ? gid : (id_map_outside(userns->gids, gid, &outside), outside);
+}
+
+static bool check_id(const GArray *map, guint32 id, const char *what, GError **error) {
+        guint32 outside;
+
+        return id_map_outside(map, id, &outside) ||
+               error_set(
+                       error, KT_ERROR_USAGE,
+                       "The payload's %s %u is none of its user namespace's: map it (UIDMap=, GIDMap=), or ask for more "
+                       "ids (UserNS=auto:size=)",
+                       what, id);
+}
+
+bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, const GArray *groups, GError **error) {
+        if (!userns->uids)
+                return true;
+        for (guint i = 0; i < groups->len; i++)
+                if (!check_id(userns->gids, g_array_index(groups, gid_t, i), "group", error))
+                        return false;
+        return check_id(userns->uids, uid, "user", error) && check_id(userns->gids, gid, "group", error);
+}
+
+/* Otherwise the kernel would take back the capabilities that concern files, with the id. */
+static bool keep_capabilities(bool keep, GError **error) {
+        int bits = prctl(PR_GET_SECUREBITS);
+
+        bits = keep ? bits | SECBIT_NO_SETUID_FIXUP : bits & ~SECBIT_NO_SETUID_FIXUP;
+        return prctl(PR_SET_SECUREBITS, bits) == 0 ||
+               error_set_errno(error, errno, "Cannot keep the capabilities while files are made");
+}
+
+bool user_namespace_make_files_for_root(const UserNamespace *userns, GError **error) {
+        if (!userns->uids)
+                return true;
+        if (!keep_capabilities(true, error))
+                return false;
+        setfsgid(user_namespace_gid(userns, 0));
+        setfsuid(user_namespace_uid(userns, 0));
+        return true;
+}
+
+void user_namespace_make_own_files(const UserNamespace *userns) {
+        if (!userns->uids)
+                return;
+        setfsuid(geteuid());
+        setfsgid(getegid());
+        (void) keep_capabilities(false, NULL);
+}
+
+void user_namespace_clear(UserNamespace *userns) {
+        g_clear_pointer(&userns->uids, g_array_unref);
+        g_clear_pointer(&userns->gids, g_array_unref);
+        g_clear_pointer(&userns->path, g_free);
+        if (userns->fd >= 0)
+                close(userns->fd);
+        userns->fd = -1;
+}

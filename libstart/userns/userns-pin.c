@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/directory.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/userns/userns-pin.h"
+#include "libstart/value/id-map.h"
+
+static char *find_directory(const char *unit) {
+        return g_build_filename(PATH_USERNS, unit, NULL);
+}
+
+static char *find_path(const char *unit, const GArray *uids, const GArray *gids) {
+        g_autofree char *uid_text = id_map_format(uids), *gid_text = id_map_format(gids);
+        g_autofree char *both = g_strconcat(uid_text, "\n", gid_text, NULL);
+        g_autofree char *name = g_compute_checksum_for_string(G_CHECKSUM_SHA256, both, -1);
+
+        return g_build_filename(PATH_USERNS, unit, name, NULL);
+}
+
+bool userns_pin_remove(const char *unit, GError **error) {
+        g_autofree char *directory = find_directory(unit);
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        while (dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL);
+
+                (void) umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
+                if (unlink(path) < 0)
+                        return error_set_errno(error, errno, "Cannot remove '%s'", path);
+        }
+        return !dir || rmdir(directory) == 0 || error_set_errno(error, errno, "Cannot remove '%s'", directory);
+}
+
+bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, GError **error) {
+        g_autofree char *directory = find_directory(unit), *path = find_path(unit, uids, gids);
+        char source[64];
+        _cleanup_close_ int file = -1;
+
+        if (!userns_pin_remove(unit, error))
+                return false;
+        snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+        if (directory_make(PATH_USERNS, 0700) && directory_make(directory, 0700))
+                file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        return (file >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0) ||
+               error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);
+}
+
+int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, char **ret_path) {
+        g_autofree char *path = find_path(unit, uids, gids);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+        /* What somebody has unmounted is an empty file. */
+        if (fd >= 0 && ioctl(fd, NS_GET_NSTYPE) != CLONE_NEWUSER)
+                fd_close(&fd);
+        if (fd >= 0)
+                *ret_path = g_steal_pointer(&path);
+        return fd;
+}

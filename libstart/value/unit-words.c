@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdbool.h>
+#include <string.h>
+
+#include "libstart/value/unit-words.h"
+
+/* A lone ';' would end the command. */
+static bool needs_quotes(const char *word) {
+        if (word[0] == '\0' || g_str_equal(word, ";"))
+                return true;
+        for (const char *c = word; *c; c++)
+                if (g_ascii_iscntrl(*c) || *c == ' ' || *c == '"' || *c == '\'' || *c == '\\')
+                        return true;
+        return false;
+}
+
+static void append_escaped(GString *line, char c) {
+        static const char characters[] = "\a\b\f\n\r\t\v\\\"", letters[] = "abfnrtv\\\"";
+        const char *found = strchr(characters, c);
+
+        if (found)
+                g_string_append_printf(line, "\\%c", letters[found - characters]);
+        else if (g_ascii_iscntrl(c))
+                g_string_append_printf(line, "\\x%02x", (unsigned char) c);
+        else
+                g_string_append_c(line, c);
+}
+
+void unit_words_add(GString *line, const char *word) {
+        if (line->len > 0)
+                g_string_append_c(line, ' ');
+        if (!needs_quotes(word)) {
+                g_string_append(line, word);
+                return;
+        }
+        g_string_append_c(line, '"');
+        for (const char *c = word; *c; c++)
+                append_escaped(line, *c);
+        g_string_append_c(line, '"');
+}
+
+void unit_words_add_all(GString *line, const GPtrArray *words) {
+        for (guint i = 0; i < words->len; i++)
+                unit_words_add(line, words->pdata[i]);
+}
+
+void unit_words_add_option(GString *line, const char *option, const char *value) {
+        if (!value)
+                return;
+        unit_words_add(line, option);
+        unit_words_add(line, value);
+}
+
+void unit_words_add_options(GString *line, const char *option, const GPtrArray *values) {
+        for (guint i = 0; i < values->len; i++)
+                unit_words_add_option(line, option, values->pdata[i]);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
+#include "libstart/config/conf-value.h"
+#include "libstart/store/store-conf.h"
+#include "libstart/volume/tree-copy.h"
+#include "libstart/volume/tree-label.h"
+#include "libstart/volume/volume.h"
+
+#define DATA "_data"
+/* Beside _data, where no payload sees it: a container has used the volume. */
+#define USED ".keyturn-used"
+/* In _data, since that may be a file system of its own: what is being copied, and what has been. */
+#define COPYING ".keyturn-copying"
+#define COPIED ".keyturn-copied"
+
+char *volume_directory(GError **error) {
+        g_autoptr(StoreConf) conf = NULL;
+        char *configured;
+
+        if (!conf_value_read_string(&conf_containers, "", "engine", "volume_path", &configured, error))
+                return NULL;
+        if (configured && configured[0] == '/')
+                return configured;
+        g_free(configured);
+        conf = store_conf_load("", NULL, error);
+        return conf ? g_build_filename(conf->stores[conf->n_writable - 1], "volumes", NULL) : NULL;
+}
+
+char *volume_path(const char *directory, const char *name) {
+        return g_build_filename(directory, name, DATA, NULL);
+}
+
+static int open_directory(int parent, const char *name) {
+        return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* The umask may be anything. */
+static int make_directory(int parent, const char *name, mode_t mode) {
+        int fd;
+
+        if (mkdirat(parent, name, mode) < 0)
+                return errno == EEXIST ? open_directory(parent, name) : -1;
+        fd = open_directory(parent, name);
+        if (fd >= 0)
+                (void) !fchmod(fd, mode);
+        return fd;
+}
+
+int volume_open_data(int volume, const char *name, GError **error) {
+        int fd = open_directory(volume, DATA);
+
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open the volume '%s'", name);
+        return fd;
+}
+
+int volume_open(const char *directory, const char *name, GError **error) {
+        g_autofree char *path = g_build_filename(directory, name, NULL);
+        _cleanup_close_ int fd = open_directory(AT_FDCWD, path), parent = -1, data = -1;
+
+        if (fd >= 0 && faccessat(fd, DATA, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return fd_steal(&fd);
+        if (fd < 0) {
+                (void) !g_mkdir_with_parents(directory, 0700);
+                parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                fd = parent >= 0 ? make_directory(parent, name, 0700) : -1;
+        }
+        data = fd >= 0 ? make_directory(fd, DATA, 0755) : -1;
+        if (data < 0) {
+                error_set_errno(error, errno, "Cannot make the volume '%s' in '%s'", name, directory);
+                return -1;
+        }
+        return fd_steal(&fd);
+}
+
+/* Each entry goes up at once, or is there already: an entry of the image's that is called like ours, or one that a
+ * container has made meanwhile. */
+static bool move_up(int data, int copied, const char *name, GError **error) {
+        int fd = openat(copied, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        const struct dirent *entry;
+
+        bool ok = entries;
+
+        while (ok && (entry = readdir(entries)))
+                ok = g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, "..") ||
+                     renameat2(copied, entry->d_name, data, entry->d_name, RENAME_NOREPLACE) == 0 || errno == EEXIST;
+        if (!ok)
+                error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
+        if (entries)
+                closedir(entries);
+        return ok && tree_remove(data, COPIED, error);
+}
+
+/* Interrupted at any time, it goes on where it was: what is not whole is called COPYING, what is called COPIED is on the
+ * disk. */
+static bool fill(int data, int source, const char *name, GError **error) {
+        _cleanup_close_ int copying = -1, copied = -1;
+
+        copied = open_directory(data, COPIED);
+        if (copied >= 0)
+                return move_up(data, copied, name, error);
+        if (!tree_remove(data, COPYING, error))
+                return false;
+        if (!tree_is_empty(data))
+                return true;
+        copying = make_directory(data, COPYING, 0700);
+        if (copying < 0)
+                return error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
+        if (!tree_copy(source, copying, error)) {
+                (void) !tree_remove(data, COPYING, NULL);
+                return false;
+        }
+        if (syncfs(data) < 0 || renameat(data, COPYING, data, COPIED) < 0)
+                return error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
+        return move_up(data, copying, name, error);
+}
+
+static bool has_first_owner(const struct stat *st) {
+        return st->st_uid == 0 && st->st_gid == 0 && (st->st_mode & 07777) == 0755;
+}
+
+bool volume_is_new(int volume, int data) {
+        struct stat st;
+
+        return fstat(data, &st) == 0 && has_first_owner(&st) && tree_is_empty(data) &&
+               faccessat(volume, USED, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/* As long as it is as it was made: who made it with an owner, or gave it one, is asked for no other. */
+static bool give_owner(int data, int source, const UserIdentity *user, const char *name, GError **error) {
+        struct stat st, wanted;
+
+        if (fstat(data, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at the volume '%s'", name);
+        if (!has_first_owner(&st))
+                return true;
+        if (source < 0 || fstat(source, &wanted) < 0)
+                wanted = (struct stat) { .st_uid = user->uid, .st_gid = user->gid, .st_mode = st.st_mode };
+        return (fchown(data, wanted.st_uid, wanted.st_gid) == 0 && fchmod(data, wanted.st_mode & 07777) == 0) ||
+               error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", name);
+}
+
+static bool use_first(int volume, const char *name, const VolumeUse *use, GError **error) {
+        _cleanup_close_ int data = volume_open_data(volume, name, error), used = -1;
+        _cleanup_close_ int source = resolve_open(use->root_fd, use->destination, O_RDONLY | O_DIRECTORY, 0,
+                                                  RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+        if (data < 0)
+                return false;
+        if (source >= 0 && !use->no_copy && !fill(data, source, name, error)) {
+                g_prefix_error(error, "The first use of the volume '%s': ", name);
+                return false;
+        }
+        if (!give_owner(data, source, use->user, name, error) ||
+            (use->label && !tree_change_label(data, name, use->label, NULL, error)))
+                return false;
+        used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        return used >= 0 || error_set_errno(error, errno, "Cannot note that the volume '%s' is used", name);
+}
+
+bool volume_use(int volume, const char *name, const VolumeUse *use, GError **error) {
+        if (faccessat(volume, USED, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+                return true;
+        if (flock(volume, LOCK_EX) < 0)
+                return error_set_errno(error, errno, "Cannot lock the volume '%s'", name);
+        /* Perhaps another container has used it while this one waited. */
+        return faccessat(volume, USED, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || use_first(volume, name, use, error);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/fd.h"
+#include "libstart/volume/tree-copy.h"
+#include "libstart/volume/volume.h"
+#include "tests/unit/test-main.h"
+
+/* A directory with a volume, "v", and a container's root with a directory "d". */
+static char *top;
+
+static char *below(const char *path) {
+        return g_build_filename(top, path, NULL);
+}
+
+static void put(const char *path, const char *text) {
+        g_autofree char *full = below(path), *parent = g_path_get_dirname(full);
+
+        ck_assert_int_eq(g_mkdir_with_parents(parent, 0755), 0);
+        ck_assert(g_file_set_contents(full, text, -1, NULL));
+}
+
+static void expect(const char *path, const char *text) {
+        g_autofree char *full = below(path), *found = NULL;
+
+        g_file_get_contents(full, &found, NULL, NULL);
+        ck_assert_pstr_eq(found, text);
+}
+
+static void setup(void) {
+        top = g_dir_make_tmp("keyturn-volume-XXXXXX", NULL);
+        ck_assert_ptr_nonnull(top);
+        put("root/d/file", "content");
+        put("root/d/sub/other", "more");
+}
+
+static void teardown(void) {
+        ck_assert(tree_remove(AT_FDCWD, top, NULL));
+        g_free(top);
+}
+
+static bool use(const char *destination, bool no_copy) {
+        g_autofree char *root = below("root"), *volumes = below("volumes");
+        _cleanup_close_ int root_fd = open(root, O_PATH | O_DIRECTORY), volume = volume_open(volumes, "v", NULL);
+        const UserIdentity user = { .uid = getuid(), .gid = getgid() };
+        const VolumeUse how = { .root_fd = root_fd, .destination = destination, .no_copy = no_copy, .user = &user };
+
+        return volume >= 0 && volume_use(volume, "v", &how, NULL);
+}
+
+START_TEST(test_first_use_copies) {
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", "content");
+        expect("volumes/v/_data/sub/other", "more");
+        expect("volumes/v/.keyturn-used", "");
+        put("volumes/v/_data/file", "changed");
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", "changed");
+}
+END_TEST
+
+START_TEST(test_used_once) {
+        ck_assert(use("not/there", false));
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", NULL);
+}
+END_TEST
+
+START_TEST(test_no_copy) {
+        ck_assert(use("d", true));
+        expect("volumes/v/_data/file", NULL);
+}
+END_TEST
+
+START_TEST(test_not_empty) {
+        put("volumes/v/_data/mine", "x");
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", NULL);
+        expect("volumes/v/_data/mine", "x");
+}
+END_TEST
+
+/* Whatever an interrupted start has left, all is there after the next, and nothing else. */
+static const struct {
+        const char *left, *text;
+        const char *file, *other;
+} interrupted[] = {
+        { "volumes/v/_data/.keyturn-copying/file", "half", "content", "more" },
+        { "volumes/v/_data/.keyturn-copying", "no directory", "content", "more" },
+        { "volumes/v/_data/.keyturn-copied/file", "moved", "moved", NULL },
+        { "volumes/v/_data/.keyturn-copied", "somebody's", NULL, NULL },
+};
+
+START_TEST(test_interrupted) {
+        put(interrupted[_i].left, interrupted[_i].text);
+        ck_assert(use("d", false));
+        expect("volumes/v/_data/file", interrupted[_i].file);
+        expect("volumes/v/_data/sub/other", interrupted[_i].other);
+        expect("volumes/v/_data/.keyturn-copying/file", NULL);
+        expect("volumes/v/_data/.keyturn-copied/file", NULL);
+}
+END_TEST
+
+/* Links, holes, several names, times and modes. */
+START_TEST(test_copy) {
+        g_autofree char *file = below("root/d/file"), *hard = below("root/d/hard"), *link = below("root/d/link"),
+                        *hole = below("root/d/hole"), *fifo = below("root/d/fifo"), *to = below("to");
+        g_autofree char *from = below("root/d"), *copied = below("to/file"), *copied_hard = below("to/hard"),
+                        *copied_link = below("to/link"), *copied_hole = below("to/hole"), *target = NULL;
+        const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
+        struct stat st, other;
+
+        ck_assert_int_eq(linkat(AT_FDCWD, file, AT_FDCWD, hard, 0), 0);
+        ck_assert_int_eq(symlink("/etc/passwd", link), 0);
+        ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+        ck_assert(g_file_set_contents(hole, "", 0, NULL));
+        ck_assert_int_eq(truncate(hole, 1 << 30), 0);
+        ck_assert_int_eq(chmod(file, 0640), 0);
+        ck_assert_int_eq(utimensat(AT_FDCWD, file, times, 0), 0);
+        ck_assert_int_eq(mkdir(to, 0700), 0);
+        _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY), out = open(to, O_RDONLY | O_DIRECTORY);
+        ck_assert(tree_is_empty(out));
+        ck_assert(tree_copy(in, out, NULL));
+        ck_assert(!tree_is_empty(out));
+        ck_assert_int_eq(stat(copied, &st), 0);
+        ck_assert_int_eq(stat(copied_hard, &other), 0);
+        ck_assert_int_eq((int) (st.st_ino == other.st_ino), 1);
+        ck_assert_int_eq(st.st_mode & 07777, 0640);
+        ck_assert_int_eq(st.st_mtim.tv_sec, 3);
+        target = g_file_read_link(copied_link, NULL);
+        ck_assert_str_eq(target, "/etc/passwd");
+        ck_assert_int_eq(stat(copied_hole, &st), 0);
+        ck_assert_int_eq(st.st_size, 1 << 30);
+        ck_assert_int_lt(st.st_blocks, 1000);
+}
+END_TEST
+
+TEST_MAIN("volume", {
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_add_test(tcase, test_first_use_copies);
+        tcase_add_test(tcase, test_used_once);
+        tcase_add_test(tcase, test_no_copy);
+        tcase_add_test(tcase, test_not_empty);
+        tcase_add_loop_test(tcase, test_interrupted, 0, G_N_ELEMENTS(interrupted));
+        tcase_add_test(tcase, test_copy);
+})
