@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -54,8 +55,7 @@ static bool put(const char *path, GError **error) {
                 return !*error; /* gone meanwhile */
         times[0] = times[1] = (struct timespec) { identity.ctime / G_GINT64_CONSTANT(1000000000),
                                                   identity.ctime % G_GINT64_CONSTANT(1000000000) };
-        return (g_mkdir_with_parents(directory, 0755) == 0 ||
-                error_set_errno(error, errno, "Cannot make '%s'", directory)) &&
+        return directory_make(directory, 0755, error) &&
                g_file_set_contents_full(copy, json, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error) &&
                (utimensat(AT_FDCWD, copy, times, 0) == 0 ||
                 error_set_errno(error, errno, "Cannot set the time of '%s'", copy));

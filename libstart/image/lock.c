@@ -28,9 +28,10 @@ int image_lock(const char *name, GError **error) {
         g_autofree char *path = g_build_filename(PATH_IMAGES, hash, NULL);
         _cleanup_close_ int fd = -1;
 
+        if (!directory_make(PATH_IMAGES, 0700, error))
+                return -1;
         /* Who may open the file may lock it. */
-        if (!directory_make(PATH_IMAGES, 0700) ||
-            (fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name)) {
+        if ((fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) < 0 || !wait_for_lock(fd, name)) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -324,8 +325,8 @@ static char *format_leases(const GPtrArray *attachments) {
 static bool write_in(const char *directory, const char *unit, const char *text, GError **error) {
         g_autofree char *path = g_build_filename(directory, unit, NULL);
 
-        if (g_mkdir_with_parents(directory, 0755) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", directory);
+        if (!directory_make(directory, 0755, error))
+                return false;
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
                                         0644, error);
 }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
 #include "libstart/config/small-file.h"
@@ -57,7 +58,7 @@ SetupSummary *namespace_state_read_summary(const char *unit) {
 bool namespace_state_make(const char *unit, GError **error) {
         g_autofree char *path = namespace_state_path(unit, NULL);
 
-        return g_mkdir_with_parents(path, 0755) == 0 || error_set_errno(error, errno, "Cannot make '%s'", path);
+        return directory_make(path, 0755, error);
 }
 
 bool namespace_state_write(const char *unit, const char *file, const char *text, GError **error) {

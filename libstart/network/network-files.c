@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
@@ -171,8 +172,8 @@ char *network_files_free_interface(const NetworkConf *conf) {
 static bool write_in(const char *directory, const char *name, const char *text, GError **error) {
         g_autofree char *path = path_in(directory, name);
 
-        if (g_mkdir_with_parents(directory, 0755) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", directory);
+        if (!directory_make(directory, 0755, error))
+                return false;
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
                                         0644, error);
 }

@@ -124,13 +124,15 @@ static bool clone_directory(Root *root, const char *path, int userns_fd, GError 
 static bool fill_layer(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *hostname,
                        GError **error) {
         const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
+        /* A directory that was found is not looked up again: who can rename it would have another one asked. */
+        g_autofree char *found = g_strdup_printf("/proc/self/fd/%d/.", root->source);
+        char *only[] = { found, NULL }, *const *layers = root->source >= 0 ? only : root->layers;
         bool ok;
 
         root->made = made_files_new();
         ok = user_namespace_make_files_for_root(userns, error) &&
-             upper_layer_create(&root->layer, root->layers, shifted, error) &&
-             etc_files_write(root->layer.upper, root->layers, shifted, request, hostname, root->network, root->made,
-                             error);
+             upper_layer_create(&root->layer, layers, shifted, error) &&
+             etc_files_write(root->layer.upper, layers, shifted, request, hostname, root->network, root->made, error);
 
         user_namespace_make_own_files(userns);
         return ok;

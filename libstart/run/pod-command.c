@@ -152,9 +152,8 @@ static bool remove_pod(const char *directory, GError **error) {
  */
 
 static bool make_directories(const char *directory, GError **error) {
-        if (!directory_make(PATH_POD, 0700))
-                return error_set_errno(error, errno, "Cannot make '" PATH_POD "'");
-        return mkdir(directory, 0700) == 0 || error_set_errno(error, errno, "Cannot make '%s'", directory);
+        return directory_make(PATH_POD, 0700, error) &&
+               (mkdir(directory, 0700) == 0 || error_set_errno(error, errno, "Cannot make '%s'", directory));
 }
 
 /* Of the namespaces that this process is in. proc: a procfs. */

@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
 #include "libstart/health/health-start.h"
 #include "libstart/hook/oci-hooks.h"
 #include "libstart/mount/root-file.h"
@@ -148,6 +149,15 @@ static bool find_labels(Start *start, const StateDir *state_dir, GError **error)
         return true;
 }
 
+/* Its ids are noted under the directory's name, which is one container's only where all have theirs. */
+static bool check_place(const ContainerRequest *request, GError **error) {
+        g_autofree char *above = request->state_dir ? g_path_get_dirname(request->state_dir) : g_strdup(PATH_RUN);
+
+        return request->userns.mode != USERNS_AUTO || g_str_equal(above, PATH_RUN) ||
+               error_set(error, KT_ERROR_USAGE,
+                         "--userns=auto finds ids for directories in '" PATH_RUN "': choose a --state-dir there");
+}
+
 static bool find_user_namespace(Start *start, const char *unit, bool is_shown, GError **error) {
         const IdAssignment wanted = {
                 .name = start->request.name,
@@ -159,7 +169,7 @@ static bool find_user_namespace(Start *start, const char *unit, bool is_shown, G
                 .is_shown = is_shown,
         };
 
-        return user_namespace_find(&wanted, &start->userns, error) &&
+        return check_place(&start->request, error) && user_namespace_find(&wanted, &start->userns, error) &&
                network_settle_owner(&start->request.network, start->userns.path, &start->network, error);
 }
 

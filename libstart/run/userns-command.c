@@ -3,10 +3,12 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
 #include "libstart/request/launch-args.h"
 #include "libstart/request/launch-request.h"
 #include "libstart/root/root.h"
 #include "libstart/run/userns-command.h"
+#include "libstart/runtime/runtime.h"
 #include "libstart/userns/user-namespace.h"
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/userns/userns-pin.h"
@@ -35,12 +37,22 @@ static bool pin_found(const char *unit, UserNamespace *userns, GError **error) {
         return userns->fd >= 0 && userns_pin_make(unit, userns->fd, userns->uids, userns->gids, error);
 }
 
+static bool is_running(const char *unit, const char *name) {
+        g_autofree char *state_root = g_build_filename(PATH_RUN, unit, NULL);
+
+        return runtime_is_running(state_root, name);
+}
+
 static bool pin_of_image(const char *unit, const ContainerRequest *request, GError **error) {
         g_auto(Root) root = ROOT_NULL;
         g_auto(UserNamespace) userns = USER_NAMESPACE_NULL;
         IdAssignment wanted = { .name = request->name, .unit = unit, .request = &request->userns };
         bool found;
 
+        /* Then it has the ids that are noted, whatever its image is now: nobody may get them before it has stopped. Its
+         * next start finds others if it needs them. */
+        if (is_running(unit, request->name))
+                return true;
         if (!find_root(request, &root, &found, error))
                 return false;
         if (!found)

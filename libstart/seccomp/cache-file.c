@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/config/small-file.h"
@@ -66,8 +67,8 @@ bool seccomp_cache_write(const char *dir, const char *name, const SeccompCacheEn
         /* Two writers of one name at one time are two processes. */
         g_autofree char *temporary = g_strdup_printf("%s/.%s.%d", dir, name, getpid());
 
-        if (g_mkdir_with_parents(dir, 0755) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", dir);
+        if (!directory_make(dir, 0755, error))
+                return false;
         if (replace(temporary, path, bytes, error))
                 return true;
         g_prefix_error(error, "'%s': ", path);

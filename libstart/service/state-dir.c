@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -75,12 +76,10 @@ bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **
                                  name, name);
         ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
         ret->private_path = g_build_filename(ret->path, ".private", NULL);
-        if (mkdir(ret->path, 0755) < 0 && errno == ENOENT)
-                g_mkdir_with_parents(ret->path, 0755);
 
         bool fresh;
 
-        if (!make_private(ret, name, &fresh, error) || !lock(ret, error) ||
+        if (!directory_make(ret->path, 0755, error) || !make_private(ret, name, &fresh, error) || !lock(ret, error) ||
             !(fresh || stale_state_clear(ret->path, ret->private_path, name, error)))
                 return false;
         ret->own = !path;

@@ -223,7 +223,8 @@ static bool is_free(const GArray *available, const GArray *used, const IdRange *
 static bool is_left_over(const char *name, const Record *record) {
         static const char *const places[] = { "/run/systemd/generator/%s.service",
                                               "/run/systemd/generator.early/%s.service",
-                                              "/run/systemd/generator.late/%s.service", PATH_RUN "/%s" };
+                                              "/run/systemd/generator.late/%s.service", PATH_RUN "/%s",
+                                              PATH_POD "/%s" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
                 g_auto(GStrv) parts = g_strsplit(places[i], "%s", 2);
@@ -358,10 +359,8 @@ static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
 static int lock_all(GError **error) {
         int fd;
 
-        if (!directory_make(PATH_IDS, 0700)) {
-                error_set_errno(error, errno, "Cannot make '" PATH_IDS "'");
+        if (!directory_make(PATH_IDS, 0700, error))
                 return -1;
-        }
         fd = open(PATH_IDS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 || flock(fd, LOCK_EX) < 0)
                 error_set_errno(error, errno, "Cannot lock '" PATH_IDS "'");

@@ -51,8 +51,9 @@ bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray 
         if (!userns_pin_remove(unit, error))
                 return false;
         snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-        if (directory_make(PATH_USERNS, 0700) && directory_make(directory, 0700))
-                file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (!directory_make(PATH_USERNS, 0700, error) || !directory_make(directory, 0700, error))
+                return false;
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         return (file >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0) ||
                error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);
 }

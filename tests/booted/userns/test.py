@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """User namespaces: who a container's ids are, what is whose in it, and a payload that is root there and hostile."""
 
+import contextlib
 import os
 
 BUSYBOX = 'localhost/test/busybox'
@@ -81,6 +82,60 @@ def test_print_spec_gives_and_takes_no_ids(machine):
     machine.run('rm -rf /var/lib/keyturn/ids')
     machine.run(f'/usr/lib/keyturn/libstart run --print-spec --name other --userns auto {BUSYBOX} true')
     machine.run('test ! -e /var/lib/keyturn/ids')
+
+
+@contextlib.contextmanager
+def image_of_user(machine, user):
+    """localhost/test/user, which can be made anew."""
+    made = machine.run(['podman', 'create', '--network=none', '--user', user, BUSYBOX]).out.strip()
+    machine.run(f'podman commit -q {made} localhost/test/user; podman rm {made}')
+    try:
+        yield
+    finally:
+        machine.run('podman rmi -f localhost/test/user', check=False)
+
+
+def test_ids_of_a_container_that_runs_are_its_own(machine):
+    """Also when its namespace is made once more while its image is another one, which needs more ids."""
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    with image_of_user(machine, '0'):
+        start(machine, 'one', 'UserNS=auto', image='localhost/test/user')
+    record = machine.read('/var/lib/keyturn/ids/one')
+    with image_of_user(machine, '3000'):
+        machine.run('systemctl restart keyturn-userns@one', check=False)
+        assert machine.read('/var/lib/keyturn/ids/one') == record
+        start(machine, 'two', 'UserNS=auto')
+        (_, one, n), (_, two, m) = extents(machine, 'one')[0], extents(machine, 'two')[0]
+        assert one + n <= two or two + m <= one, (one, two)
+        machine.run('systemctl stop one && systemctl start one')
+        (_, one, n), _ = extents(machine, 'one')
+        assert n == 3001 and (one + n <= two or two + m <= one), (one, n, two)
+
+
+def test_ids_of_a_pod_that_runs_are_not_free(machine):
+    """Because its file is gone."""
+    prepare(machine)
+    machine.run('rm -rf /var/lib/keyturn/ids')
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:100000:66560\n')
+    machine.container('group.pod', '[Pod]\nUserNS=auto\n', reload=False)
+    machine.container('in-pod', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nPod=group.pod\nStopSignal=KILL\n')
+    machine.run('systemctl start in-pod')
+    machine.run('rm /etc/containers/systemd/group.pod /etc/containers/systemd/in-pod.container; systemctl daemon-reload')
+    for name in ('one', 'two'):
+        machine.container(name, f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nUserNS=auto\nStopSignal=KILL\n')
+    machine.run('systemctl start one')
+    assert machine.run('systemctl start two', check=False).status != 0
+    pod, one = extents(machine, 'in-pod')[0], extents(machine, 'one')[0]
+    assert pod[1] + pod[2] <= one[1] or one[1] + one[2] <= pod[1], (pod, one)
+
+
+def test_ids_are_found_for_directories_of_run_only(machine):
+    """They are noted under the name of the container's directory, and somebody else may have one of that name elsewhere."""
+    prepare(machine)
+    done = machine.run('mkdir -p /srv/state/one; /usr/lib/keyturn/libstart run --name x --userns auto --state-dir /srv/state/one '
+                       f'--network host {BUSYBOX} true 2>&1 </dev/null', check=False)
+    assert done.status == 125 and 'choose a --state-dir there' in done.out, done
 
 
 def test_ids_that_cannot_be_read_are_taken(machine):
