@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <linux/limits.h>
 #include <string.h>
 #include <sys/xattr.h>
 
@@ -6,7 +7,6 @@
 #include "libstart/root/made-files.h"
 
 #define ATTRIBUTE "trusted.keyturn.made"
-#define DIGESTS_MAX 4096
 
 typedef struct MadeFile {
         char *path;
@@ -26,57 +26,57 @@ GPtrArray *made_files_new(void) {
 }
 
 void made_files_add(GPtrArray *made, const char *path, const char *content, gsize length) {
-        MadeFile *file;
+        MadeFile *file = g_new0(MadeFile, 1);
 
-        if (strchr(path, '\n'))
-                return;
-        file = g_new0(MadeFile, 1);
         *file = (MadeFile) { g_strdup(path), g_bytes_new(content, length) };
         g_ptr_array_add(made, file);
 }
 
-/* "\nDIGEST /etc/hosts\n". */
-static char *make_line(const char *path, const char *content, gsize length) {
-        g_autofree char *digest = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) content, length);
-
-        return g_strconcat("\n", digest, " ", path, "\n", NULL);
-}
-
+/* Of each the content's length in the machine's order of bytes, the path with its NUL, and the content. */
 void made_files_remember(const GPtrArray *made, const char *directory) {
-        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GByteArray) all = g_byte_array_new();
 
         for (guint i = 0; i < made->len; i++) {
                 const MadeFile *file = made->pdata[i];
-                gsize length;
-                const char *content = g_bytes_get_data(file->content, &length);
-                g_autofree char *line = make_line(file->path, content ?: "", length);
+                guint32 length = (guint32) g_bytes_get_size(file->content);
 
-                g_string_append(text, line);
+                g_byte_array_append(all, (const guint8 *) &length, sizeof length);
+                g_byte_array_append(all, (const guint8 *) file->path, (guint) strlen(file->path) + 1);
+                g_byte_array_append(all, g_bytes_get_data(file->content, NULL), length);
         }
-        (void) setxattr(directory, ATTRIBUTE, text->str, text->len, 0);
+        (void) setxattr(directory, ATTRIBUTE, all->data, all->len, 0);
 }
 
-char *made_files_recall(const char *directory) {
-        char text[DIGESTS_MAX];
-        ssize_t n = getxattr(directory, ATTRIBUTE, text, sizeof text);
+GPtrArray *made_files_recall(const char *directory) {
+        g_autofree char *all = g_malloc(XATTR_SIZE_MAX);
+        ssize_t size = getxattr(directory, ATTRIBUTE, all, XATTR_SIZE_MAX);
+        GPtrArray *made = made_files_new();
+        guint32 length;
 
-        return n < 0 ? NULL : g_strndup(text, (gsize) n);
+        for (const char *at = all; size > 0 && at < all + size; at += length) {
+                const char *path = at + sizeof length;
+
+                memcpy(&length, at, sizeof length);
+                at = path + strlen(path) + 1;
+                made_files_add(made, path, at, length);
+        }
+        return made;
 }
 
-bool made_files_lead_to(const char *digests, const char *directory) {
-        g_auto(GStrv) lines = g_strsplit(digests ?: "", "\n", -1);
-
-        for (char **line = lines; *line; line++) {
-                const char *path = strchr(*line, ' ');
-
-                if (path && path_value_covers(directory, path + 1))
+bool made_files_lead_to(const GPtrArray *made, const char *directory) {
+        for (guint i = 0; i < made->len; i++)
+                if (path_value_covers(directory, ((const MadeFile *) made->pdata[i])->path))
                         return true;
-        }
         return false;
 }
 
-bool made_files_contain(const char *digests, const char *path, const char *content, gsize length) {
-        g_autofree char *line = make_line(path, content, length);
+bool made_files_contain(const GPtrArray *made, const char *path, const char *content, gsize length) {
+        for (guint i = 0; i < made->len; i++) {
+                const MadeFile *file = made->pdata[i];
 
-        return digests && strstr(digests, line);
+                if (g_str_equal(file->path, path) && g_bytes_get_size(file->content) == length &&
+                    (length == 0 || memcmp(g_bytes_get_data(file->content, NULL), content, length) == 0))
+                        return true;
+        }
+        return false;
 }

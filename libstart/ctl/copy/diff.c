@@ -42,7 +42,7 @@ typedef struct Diff {
         RunningFacts facts;
         int root, image;  /* descriptors of directories */
         guint64 mount;    /* the root's */
-        char *made;       /* digests of what libstart has written, or NULL */
+        GPtrArray *made;  /* what libstart has written (made-files.h) */
         guint n;          /* entries seen */
         bool is_complete; /* nothing was passed over */
         Table *table;
@@ -306,7 +306,8 @@ int command_diff(const GPtrArray *all, const Options *options, char **words, GEr
         if (ok)
                 compare_directory(&diff, "/");
         running_facts_clear(&diff.facts);
-        g_free(diff.made);
+        if (diff.made)
+                g_ptr_array_unref(diff.made);
         fd_closep(&diff.root);
         fd_closep(&diff.image);
         if (!ok)
