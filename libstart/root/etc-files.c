@@ -12,6 +12,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 #include "libstart/mount/root-file.h"
 #include "libstart/request/mount-request.h"
@@ -154,9 +155,7 @@ static bool write_directory(int upper, char *const *layers, const UserNamespace 
                 if (!upper_layer_add_file(fd, files[i].name, files[i].content, files[i].length, error))
                         return false;
         }
-        if (!g_str_equal(directory, "etc") || upper_layer_image_has(layers, directory, "mtab"))
-                return true;
-        return upper_layer_add_link(fd, "mtab", "/proc/mounts", error);
+        return true;
 }
 
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
@@ -169,6 +168,15 @@ bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns
              write_directory(upper, layers, userns, "run", files, made, error);
         free_files(files);
         return ok;
+}
+
+bool etc_files_add_mtab(int root_fd, GError **error) {
+        _cleanup_close_ int etc = resolve_open(root_fd, "etc", O_PATH | O_DIRECTORY, 0,
+                                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+
+        return etc < 0 || symlinkat("/proc/mounts", etc, "mtab") == 0 || errno == EEXIST ||
+               error_set_errno(error, errno, "Cannot make the link '/etc/mtab' for the container%s",
+                               writable_layer_hint(errno));
 }
 
 static bool can_be_mounted_on(int root_fd, const char *path) {

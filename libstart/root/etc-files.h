@@ -17,6 +17,9 @@
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
                      const char *hostname, const NetworkNames *network, GPtrArray *made, GError **error);
 
+/* The link /etc/mtab, which only the layers together can tell whether the image has it. root_fd: they are mounted there. */
+bool etc_files_add_mtab(int root_fd, GError **error);
+
 /* For a root directory that is not ours to write into: into the directory `layer`, which in the container's process is
  * `place`, to be mounted one by one on the files of the root `root_fd` (MountRequest, transfer full). A file that is
  * not there and cannot be made, because the directory is read-only, is left out, or an error if a key asks for what is

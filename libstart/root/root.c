@@ -219,7 +219,7 @@ static bool complete(const Root *root, const ContainerRequest *request, const Us
                                                          hostname, root->network, passwd, group, error);
                 return *ret_file_mounts;
         }
-        return (!passwd || write_file(root, "/etc/passwd", passwd, error)) &&
+        return etc_files_add_mtab(root->fd, error) && (!passwd || write_file(root, "/etc/passwd", passwd, error)) &&
                (!group || write_file(root, "/etc/group", group, error)) &&
                make_directories(root, request, userns, &identity->user, error);
 }

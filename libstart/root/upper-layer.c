@@ -20,21 +20,6 @@ static bool find_in_layers(char *const *layers, const char *name, struct stat *r
         return false;
 }
 
-bool upper_layer_image_has(char *const *layers, const char *directory, const char *name) {
-        for (size_t i = 0; layers[i]; i++) {
-                g_autofree char *path = g_build_filename(layers[i], directory, NULL);
-                _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                struct stat st;
-
-                if (fd < 0 &&
-                    errno != ENOENT) /* a link or a whiteout hides what is below, and leads out of the layer */
-                        return false;
-                if (fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-                        return true;
-        }
-        return false;
-}
-
 /* What it is made with is the ids that whoever makes files has: root's. */
 static bool give(int fd, const struct stat *st, const UserNamespace *userns) {
         if (!userns && st->st_uid == 0 && st->st_gid == 0)
@@ -91,10 +76,4 @@ bool upper_layer_add_file(int directory_fd, const char *name, const char *conten
                 return error_set_errno(error, errno, "Cannot write '%s' for the container%s", name,
                                        writable_layer_hint(errno));
         return true;
-}
-
-bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error) {
-        return symlinkat(target, directory_fd, name) == 0 ||
-               error_set_errno(error, errno, "Cannot make the link '%s' for the container%s", name,
-                               writable_layer_hint(errno));
 }

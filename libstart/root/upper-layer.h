@@ -20,10 +20,5 @@ bool upper_layer_create(WritableLayer *layer, char *const *layers, const UserNam
 bool upper_layer_add_directory(int upper, char *const *layers, const char *name, const UserNamespace *userns,
                                int *ret_fd, GError **error);
 
-/* In a directory from there: a file of mode 0644, or a symbolic link. */
+/* A file of mode 0644 in a directory from there. */
 bool upper_layer_add_file(int directory_fd, const char *name, const char *content, size_t length, GError **error);
-bool upper_layer_add_link(int directory_fd, const char *name, const char *target, GError **error);
-
-/* Has the image something of this name in that directory of its root? A name that an upper layer has removed counts as
- * well. No link of a layer is followed. */
-bool upper_layer_image_has(char *const *layers, const char *directory, const char *name);

@@ -527,11 +527,14 @@ int start_container(const LaunchArgs *args, Start **ret, GError **error) {
 
 char *start_print_spec(const LaunchArgs *args, GError **error) {
         g_autoptr(Start) start = start_new();
+        g_autofree char *unit = NULL;
         guint64 capabilities;
 
-        if (!launch_args_read(args, &start->request, error) || !host_gather(&start->host, error) ||
-            !root_find(&start->request, &start->root, error) ||
-            !find_user_namespace(start, start->request.name, true, error) || !find_labels(start, NULL, error) ||
+        if (!launch_args_read(args, &start->request, error))
+                return NULL;
+        unit = g_path_get_basename(start->request.state_dir ?: start->request.name);
+        if (!host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
+            !find_user_namespace(start, unit, true, error) || !find_labels(start, NULL, error) ||
             !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
             !find_hostname(start, error))
                 return NULL;

@@ -23,6 +23,7 @@
 #define MAX_IDS 65536U
 #define NOBODY 65534U
 #define FILE_LIMIT (4U << 20) /* of an image's passwd */
+#define UNFINISHED ".new"     /* a record that is being written; no unit is called so */
 
 /* What is in a container's file: one line of numbers, the unit, and the hash of what the numbers were found for. */
 typedef struct Record {
@@ -55,15 +56,17 @@ static bool read_record(const char *name, Record *ret) {
         return file_read(path, &text, NULL, NULL) && text && parse_record(text, ret);
 }
 
-/* Whole or not at all, also if the power fails. */
-static bool write_record(const char *name, const Record *record, GError **error) {
-        g_autofree char *path = g_build_filename(PATH_IDS, name, NULL);
+/* Whole or not at all, also if the power fails. `directory` is locked, so that nobody else writes the other file. */
+static bool write_record(int directory, const Record *record, GError **error) {
         g_autofree char *text = g_strdup_printf("%u %u %u %u %u\n%s\n%s\n", record->size, record->uids.first,
                                                 record->uids.count, record->gids.first, record->gids.count,
                                                 record->unit, record->key);
 
-        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
-                                        0600, error);
+        _cleanup_close_ int fd = openat(directory, UNFINISHED, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+        return (fd >= 0 && fd_write_all(fd, text, strlen(text)) && fsync(fd) == 0 &&
+                renameat(directory, UNFINISHED, directory, record->unit) == 0 && fsync(directory) == 0) ||
+               error_set_errno(error, errno, "Cannot write '" PATH_IDS "/%s'", record->unit);
 }
 
 /* What the numbers depend on, as a hash: the user's name is the image's, and may have line breaks. */
@@ -247,32 +250,30 @@ static void used_clear(Used *used) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Used, used_clear)
 
-/* Is there one? A file that nothing was written to is of a process that was killed before it had given ids to anybody. What
- * else cannot be read may be a running container's, so that nobody gets ids before somebody has looked. */
+/* What cannot be read may be a running container's, so that nobody gets ids before somebody has looked. */
 static bool read_other(const char *path, Record *ret, bool *ret_found, GError **error) {
         g_autofree char *text = NULL;
 
         if (!file_read(path, &text, NULL, error))
                 return false;
-        *ret_found = text && text[0];
-        return !*ret_found || parse_record(text, ret) ||
+        *ret_found = text;
+        return !text || parse_record(text, ret) ||
                error_set(error, KT_ERROR_FAILED,
-                         "'%s' does not say which ids its container has: stop that container, and remove the file",
+                         "'%s' does not say which ids its container has: restart that container, or remove the file "
+                         "if there is none",
                          path);
 }
 
 static bool add_other(const IdAssignment *wanted, const char *other, bool is_needed, Used *used, GError **error) {
         g_autofree char *path = g_build_filename(PATH_IDS, other, NULL);
         g_auto(Record) record = { 0 };
-        bool found, is_useless;
+        bool found;
 
         if (!read_other(path, &record, &found, error))
                 return false;
         if (!found)
                 return true;
-        /* What is our own service's is of a file that was being written when we were killed. */
-        is_useless = g_str_equal(record.unit, wanted->unit) || (is_needed && is_left_over(other, &record));
-        if (is_useless && (wanted->is_shown || unlink(path) == 0))
+        if (is_needed && is_left_over(other, &record) && (wanted->is_shown || unlink(path) == 0))
                 return true;
         g_array_append_val(used->uids, record.uids);
         g_array_append_val(used->gids, record.gids);
@@ -340,7 +341,7 @@ static bool choose_both(const IdAssignment *wanted, Record *record, bool is_need
         return true;
 }
 
-static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
+static bool assign(const IdAssignment *wanted, int directory, Record *record, GError **error) {
         bool found = false;
 
         record->size = find_size(wanted);
@@ -353,7 +354,7 @@ static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
                                  " and " PATH_SUBGID
                                  ": give it more there, or less to this container (UserNS=auto:size=)",
                                  record->size);
-        return wanted->is_shown || write_record(wanted->unit, record, error);
+        return wanted->is_shown || write_record(directory, record, error);
 }
 
 static int lock_all(GError **error) {
@@ -379,7 +380,7 @@ static bool find_anew(const IdAssignment *wanted, Record *record, const char *ke
         g_free(record->key);
         record->unit = g_strdup(wanted->unit);
         record->key = g_strdup(key);
-        if (assign(wanted, record, error))
+        if (assign(wanted, lock, record, error))
                 return true;
         g_prefix_error(error, "Cannot find ids for the user namespace of '%s': ", wanted->name);
         return false;

@@ -70,7 +70,7 @@ def is_in_new_mount(call, arguments, result, descriptors):
     opened = re.match(r'(\d+)', result)
     if call == 'close' and directory:
         descriptors.discard(directory[1])
-    elif opened and (call in ('fsmount', 'open_tree') or (call == 'openat' and inside)):
+    elif opened and (call in ('fsmount', 'open_tree') or (call in ('openat', 'openat2') and inside)):
         descriptors.add(opened[1])
     return inside
 

@@ -140,11 +140,14 @@ def test_ids_are_found_for_directories_of_run_only(machine):
 
 def test_ids_that_cannot_be_read_are_taken(machine):
     start(machine, 'one', 'UserNS=auto')
-    machine.run('echo x >/var/lib/keyturn/ids/one; : >/var/lib/keyturn/ids/one.AB12CD')
-    failed = start(machine, 'two', 'UserNS=auto', check=False)
-    assert failed.status != 0
-    machine.wait_for(lambda: "'/var/lib/keyturn/ids/one' does not say which ids its container has: stop that container, and "
-                             "remove the file" in machine.journal())
+    machine.run('echo 12 >/var/lib/keyturn/ids/.new')  # somebody was killed while he wrote it
+    for spoil in ('echo x', 'true', 'head -c 20'):
+        machine.run(f'cd /var/lib/keyturn/ids; cp one /run/kept; rm -f two; {spoil} </run/kept >one')
+        assert start(machine, 'two', 'UserNS=auto', check=False).status != 0, spoil
+        machine.wait_for(lambda: "'/var/lib/keyturn/ids/one' does not say which ids its container has: restart that container"
+                         in machine.journal('two') + machine.journal('keyturn-userns@two'))
+        machine.run('systemctl reset-failed; systemctl restart one')
+    machine.run('echo x >/var/lib/keyturn/ids/one')
     machine.run('systemctl stop one; rm /var/lib/keyturn/ids/one; systemctl reset-failed; systemctl start two one')
     (_, one, n), _ = extents(machine, 'one')
     (_, two, m), _ = extents(machine, 'two')
