@@ -184,6 +184,11 @@ Container *network_convert(const SourceFile *source, char *service_name, const U
 
         resource_service(container, "/etc/containers/networks");
         set_commands(container);
+        /* As keyturn-network@.service. */
+        service_confine(
+                container->service,
+                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_SYS_PTRACE CAP_DAC_OVERRIDE", NULL);
+        service_limit_start(container->service, "60");
         install_apply(container);
         return container;
 }

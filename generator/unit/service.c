@@ -96,7 +96,10 @@ static bool has_commands(const UnitSection *section) {
 void service_confine(Service *service, const char *capabilities, const char *const *devices) {
         if (has_commands(service->user_service))
                 return;
-        service_set(service, "CapabilityBoundingSet", capabilities);
+        if (!service_user_line(service, "CapabilityBoundingSet"))
+                service_set(service, "CapabilityBoundingSet", capabilities);
+        if (service_user_line(service, "DevicePolicy"))
+                return;
         service_set(service, "DevicePolicy", "closed");
         for (; devices && *devices; devices++)
                 service_set(service, "DeviceAllow", *devices);

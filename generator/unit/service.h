@@ -37,7 +37,8 @@ void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
 
 /* What a helper of keyturn's has: these capabilities, of devices the standard ones, and those of devices (DeviceAllow=, or NULL).
- * Where the user has added commands, these may need more, and nothing is said. */
+ * What the user's [Service] says of them counts instead. Where the user has added commands, these may need more, and nothing
+ * is said. */
 void service_confine(Service *service, const char *capabilities, const char *const *devices);
 
 /* The same for what fills Podman's store or a volume: it makes files of anybody's, and mounts layers. Device nodes of an image

@@ -389,12 +389,13 @@ ENDLESS = {'keyturn-relay': 'it stays', 'keyturn-health@': 'HealthTimeout=', 'ke
 def test_no_helper_has_devices_rights_or_time_without_end(machine):
     """Those that are shipped, and those that are generated ahead of a container."""
     for name, text in (('x.volume', '[Volume]\n'), ('x.image', '[Image]\nImage=localhost/test/busybox\n'), ('x.pod', '[Pod]\n'),
-                       ('pulls', '[Container]\nImage=localhost/test/busybox\nPull=missing\n')):
+                       ('x.network', '[Network]\n'), ('pulls', '[Container]\nImage=localhost/test/busybox\nPull=missing\n')):
         machine.container(name, text, reload=False)
     machine.reload()
     shipped = machine.run('cd /usr/lib/systemd/system && ls -d keyturn-*.service').out.split()
     assert len(shipped) > 10, shipped
-    for unit in (*shipped, 'x-volume.service', 'x-image.service', 'x-pod.service', 'keyturn-pull-pulls.service'):
+    for unit in (*shipped, 'x-volume.service', 'x-image.service', 'x-pod.service', 'x-network.service',
+                 'keyturn-pull-pulls.service'):
         found = machine.show(unit.replace('@.', '@1s.'), 'DevicePolicy', 'CapabilityBoundingSet', 'TimeoutStartUSec')
         stem = unit.removesuffix('.service')
         assert found['DevicePolicy'] == 'closed', (unit, found)
