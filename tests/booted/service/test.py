@@ -215,10 +215,11 @@ def test_drop_in(machine):
 
 
 def test_systemd_limits_apply(machine):
-    container(machine, 'limited', 'sleep 1000', service='Nice=5\nLimitNOFILE=1000')
+    container(machine, 'limited', 'sleep 1000', service='Nice=5\nLimitNOFILE=1000\nCPUAffinity=0')
     machine.run('systemctl start limited')
     pid = machine.show('limited', 'MainPID')
     assert machine.run(f'ps -o ni= -p {pid}').out.strip() == '5'
+    assert 'Cpus_allowed_list:\t0\n' in machine.read(f'/proc/{pid}/status')
     assert machine.show('limited', 'TasksMax') == '2048'
     assert machine.show('limited', 'DevicePolicy') == 'closed'
 
