@@ -148,7 +148,7 @@ static char *find_context(Container *container) {
 Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = resource_new(source, service_name, names, &keys_build, "an image");
 
-        image_service_common(container->service, source->path);
+        image_service_common(container->service, source->path, IMAGE_BUILD_AGAIN);
         if (!container->image)
                 container_problem(container, NULL, "ImageTag= must be given: the name of the image");
         else {

@@ -130,6 +130,7 @@ static void set_service(Container *pod) {
                 container_problem(pod, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");
+        service_set(service, "NotifyAccess", "main"); /* it says why it fails */
         set_restart(pod);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");

@@ -27,6 +27,7 @@ void resource_service(Container *resource, const char *mounts) {
         service_unit(service, "RequiresMountsFor", mounts);
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");
+        service_set(service, "NotifyAccess", "main"); /* it says why it fails */
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
 }

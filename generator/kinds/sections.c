@@ -8,6 +8,7 @@
 #include "generator/parts/early.h"
 #include "generator/parts/filters-needed.h"
 #include "generator/parts/hooks.h"
+#include "generator/parts/images.h"
 #include "generator/parts/log-fields.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/reload.h"
@@ -296,6 +297,7 @@ void sections_service(Container *container) {
 
         refuse_user(container);
         set_type(container);
+        image_service(container);
         check_kill_mode(container);
         check_input(container);
         set_kill_signal(container);

@@ -8,7 +8,17 @@
 #include "libstart/store/image.h"
 #include "libstart/value/unit-words.h"
 
-void image_service_common(Service *service, const char *path) {
+/* A registry may be away for a minute or for a day. systemd waits, no process does. */
+static void try_again(Service *service, const char *seconds) {
+        if (service_user_line(service, "Restart"))
+                return;
+        service_unit_first(service, "StartLimitIntervalSec", "0");
+        service_set(service, "Restart", "on-failure");
+        if (!service_user_line(service, "RestartSec"))
+                service_set(service, "RestartSec", seconds);
+}
+
+void image_service_common(Service *service, const char *path, const char *seconds) {
         g_autofree char *escaped = source_path_escape(path, "%");
 
         service_unit(service, "SourcePath", escaped);
@@ -16,6 +26,7 @@ void image_service_common(Service *service, const char *path) {
         service_set(service, "Type", "oneshot");
         service_set(service, "NotifyAccess", "main"); /* for STATUS= */
         service_limit_start(service, "4h");           /* a registry may be silent */
+        try_again(service, seconds);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
 }
@@ -28,6 +39,7 @@ static GString *begin_command(const Container *container, const char *command, c
 
         g_string_append(line, command);
         unit_words_add(line, first);
+        g_string_append(line, " --unit %n");
         if (container->is_offline)
                 unit_words_add(line, "--offline");
         unit_words_add_all(line, container->tool_words);

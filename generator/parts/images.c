@@ -5,6 +5,7 @@
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
 #include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
 #include "libstart/request/auto-update.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
@@ -63,8 +64,24 @@ static char *find_name(const SourceFile *source) {
         return image ? g_strdup(reference_skip_docker(image)) : NULL;
 }
 
+/* Not Requires=: a start that fails because of that leaves no reason, and nothing starts it again. As it is, libstart says why
+ * the image is not there, and what brings it starts the container once it has it. */
+static void wait_for(Container *container, const char *unit, const char *policy) {
+        g_autofree char *option = g_strconcat(g_strcmp0(policy, "always") == 0 ? "always:" : "", unit, NULL);
+
+        service_order_after(container->service, "Wants", unit);
+        (void) key_set_option(container, "image-unit", option, NULL);
+}
+
+void image_service(Container *container) {
+        g_autofree char *status = g_strdup_printf("%d", EXIT_NO_IMAGE);
+
+        if (container->args->image_unit)
+                service_set(container->service, "RestartPreventExitStatus", status);
+}
+
 char *image_refer(Container *container, const char *file, GError **error) {
-        g_autofree char *service = NULL;
+        g_autofree char *service = NULL, *policy = NULL;
         const SourceFile *source = unit_names_refer(container->names, file, &service, error);
         char *name;
 
@@ -73,7 +90,8 @@ char *image_refer(Container *container, const char *file, GError **error) {
         name = find_name(source);
         if (!name)
                 error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", source->path);
-        service_order_after(container->service, "Requires", service);
+        policy = g_str_has_suffix(source->name, ".image") ? unit_file_value(source->unit, "Image", "Policy") : NULL;
+        wait_for(container, service, policy);
         return name;
 }
 
@@ -109,10 +127,10 @@ static void make_puller(Container *container) {
                 container_problem(container, line, "'%s', which pulls the image, is too long a name of a unit", unit);
         if (!is_same_there(container->image, &error))
                 container_problem(container, container_line(container, "Container", "Image"), "%s", error->message);
-        service_order_after(container->service, "Requires", instance ?: unit);
+        wait_for(container, instance ?: unit, container->pull);
         container->puller_unit = unit_file_new();
         container->puller = service_new(g_steal_pointer(&unit), container->puller_unit);
-        image_service_common(container->puller, container->source->path);
+        image_service_common(container->puller, container->source->path, IMAGE_PULL_AGAIN);
         service_confine_to_store(container->puller);
         image_service_pull(container, container->puller);
         if (g_str_equal(container->pull, "missing"))

@@ -16,5 +16,8 @@ KeyHandler handle_tool_option;
  * brings it. Transfer full. */
 char *image_refer(Container *container, const char *file, GError **error);
 
+/* In the container's service: not before its image can be brought it is tried again, whatever Restart= says. */
+void image_service(Container *container);
+
 /* Make the service that pulls (container->puller), where Pull= or DefaultPull= asks for it; check AutoUpdate=. */
 void image_finish(Container *container);

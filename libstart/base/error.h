@@ -12,6 +12,7 @@ typedef enum ErrorCode {
         KT_ERROR_USAGE,          /* the command line is wrong */
         KT_ERROR_NOT_FOUND,      /* what was looked for does not exist: image, executable, file */
         KT_ERROR_NOT_EXECUTABLE, /* the payload exists but cannot be executed */
+        KT_ERROR_NO_IMAGE,       /* what brings the image ahead has failed */
         KT_ERROR_UNSUPPORTED,    /* understood, and refused: keyturn does not do this */
 } ErrorCode;
 

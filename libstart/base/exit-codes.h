@@ -6,4 +6,5 @@ enum {
         EXIT_KEYTURN = 125,        /* keyturn itself failed; the payload never ran */
         EXIT_NOT_EXECUTABLE = 126, /* the payload was found and cannot be executed */
         EXIT_NOT_FOUND = 127,      /* the payload was not found */
+        EXIT_NO_IMAGE = 199,       /* what brings the image has failed, and starts this again when it has it */
 };

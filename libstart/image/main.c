@@ -9,12 +9,14 @@
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
 #include "libstart/image/pull.h"
+#include "libstart/image/waiting.h"
+#include "libstart/systemd/unit-failure.h"
 
 /* keyturn-image: brings an image into the store ahead of the containers that use it. Called by the units that
  * keyturn-generator makes; see keyturn-image(8). */
 
 static PullRequest request = { .retry = -1 };
-static char *arg_tag;
+static char *arg_tag, *arg_unit;
 static gboolean arg_version;
 
 #define TEXT(name, field, help) { name, 0, 0, G_OPTION_ARG_STRING, &request.field, help, "VALUE" }
@@ -35,6 +37,8 @@ static const GOptionEntry entries[] = {
         { "tag", 0, 0, G_OPTION_ARG_STRING, &arg_tag, "Name that the image gets", "NAME" },
         TEXT("tls-verify", tls_verify, "Verify certificates: true or false"),
         TEXT("variant", variant, "Variant of the processor"),
+        { "unit", 0, 0, G_OPTION_ARG_STRING, &arg_unit,
+          "The service that this is: containers that wait for it are started", "UNIT" },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },
 };
@@ -90,8 +94,12 @@ int keyturn_image_main(int argc, char *argv[]) {
 
         setlocale(LC_CTYPE, "");
         log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
-        if (run(argc, argv, &error))
+        if (run(argc, argv, &error)) {
+                if (arg_unit)
+                        waiting_start(arg_unit);
                 return EXIT_SUCCESS;
+        }
         log_error("%s", error->message);
+        unit_failure_tell(error);
         return EXIT_KEYTURN;
 }

@@ -10,6 +10,7 @@
 #include "libstart/base/program.h"
 #include "libstart/network/create-command.h"
 #include "libstart/network/up-down-reload.h"
+#include "libstart/systemd/unit-failure.h"
 
 /* keyturn-network: makes networks and network namespaces, ahead of the containers. See keyturn-network(8). */
 
@@ -144,5 +145,6 @@ int keyturn_network_main(int argc, char *argv[]) {
         if (run(argc, argv, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
+        unit_failure_tell(error);
         return EXIT_KEYTURN;
 }

@@ -193,6 +193,14 @@ static bool read_shm_size(ContainerRequest *request, const char *value, GError *
         return true;
 }
 
+/* What brings the image anew each time, and what brings one that is missing. */
+static bool read_image_unit(ContainerRequest *request, const char *value, GError **error) {
+        request->image_unit_counts = g_str_has_prefix(value, "always:");
+        request->image_unit = value + (request->image_unit_counts ? strlen("always:") : 0);
+        return g_str_has_suffix(request->image_unit, ".service") ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no service", request->image_unit);
+}
+
 static bool read_storage(ContainerRequest *request, const char *value, GError **error) {
         bool is_stores;
 
@@ -399,6 +407,8 @@ const LaunchOption launch_options[] = {
         { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, host, ns:PATH" },
         { "--image-volume", 0, STRING(image_volume), READ(read_image_volume), "WAY",
           "the image's VOLUMEs: anonymous, tmpfs, ignore" },
+        { "--image-unit", 0, STRING(image_unit), READ(read_image_unit), "[always:]UNIT",
+          "what brings the image ahead" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",

@@ -27,7 +27,10 @@ typedef struct ContainerRequest {
         const GPtrArray *annotations; /* KEY=VALUE, none of them reserved (value/annotation.h) */
 
         /* what runs */
-        const char *image;        /* a reference, or with `rootfs` a directory */
+        const char *image; /* a reference, or with `rootfs` a directory */
+        const char
+                *image_unit; /* what brings it ahead; NULL: nothing does. It is asked where the image is not there, */
+        bool image_unit_counts;   /* or always: then it must have succeeded */
         GPtrArray *image_stores;  /* owned: directories to look in beside podman's own; NULL: those of storage.conf */
         const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
         const GPtrArray *command; /* words behind the image */

@@ -16,6 +16,7 @@
 #include "libstart/run/pod-command.h"
 #include "libstart/run/start.h"
 #include "libstart/run/userns-command.h"
+#include "libstart/systemd/unit-failure.h"
 #include "libstart/volume/volume-command.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -49,6 +50,12 @@ static int print_spec(const LaunchArgs *args, GError **error) {
         return EXIT_SUCCESS;
 }
 
+/* For the journal, and for systemctl status. */
+static void fail(const GError *error) {
+        log_error("%s", error->message);
+        unit_failure_tell(error);
+}
+
 /* Exits while it has the arguments and the start: the process ends, and to free the pieces that they are made of
  * before would only take time (40 us). */
 static void run(const char *const *words) G_GNUC_NORETURN;
@@ -64,7 +71,7 @@ static void run(const char *const *words) {
                 status = args->print_spec == FLAG_TRUE ? print_spec(args, &error) :
                                                          start_container(args, &start, &error);
         if (error)
-                log_error("%s", error->message);
+                fail(error);
         exit(status);
 }
 
@@ -81,7 +88,7 @@ static int run_command(Command *command, const char *const *words) {
 
         if (command(words, &error))
                 return EXIT_SUCCESS;
-        log_error("%s", error->message);
+        fail(error);
         return EXIT_KEYTURN;
 }
 

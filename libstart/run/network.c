@@ -16,6 +16,7 @@
 #include "libstart/run/network.h"
 #include "libstart/runtime/runtime-peer.h"
 #include "libstart/runtime/runtime.h"
+#include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/value/capability.h"
 
@@ -53,17 +54,24 @@ static bool read_names(const char *path, NetworkNames *ret, GError **error) {
         return true;
 }
 
+/* What makes it ahead. Transfer full. */
+static char *network_unit(const char *name) {
+        return g_strconcat("keyturn-network", strchr(name, '@') ? "-" : "@", name, ".service", NULL);
+}
+
 static bool read_pinned(const char *name, Network *ret, GError **error) {
-        g_autofree char *names = g_build_filename(PATH_NETWORK, name, "names", NULL);
+        g_autofree char *names = g_build_filename(PATH_NETWORK, name, "names", NULL), *unit = NULL;
 
         if (check_namespace(ret->path, error) && read_names(names, &ret->names, error))
                 return true;
-        g_prefix_error(error, "The network '%s' is not there: keyturn-network@%s.service makes it: ", name, name);
+        unit = network_unit(name);
+        g_prefix_error(error, "The network '%s' is not there: %s makes it: ", name, unit);
+        unit_failure_explain(unit, error);
         return false;
 }
 
 static bool make_anew(const char *name, GError **error) {
-        g_autofree char *unit = g_strconcat("keyturn-network", strchr(name, '@') ? "-" : "@", name, ".service", NULL);
+        g_autofree char *unit = network_unit(name);
 
         log_info("The container wants another network than the one that is there, which is made anew");
         return unit_restart(unit, error);

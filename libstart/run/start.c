@@ -42,6 +42,7 @@
 #include "libstart/service/payload-notify.h"
 #include "libstart/service/state-dir.h"
 #include "libstart/systemd/stop-unit.h"
+#include "libstart/systemd/unit-failure.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
 
@@ -179,12 +180,27 @@ static bool find_hostname(Start *start, GError **error) {
         return start->hostname;
 }
 
+/* Without its image a container says why that could not be brought. */
+static bool find_root(Start *start, GError **error) {
+        const ContainerRequest *request = &start->request;
+        g_autofree char *failure = request->image_unit_counts ? unit_failure_find(request->image_unit) : NULL;
+
+        if (!failure && root_find(request, &start->root, error))
+                return true;
+        if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                failure = unit_failure_find(request->image_unit);
+        if (!failure)
+                return false;
+        g_clear_error(error);
+        return error_set(error, KT_ERROR_NO_IMAGE, "%s", failure);
+}
+
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
             !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
-            !root_find(&start->request, &start->root, error) || !find_labels(start, &start->state_dir, error) ||
+            !find_root(start, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
@@ -498,6 +514,12 @@ static int run(Start *start, int listen_fds, GError **error) {
         return (container.detach ? run_detached : run_attached)(start, &container, error);
 }
 
+static int exit_status(const GError *error) {
+        return g_error_matches(error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
+               g_error_matches(error, KT_ERROR, KT_ERROR_NO_IMAGE)       ? EXIT_NO_IMAGE :
+                                                                           EXIT_KEYTURN;
+}
+
 static int prepare_and_run(Start *start, const LaunchArgs *args, GError **error) {
         int listen_fds = host_listen_fds();
 
@@ -508,8 +530,7 @@ static int prepare_and_run(Start *start, const LaunchArgs *args, GError **error)
                 return EXIT_KEYTURN;
         start->systemd = notify_open(error);
         if (*error || !prepare(start, error))
-                return g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
-                                                                                    EXIT_KEYTURN;
+                return exit_status(*error);
         return run(start, listen_fds, error);
 }
 

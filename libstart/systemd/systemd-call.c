@@ -144,8 +144,8 @@ static bool find_reply(GString *text, int *ret_type, const char **ret_body, gsiz
         return false;
 }
 
-/* Returns what is behind the answer's first 8 bytes of body; of an error, its sentence. Transfer full. */
-static char *make(const Call *what, GError **error) {
+/* Returns the body of the answer, with a NUL behind it. Transfer full. */
+static char *make(const Call *what, gsize *ret_size, GError **error) {
         _cleanup_close_ int fd = socket_connect(SOCK_STREAM, ADDRESS, error);
         g_autoptr(GString) call = make_call(what), text = g_string_new(NULL);
         const char *body;
@@ -157,8 +157,10 @@ static char *make(const Call *what, GError **error) {
         while (!find_reply(text, &type, &body, &size))
                 if (!read_more(fd, text, error))
                         return NULL;
-        if (type == METHOD_RETURN)
-                return g_strndup(body + MIN(size, 8), size - MIN(size, 8));
+        if (type == METHOD_RETURN) {
+                *ret_size = size;
+                return g_string_free(g_string_new_len(body, (gssize) size), FALSE);
+        }
         /* The body of an error begins with a sentence. */
         error_set(error, KT_ERROR_FAILED, "systemd says: %.*s", (int) (size > 4 ? size - 4 : 0), body + 4);
         return NULL;
@@ -166,16 +168,18 @@ static char *make(const Call *what, GError **error) {
 
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error) {
         const Call call = { "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", method, { unit, mode } };
-        g_autofree char *answer = make(&call, error);
+        gsize size;
+        g_autofree char *answer = make(&call, &size, error);
 
         return answer != NULL;
 }
 
-char *systemd_unit_state(const char *unit, GError **error) {
+/* A variant: its signature in 4 bytes, and the value. Transfer full. */
+#define VALUE_AT 4
+
+static char *get(const char *unit, const char *interface, const char *name, gsize *ret_size, GError **error) {
         g_autoptr(GString) path = g_string_new("/org/freedesktop/systemd1/unit/");
-        Call call = {
-                NULL, "org.freedesktop.DBus.Properties", "Get", { "org.freedesktop.systemd1.Unit", "ActiveState" }
-        };
+        Call call = { NULL, "org.freedesktop.DBus.Properties", "Get", { interface, name } };
 
         for (const char *c = unit; *c; c++)
                 if (g_ascii_isalpha(*c) || (c > unit && g_ascii_isdigit(*c)))
@@ -183,5 +187,38 @@ char *systemd_unit_state(const char *unit, GError **error) {
                 else
                         g_string_append_printf(path, "_%02x", (unsigned char) *c);
         call.path = path->str;
-        return make(&call, error); /* a variant: its signature in 4 bytes, the length in 4, and the word */
+        return make(&call, ret_size, error);
+}
+
+/* Its length is before it. */
+char *systemd_unit_text(const char *unit, const char *interface, const char *name, GError **error) {
+        gsize size;
+        g_autofree char *value = get(unit, interface, name, &size, error);
+
+        return value ? g_strdup(size > VALUE_AT + 4 ? value + VALUE_AT + 4 : "") : NULL;
+}
+
+guint32 systemd_unit_number(const char *unit, const char *interface, const char *name, GError **error) {
+        gsize size;
+        g_autofree char *value = get(unit, interface, name, &size, error);
+
+        return value && size >= VALUE_AT + 4 ? get_number(value + VALUE_AT) : 0;
+}
+
+char *systemd_unit_state(const char *unit, GError **error) {
+        return systemd_unit_text(unit, SYSTEMD_UNIT, "ActiveState", error);
+}
+
+GPtrArray *systemd_unit_list(const char *unit, const char *interface, const char *name, GError **error) {
+        gsize size, length;
+        g_autofree char *value = get(unit, interface, name, &size, error);
+        GPtrArray *list = value ? g_ptr_array_new_with_free_func(g_free) : NULL;
+
+        for (gsize at = VALUE_AT + 4; value && at + 4 < size; at = (at + 4 + length + 1 + 3) & ~(gsize) 3) {
+                length = get_number(value + at);
+                if (length > size - at - 4)
+                        break;
+                g_ptr_array_add(list, g_strndup(value + at + 4, length));
+        }
+        return list;
 }

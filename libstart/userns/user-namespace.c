@@ -8,6 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/user-namespace.h"
@@ -87,8 +88,10 @@ static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError *
         g_autofree char *unit = g_strdup_printf("keyturn-userns@%s.service", wanted->unit);
 
         ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
-        if (ret->fd < 0 && !unit_restart(unit, error))
+        if (ret->fd < 0 && !unit_restart(unit, error)) {
+                unit_failure_explain(unit, error);
                 return false;
+        }
         if (ret->fd < 0)
                 ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
         ret->is_pinned = ret->fd >= 0;

@@ -114,6 +114,34 @@ static char *describe_state(sd_bus *bus, const char *path, const char *active) {
         return g_strdup_printf("%s (%s)", active, detail);
 }
 
+/* Of a container that waits for its image: why that could not be brought, and when it is tried again. Transfer full; NULL: it
+ * does not wait. */
+static char *describe_image(sd_bus *bus, const char *unit) {
+        g_autofree char *path = NULL, *result = NULL, *said = NULL, *state = NULL;
+        guint64 next, now = (guint64) g_get_monotonic_time();
+
+        if (sd_bus_path_encode(OBJECT "/unit", g_str_has_prefix(unit, "always:") ? unit + strlen("always:") : unit,
+                               &path) < 0)
+                return NULL;
+        result = get_string(bus, path, SERVICE, "Result");
+        said = get_string(bus, path, SERVICE, "StatusText");
+        state = get_string(bus, path, UNIT, "SubState");
+        if (!result[0] || g_str_equal(result, "success"))
+                return NULL;
+        if (!g_str_equal(state, "auto-restart"))
+                return g_strdup(said);
+        next = get_number(bus, path, UNIT, "StateChangeTimestampMonotonic", 't') +
+               get_number(bus, path, SERVICE, "RestartUSec", 't');
+        return g_strdup_printf("%s; next try in %.0f s", said,
+                               next > now ? (double) (next - now) / G_USEC_PER_SEC : 0.0);
+}
+
+static void add_image(sd_bus *bus, ContainerUnit *container) {
+        g_autofree char *waits_for = describe_image(bus, container->args->image_unit), *state = container->state;
+
+        container->state = waits_for ? g_strdup_printf("%s: %s", state, waits_for) : g_steal_pointer(&state);
+}
+
 /* The words of the first ExecStart=, with variables that systemd expands only when it executes them; none where there
  * is none. */
 static char **get_words(sd_bus *bus, const char *path, GError **error) {
@@ -174,6 +202,8 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
                 return true;
         }
         container->state = describe_state(bus, path, container->active);
+        if (container->args->image_unit && !g_str_equal(container->active, "active"))
+                add_image(bus, container);
         if (container->is_refused) {
                 g_autofree char *state = container->state;
 

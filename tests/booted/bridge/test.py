@@ -73,7 +73,27 @@ def test_what_fails_is_said(machine):
     assert machine.run('systemctl start one', check=False).status != 0
     assert machine.show('one', 'ActiveState') == 'failed'
     assert 'nowhere' in machine.journal('keyturn-network@one.service'), machine.journal()
-    assert 'keyturn-network@one.service makes it' in machine.journal('one.service'), machine.journal('one.service')
+    # The reason is where one looks: in the container's status and journal.
+    said = machine.show('one', 'StatusText')
+    assert said.startswith("keyturn-network@one.service: There is no network 'nowhere'"), said
+    assert said in machine.journal('one.service'), machine.journal('one.service')
+    machine.run('systemctl reset-failed')
+    # What made it may depend on a unit that has failed.
+    machine.container('its.network', '[Network]\nSubnet=10.0.0.0/24\n[Service]\nExecStartPre=/bin/false\n', reload=False)
+    machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=its.network\nExec=true\n')
+    assert machine.run('systemctl start one', check=False).status != 0
+    said = machine.show('one', 'StatusText')
+    assert said == 'its-network.service: exit-code', said
+    machine.run('systemctl reset-failed')
+    # A port that another one has.
+    port = '[Container]\nImage=localhost/test/busybox\nPublishPort=8099:80\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+    machine.container('two', port, reload=False)
+    machine.container('one', port)
+    machine.run('systemctl start two')
+    assert machine.run('systemctl start one', check=False).status != 0
+    said = machine.show('one', 'StatusText')
+    assert said.startswith('keyturn-network@one.service: ') and '8099' in said, said
+    machine.run('systemctl stop two; systemctl reset-failed')
     # Whoever goes past the unit is told which one it is.
     machine.container('one', '[Container]\nImage=localhost/test/busybox\nNetwork=bridge\nExec=true\n')
     machine.run('systemctl start --job-mode=ignore-dependencies one', check=False)

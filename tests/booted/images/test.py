@@ -80,8 +80,55 @@ def test_newer_always_and_a_registry_that_is_away(machine):
     said = machine.journal('keyturn-pull-always.service')
     assert 'trying again' in said and 'connection refused' in said, said
     assert machine.run('systemctl start missing', check=False).status != 0
-    assert machine.show('missing', 'ActiveState') == 'inactive'
+    assert machine.show('keyturn-pull-missing', 'SubState') == 'auto-restart', 'it is not tried again'
+    for name in ('always', 'missing'):
+        assert 'connection refused' in machine.show(name, 'StatusText'), name
+    machine.run('systemctl stop keyturn-pull-missing')
     forget(machine, 'app:1')
+
+
+def test_a_container_starts_when_its_image_comes(machine):
+    """A registry that is away for a minute after the first boot."""
+    registry.start(machine)
+    registry.push(machine, 'late:1', env=['IS=late'])
+    registry.stop(machine)
+    machine.container('its.image', f'[Image]\nImage={registry.NAME}/late:1\nRetry=0\n[Service]\nRestartSec=3\n',
+                      reload=False)
+    machine.write('/etc/systemd/system/keyturn-pull-.service.d/soon.conf', '[Service]\nRestartSec=3\n')
+    names = {'always': 'Pull=missing\nRetry=0\n[Service]\nRestart=always', 'never': 'Pull=missing\nRetry=0'}
+    for name, more in names.items():
+        container(machine, name, f'Image={registry.NAME}/late:1\n{more}')
+    container(machine, 'shared', 'Image=its.image')
+    container(machine, 'stopped', f'Image={registry.NAME}/late:1\nPull=missing\nRetry=0')
+    machine.container('once', f'[Container]\nExec=touch /srv/once\nVolume=/srv:/srv\nImage={registry.NAME}/late:1\n'
+                              'Pull=missing\nRetry=0\n[Service]\nType=oneshot')
+    everything = ['always', 'never', 'shared', 'once', 'stopped']
+    assert machine.run(['systemctl', 'start', *everything], check=False).status != 0
+    for name in everything:
+        if name == 'once': # systemd takes no status of a oneshot
+            continue
+        unit = 'its-image' if name == 'shared' else f'keyturn-pull-{name}'
+        said = machine.show(name, 'StatusText')
+        assert said.startswith(f'{unit}.service: Image ') and 'connection refused' in said, said
+        assert said in machine.journal(f'{name}.service'), 'not in the journal'
+        assert machine.show(name, 'ExecMainStatus') == '199', name
+    listed = machine.run('keyturnctl list').out
+    assert 'next try in ' in listed and 'connection refused' in listed, listed
+    # Nothing runs meanwhile, no start limit is reached, and a boot comes to its end.
+    machine.wait_for(lambda: not machine.run('systemctl list-jobs --no-legend; pgrep keyturn-image', check=False).out)
+    machine.run('systemctl reset-failed stopped; sleep 7')
+    assert machine.show('keyturn-pull-always', 'SubState') in ('auto-restart', 'start')
+    assert int(machine.show('keyturn-pull-always', 'NRestarts')) in (1, 2, 3)
+    assert machine.show('always', 'NRestarts') == '0', 'it is started for nothing'
+    registry.restart(machine)
+    machine.wait_for(lambda: all(machine.show(name, 'ActiveState') == 'active' for name in everything[:3]), timeout=20)
+    assert machine.run('keyturnctl exec never sh -c "echo \\$IS"').out == 'late\n'
+    machine.wait_for(lambda: machine.run('test -e /srv/once', check=False).status == 0)
+    machine.wait_for(lambda: machine.show('keyturn-pull-stopped', 'Result') == 'success')
+    assert machine.show('stopped', 'ActiveState') == 'inactive', 'it was given up'
+    machine.run(['systemctl', 'stop', *everything, 'its-image'])
+    forget(machine, 'late:1')
+    machine.run('rm -r /etc/systemd/system/keyturn-pull-.service.d')
 
 
 def test_an_image_file_makes_a_service_ahead(machine):
@@ -108,6 +155,7 @@ def test_an_image_file_makes_a_service_ahead(machine):
     machine.container('its.image', f'[Image]\nImage={registry.NAME}/app:1\nTLSVerify=false\nRetry=0\nCreds=me:other\n')
     assert machine.run('systemctl start one', check=False).status != 0
     assert 'authentication required' in machine.journal('its-image.service')
+    machine.run('systemctl stop one its-image')
 
 
 def test_a_build_file_builds_once(machine):
@@ -156,7 +204,8 @@ def test_a_name_is_never_an_option_or_another_place(machine):
                  'registry.test/x --authfile=/etc/shadow', 'oci-archive:/etc/shadow', 'tarball:/etc/shadow'):
         unit = machine.run(['systemd-escape', '--template=t@.service', '--', name]).out.strip()
         assert machine.run(['systemctl', 'start', '--', unit], check=False).status != 0, name
-        assert machine.run(['systemctl', 'show', '-p', 'ActiveState', '--value', '--', unit]).out == 'inactive\n'
+        assert machine.run(['systemctl', 'show', '-p', 'ActiveState', '--value', '--', unit]).out != 'active\n'
+        machine.run(['systemctl', 'stop', '--', unit])
     machine.run('! test -e /srv/pwned')
     said = machine.journal()
     assert said.count('is no image reference') + said.count('is not in the image store') >= 5, said
@@ -170,12 +219,13 @@ def test_no_pull_waits_for_ever(machine):
     machine.write('/etc/containers/systemd/i.image', f'[Image]\nImage={slow_registry.NAME}/app:1\nRetry=0\n'
                                                      '[Service]\nTimeoutStartSec=2\n')
     machine.write('/etc/systemd/system/keyturn-pull-a.service.d/deadlines.conf',
-                  '[Service]\nEnvironment=KEYTURN_STALL_SEC=3\n')
+                  '[Service]\nEnvironment=KEYTURN_STALL_SEC=3\nRestartSec=1h\n')
     machine.reload()
     assert machine.show('keyturn-pull-a', 'TimeoutStartUSec') == '4h'
     assert machine.show('i-image', 'TimeoutStartUSec') == '2s'
     for mode in ('accept', 'blob', 'trickle'):
         with slow_registry.run(machine, mode):
+            machine.run('systemctl stop keyturn-pull-a') # which would else be tried again in an hour
             assert machine.run('systemctl start a', check=False).status != 0, mode
             assert 'did not get on for 3 s' in machine.journal('keyturn-pull-a.service'), mode
             assert machine.show('keyturn-pull-a', 'Result') == 'exit-code', mode
@@ -183,5 +233,5 @@ def test_no_pull_waits_for_ever(machine):
         assert machine.run('systemctl start i-image', check=False).status != 0
         assert machine.show('i-image', 'Result') == 'timeout'
     with slow_registry.run(machine, 'slow'):
-        machine.run('systemctl reset-failed; systemctl start a')
+        machine.run('systemctl stop keyturn-pull-a i-image; systemctl reset-failed; systemctl start a')
     machine.run(f'systemctl stop a; skopeo delete containers-storage:{slow_registry.NAME}/app:1')
