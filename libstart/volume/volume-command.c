@@ -9,16 +9,14 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
-#include "libstart/base/log.h"
 #include "libstart/value/names.h"
+#include "libstart/volume/podman-record.h"
 #include "libstart/volume/volume-command.h"
 #include "libstart/volume/volume.h"
 
-#define PODMAN "/usr/bin/podman"
 #define MOUNT "/usr/bin/mount"
 
 typedef struct Command {
-        GPtrArray *options; /* of const char*: --label VALUE, --opt VALUE */
         const char *device, *type, *o;
         const char *name;
         bool unmount;
@@ -28,9 +26,7 @@ static bool read_option(Command *command, const char *option, const char *value,
         if (!value || (!g_str_equal(option, "--label") && !g_str_equal(option, "--opt")))
                 return error_set(error, KT_ERROR_USAGE,
                                  "libstart volume: '%s': there are --label VALUE, --opt VALUE and --unmount", option);
-        g_ptr_array_add(command->options, (void *) option);
-        g_ptr_array_add(command->options, (void *) value);
-        if (g_str_equal(option, "--label"))
+        if (g_str_equal(option, "--label")) /* for Podman, should it take the volume over */
                 return true;
         if (g_str_has_prefix(value, "device="))
                 command->device = strchr(value, '=') + 1;
@@ -56,25 +52,6 @@ static bool read_command(Command *command, const char *const *words, GError **er
         return name_check_volume(words[0], error);
 }
 
-static GPtrArray *make_words(const char *const *words) {
-        GPtrArray *list = g_ptr_array_new();
-
-        for (; *words; words++)
-                g_ptr_array_add(list, (void *) *words);
-        return list;
-}
-
-static bool ask_podman(const Command *command, GError **error) {
-        static const char *const first[] = { PODMAN, "volume", "create", NULL };
-        g_autoptr(GPtrArray) words = make_words(first);
-
-        for (guint i = 0; i < command->options->len; i++)
-                g_ptr_array_add(words, command->options->pdata[i]);
-        g_ptr_array_add(words, (void *) command->name);
-        g_ptr_array_add(words, NULL);
-        return host_program_run((const char *const *) words->pdata, NULL, error);
-}
-
 /* The number behind NAME= in a list of options; G_MAXUINT32 where there is none. */
 static guint32 find_id(const char *options, const char *name) {
         g_auto(GStrv) all = g_strsplit(options ?: "", ",", -1);
@@ -86,7 +63,7 @@ static guint32 find_id(const char *options, const char *name) {
         return (guint32) id;
 }
 
-static bool make_here(const Command *command, const char *directory, GError **error) {
+static bool make(const Command *command, const char *directory, GError **error) {
         _cleanup_close_ int volume = volume_open(directory, command->name, error), data = -1;
 
         if (volume < 0)
@@ -100,19 +77,6 @@ static bool make_here(const Command *command, const char *directory, GError **er
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", command->name);
 }
 
-/* No container waits in vain for a Podman that cannot do it: one that still has a volume in its database whose directory is
- * gone, or that is too old for an option. */
-static bool make(const Command *command, const char *directory, const char *path, GError **error) {
-        g_autoptr(GError) problem = NULL;
-
-        if (access(path, F_OK) != 0 && access(PODMAN, X_OK) == 0 && ask_podman(command, &problem))
-                return true;
-        if (problem)
-                log_warning("Podman does not make the volume '%s', and keyturn does: %s", command->name,
-                            problem->message);
-        return make_here(command, directory, error);
-}
-
 static bool is_mounted(const char *path) {
         struct statx st;
 
@@ -120,11 +84,11 @@ static bool is_mounted(const char *path) {
 }
 
 static bool mount_device(const Command *command, const char *path, GError **error) {
-        static const char *const first[] = { MOUNT, NULL };
-        g_autoptr(GPtrArray) words = make_words(first);
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
 
         if (!command->device || is_mounted(path))
                 return true;
+        g_ptr_array_add(words, (void *) MOUNT);
         if (command->type) {
                 g_ptr_array_add(words, (void *) "-t");
                 g_ptr_array_add(words, (void *) command->type);
@@ -141,8 +105,7 @@ static bool mount_device(const Command *command, const char *path, GError **erro
 }
 
 bool volume_command(const char *const *words, GError **error) {
-        g_autoptr(GPtrArray) options = g_ptr_array_new();
-        Command command = { .options = options };
+        Command command = { 0 };
         g_autofree char *directory = NULL, *path = NULL;
 
         if (!read_command(&command, words, error))
@@ -154,5 +117,6 @@ bool volume_command(const char *const *words, GError **error) {
         if (command.unmount)
                 return !is_mounted(path) || umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 ||
                        error_set_errno(error, errno, "Cannot unmount '%s'", path);
-        return make(&command, directory, path, error) && mount_device(&command, path, error);
+        return podman_record_drop(directory, command.name, error) && make(&command, directory, error) &&
+               mount_device(&command, path, error);
 }

@@ -7,8 +7,8 @@
 #include "libstart/oci/user.h"
 
 /* Podman's local volumes, which are keyturn's too: GRAPHROOT/volumes/NAME/_data. All but _data is root's alone. Podman
- * also has a record of each in its database. A volume that Podman does not know is taken over, with its files, when it is
- * first asked to create or to use it. */
+ * also has a record of each in its database, keyturn has not (podman-record.h). A volume that Podman does not know is taken
+ * over, with its files, when it is first asked to create or to use it. */
 
 /* GRAPHROOT/volumes, as storage.conf has it. Transfer full. */
 char *volume_directory(GError **error);
