@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# bash completion for keyturnctl(8). Its commands and options are read from its help, where each command that takes a
-# container says NAME.
+# bash completion for keyturnctl(8). Its commands are read from its help, where each that takes a container says NAME, and the
+# options of a command from the help of that.
+
+# Services, which are what one starts and stops, and containers.
+_keyturnctl_names() {
+        keyturnctl list --json 2>/dev/null | sed -n 's/^ *"unit": "\(.*\)[.]service".*/\1/p; s/^ *"container": "\(.*\)".*/\1/p' |
+                sort -u
+}
 
 _keyturnctl() {
         local current=${COMP_WORDS[COMP_CWORD]} help command= arguments= at=1 words=
@@ -16,15 +22,16 @@ _keyturnctl() {
         *NAME:PATH*)
                 # A name, and what is in the container is not looked up.
                 compopt -o nospace -o default
-                words=$(keyturnctl list --quiet 2>/dev/null | sed 's/$/:/')
+                words=$(_keyturnctl_names | sed 's/$/:/')
                 ;;
         NAME* | '[NAME'*)
-                ((COMP_CWORD == at + 1)) && words=$(keyturnctl list --quiet 2>/dev/null)
+                ((COMP_CWORD == at + 1)) && words=$(_keyturnctl_names)
                 ((COMP_CWORD == at + 1)) || compopt -o default
                 ;;
         '') [ -n "$command" ] || words=$(sed -n '/keyturnctl/d; s/^  \([a-z][a-z-]*\) .*/\1/p' <<<"$help") ;;
         esac
         if [[ $current == -* ]]; then
+                [ -z "$command" ] || help=$(keyturnctl "$command" --help 2>/dev/null)
                 words=$(grep -o -e '--[a-z][a-z-]*' <<<"$help" | sort -u)
         fi
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")

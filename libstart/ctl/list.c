@@ -26,23 +26,40 @@ static void add_container(Table *table, const ContainerUnit *c) {
                   g_strdup_printf("%u", c->restarts), format_since(c->since), start);
 }
 
-static void print_names(const GPtrArray *all) {
-        for (guint i = 0; i < all->len; i++)
-                printable_print("%s\n", ((const ContainerUnit *) all->pdata[i])->args->name);
+/* Those that are named, or all. Of borrowed ones; transfer container. */
+static GPtrArray *choose(const GPtrArray *all, char **names, GError **error) {
+        g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+
+        for (guint i = 0; !names[0] && i < all->len; i++)
+                g_ptr_array_add(chosen, all->pdata[i]);
+        for (char **name = names; *name; name++) {
+                const ContainerUnit *container = container_units_get(all, *name, error);
+
+                if (!container)
+                        return NULL;
+                g_ptr_array_add(chosen, (void *) container);
+        }
+        return g_steal_pointer(&chosen);
 }
 
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error) {
         static const char *const columns[] = { "CONTAINER", "UNIT",     "STATE",     "HEALTH",  "IMAGE",
                                                "IMAGE-ID",  "~CREATED", "@ADDRESS",  "%MEMORY", "#CPU-MS",
                                                "#RESTARTS", "SINCE",    "#START-MS", NULL };
+        g_autoptr(GPtrArray) chosen = choose(all, words, error);
         g_autoptr(Table) table = table_new(columns);
 
-        if (options->quiet) {
-                print_names(all);
-                return 0;
+        if (!chosen)
+                return -1;
+        for (guint i = 0; i < chosen->len; i++) {
+                const ContainerUnit *container = chosen->pdata[i];
+
+                if (options->quiet)
+                        printable_print("%s\n", container->args->name);
+                else
+                        add_container(table, container);
         }
-        for (guint i = 0; i < all->len; i++)
-                add_container(table, all->pdata[i]);
-        table_print(table, options->json);
+        if (!options->quiet)
+                table_print(table, options->json);
         return 0;
 }

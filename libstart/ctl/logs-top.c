@@ -31,6 +31,10 @@ int command_logs(const GPtrArray *all, const Options *options, char **words, GEr
         g_ptr_array_add(call, container->unit);
         if (options->follow)
                 g_ptr_array_add(call, (char *) "--follow");
+        if (options->lines) {
+                g_ptr_array_add(call, (char *) "--lines");
+                g_ptr_array_add(call, options->lines);
+        }
         if (options->json)
                 g_ptr_array_add(call, (char *) "--output=json");
         for (char **word = words + 1; *word; word++)

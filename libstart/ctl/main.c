@@ -23,7 +23,7 @@
 typedef enum CommandWords {
         NONE,      /* it takes none */
         CONTAINER, /* the first names a container */
-        PATHS,     /* containers are named in them, before a colon */
+        PATHS,     /* containers are named in them, all of them or before a colon */
         FILES,     /* of Quadlet's: no system need run */
 } CommandWords;
 
@@ -33,25 +33,31 @@ static const struct Command {
         const char *arguments; /* for the help */
         const char *help;      /* NULL: not for people */
         CommandWords words;
-        bool verbatim; /* what follows the container is not for us */
+        bool verbatim;       /* what follows the container is not for us */
+        const char *options; /* which it takes, with blanks between */
         int (*run)(const GPtrArray *all, const Options *options, char **words, GError **error);
 } commands[] = {
-        { "list", "", "containers, their state, images and starts", NONE, false, command_list },
-        { "inspect", "NAME", "all about one", CONTAINER, false, command_inspect },
-        { "logs", "NAME...", "journalctl of one", CONTAINER, true, command_logs },
-        { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, command_top },
-        { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, command_copy },
-        { "diff", "NAME", "what a container has written to its root", CONTAINER, false, command_diff },
-        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, command_check },
-        { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, command_analyze },
-        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, command_networks },
-        { "images", "", "what is needed, and where it is", NONE, false, command_images },
-        { "health", "[NAME]", "what health checks have found", CONTAINER, false, command_health },
-        { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true, command_exec },
-        { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, command_shell },
-        { "update", "[NAME]", "new images, for AutoUpdate=", CONTAINER, false, command_update },
-        { "end-payload", "NAME", NULL, CONTAINER, false, command_end_payload },           /* HealthOnFailure=stop */
-        { "send-stop-signal", "NAME", NULL, CONTAINER, false, command_send_stop_signal }, /* keyturn-stop@.service */
+        { "list", "[NAME...]", "containers, their state, images and starts", PATHS, false, "json quiet",
+          command_list },
+        { "inspect", "NAME", "all about one", CONTAINER, false, "json", command_inspect },
+        { "logs", "NAME...", "journalctl of one", CONTAINER, true, "follow json lines tail", command_logs },
+        { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, "", command_top },
+        { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, "limit", command_copy },
+        { "diff", "NAME", "what a container has written to its root", CONTAINER, false, "json", command_diff },
+        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "json", command_check },
+        { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, "json svg",
+          command_analyze },
+        { "networks", "", "networks, who is in them, addresses and ports", NONE, false, "json", command_networks },
+        { "images", "", "what is needed, and where it is", NONE, false, "json", command_images },
+        { "health", "[NAME]", "what health checks have found", CONTAINER, false, "json", command_health },
+        { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true,
+          "env inside interactive tty user workdir", command_exec },
+        { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, "", command_shell },
+        { "update", "[NAME]", "new images, for AutoUpdate=", CONTAINER, false, "dry-run json resume watch",
+          command_update },
+        { "end-payload", "NAME", NULL, CONTAINER, false, "", command_end_payload }, /* HealthOnFailure=stop */
+        { "send-stop-signal", "NAME", NULL, CONTAINER, false, "",
+          command_send_stop_signal }, /* keyturn-stop@.service */
 };
 
 static Options arg_options = { .watch = 10 };
@@ -62,6 +68,8 @@ static const GOptionEntry entries[] = {
         { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arg_options.quiet, "Print names only (list)", NULL },
         { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg,
           "Print a picture (analyze): without NAME of the last boot", NULL },
+        { "lines", 'n', 0, G_OPTION_ARG_STRING, &arg_options.lines, "No more than the last ones (logs)", "N" },
+        { "tail", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &arg_options.lines, NULL, NULL },
         { "follow", 'f', 0, G_OPTION_ARG_NONE, &arg_options.follow, "Wait for more (logs)", NULL },
         { "env", 'e', 0, G_OPTION_ARG_STRING_ARRAY, &arg_options.env, "Set a variable (exec)", "NAME=VALUE" },
         { "user", 'u', 0, G_OPTION_ARG_STRING, &arg_options.user, "Run as somebody else (exec)", "USER[:GROUP]" },
@@ -139,6 +147,27 @@ static int run(char **words, GError **error) {
         return all ? command->run(all, &arg_options, words + 1, error) : -1;
 }
 
+static void add_entries(GOptionContext *context, const char *names) {
+        g_auto(GStrv) wanted = g_strsplit(names, " ", -1);
+        g_autoptr(GArray) some = g_array_new(/* zero_terminated= */ TRUE, FALSE, sizeof(GOptionEntry));
+
+        for (size_t i = 0; entries[i].long_name; i++)
+                if (g_strv_contains((const char *const *) wanted, entries[i].long_name))
+                        g_array_append_val(some, entries[i]);
+        g_option_context_add_main_entries(context, (const GOptionEntry *) (const void *) some->data, NULL);
+}
+
+/* Of one command, with the options that it takes. */
+static GOptionContext *make_command_context(const struct Command *command) {
+        g_autofree char *call = g_strdup_printf("%s %s", command->name, command->arguments);
+        GOptionContext *context = g_option_context_new(call);
+
+        add_entries(context, command->options);
+        g_option_context_set_summary(context, command->help);
+        g_option_context_set_description(context, "See keyturnctl(8).\n");
+        return context;
+}
+
 static GOptionContext *make_context(void) {
         GOptionContext *context = g_option_context_new("COMMAND [ARGUMENT...]");
         g_autoptr(GString) summary = g_string_new("Look at the containers that keyturn starts.\n");
@@ -151,14 +180,15 @@ static GOptionContext *make_context(void) {
         }
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, summary->str);
-        g_option_context_set_description(context, "See keyturnctl(8).\n");
+        g_option_context_set_description(context,
+                                         "See keyturnctl(8); 'keyturnctl COMMAND --help' shows what one takes.\n");
         return context;
 }
 
 /* Options stand before and after the command's name; those behind the container of `exec` are the command's there.
  * Leaves the words, with the command's name first. */
 static bool parse(int *argc, char ***argv, GError **error) {
-        g_autoptr(GOptionContext) before = make_context(), after = make_context();
+        g_autoptr(GOptionContext) before = make_context(), after = NULL;
         const struct Command *command;
 
         g_option_context_set_strict_posix(before, TRUE);
@@ -169,9 +199,12 @@ static bool parse(int *argc, char ***argv, GError **error) {
         (*argc)--;
         (*argv)++; /* the command in the place of the program */
         command = find_command(**argv);
+        after = command ? make_command_context(command) : make_context();
         g_option_context_set_strict_posix(after, command && command->verbatim);
-        if (!g_option_context_parse(after, argc, argv, error))
+        if (!g_option_context_parse(after, argc, argv, error)) {
+                g_prefix_error(error, "%s: ", **argv);
                 return false;
+        }
         (*argv)--;
         return true;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <yajl/yajl_gen.h>
 
@@ -117,30 +118,44 @@ static guint find_width(const Table *table, char *const *cells, guint column) {
         return (guint) width;
 }
 
-static void append_row(const Table *table, GString *text, const guint *widths, const char *const *cells) {
-        for (guint i = 0; i < table->n_columns; i++) {
-                guint padding = i + 1 == table->n_columns ? 0 : widths[i] + 2 - (guint) g_utf8_strlen(cells[i], -1);
+static void append_row(GString *text, guint n, const guint *widths, const char *const *cells) {
+        for (guint i = 0; i < n; i++) {
+                guint padding = i + 1 == n ? 0 : widths[i] + 2 - (guint) g_utf8_strlen(cells[i], -1);
 
                 g_string_append_printf(text, "%s%*s", cells[i], (int) padding, "");
         }
         g_string_append_c(text, '\n');
 }
 
-char *table_format(const Table *table, bool bold) {
+/* How many of the columns fit, at least the first. */
+static guint find_shown(const Table *table, const guint *widths, guint width) {
+        guint n = 0;
+
+        for (guint used = 0; n < table->n_columns; n++) {
+                used += widths[n] + (n > 0 ? 2 : 0);
+                if (width > 0 && n > 0 && used > width)
+                        break;
+        }
+        return n;
+}
+
+char *table_format(const Table *table, bool bold, guint width) {
         GString *text = g_string_new(bold ? "\033[1m" : NULL);
         g_autofree guint *widths = g_new(guint, table->n_columns);
         g_autofree const char **headings = g_new(const char *, table->n_columns);
         g_auto(GStrv) cells = make_cells(table);
+        guint n;
 
         for (guint i = 0; i < table->n_columns; i++) {
                 widths[i] = find_width(table, cells, i);
                 headings[i] = heading(table, i);
         }
-        append_row(table, text, widths, headings);
+        n = find_shown(table, widths, width);
+        append_row(text, n, widths, headings);
         if (bold)
                 g_string_append(text, "\033[0m");
         for (guint row = 0; row < table->values->len; row += table->n_columns)
-                append_row(table, text, widths, (const char *const *) cells + row);
+                append_row(text, n, widths, (const char *const *) cells + row);
         return g_string_free(text, FALSE);
 }
 
@@ -197,7 +212,7 @@ char *table_format_json(const Table *table) {
                 for (guint i = 0; i < table->n_columns; i++) {
                         g_autofree char *key = g_ascii_strdown(heading(table, i), -1);
 
-                        add_text(json, key);
+                        add_text(json, g_strdelimit(key, "-", '_'));
                         add_value(json, table->values->pdata[row + i], kind(table, i));
                 }
                 yajl_gen_map_close(json);
@@ -212,7 +227,12 @@ char *table_format_json(const Table *table) {
 
 void table_print(const Table *table, bool json) {
         bool bold = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-        g_autofree char *text = json ? table_format_json(table) : table_format(table, bold);
+        struct winsize size = { 0 };
+        g_autofree char *text = NULL;
+
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+                size.ws_col = 0;
+        text = json ? table_format_json(table) : table_format(table, bold, size.ws_col);
 
         fputs(text, stdout);
 }

@@ -7,7 +7,7 @@
 /* Rows of text, shown in columns or as JSON. */
 typedef struct Table Table;
 
-/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case. The first character may say what
+/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case, with "_" for "-". The first character may say what
  * the values are, and is not shown:
  *   #  numbers
  *   %  sizes in bytes: numbers in JSON, shown as "1.5M"
@@ -20,8 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
 /* One value for each column, taken over. NULL: none, "-" or null. */
 void table_add(Table *table, ...);
 
-/* bold: of the headings, for a terminal. Transfer full. */
-char *table_format(const Table *table, bool bold);
+/* bold: of the headings, for a terminal. width: of that, in characters: the first columns that fit into it; 0: all. Transfer
+ * full. */
+char *table_format(const Table *table, bool bold, guint width);
 char *table_format_json(const Table *table);
 
 /* "3 days ago". Transfer full. */
@@ -30,6 +31,6 @@ char *table_show_age(gint64 seconds);
 /* A line for each value, for few rows of many columns. Transfer full. */
 char *table_format_long(const Table *table);
 
-/* To standard output. */
+/* To standard output: of a terminal, as many columns as fit. */
 void table_print(const Table *table, bool json);
 void table_print_long(const Table *table, bool json);

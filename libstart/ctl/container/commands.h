@@ -12,6 +12,7 @@ typedef struct Options {
         gboolean svg;
         gboolean quiet;  /* of list */
         gboolean follow; /* of logs */
+        char *lines;     /* of logs: how many */
         char **env;      /* of exec */
         char *user;
         char *workdir;

@@ -14,12 +14,24 @@ static Table *make_table(void) {
 
 START_TEST(test_text) {
         g_autoptr(Table) table = make_table();
-        g_autofree char *text = table_format(table, false), *bold = table_format(table, true);
+        g_autofree char *text = table_format(table, false, 0), *bold = table_format(table, true, 0);
 
         ck_assert_str_eq(text, "NAME      SIZE  LAST\n"
                                "a \"name\"  12.5  x\n"
                                "\xc3\xa4         -     y\n");
         ck_assert(g_str_has_prefix(bold, "\033[1mNAME"));
+}
+END_TEST
+
+/* As many columns as fit, and the first in any case. */
+START_TEST(test_narrow) {
+        g_autoptr(Table) table = make_table();
+        g_autofree char *all = table_format(table, false, 20), *two = table_format(table, false, 19),
+                        *one = table_format(table, false, 3);
+
+        ck_assert(g_str_has_prefix(all, "NAME      SIZE  LAST\n"));
+        ck_assert(g_str_has_prefix(two, "NAME      SIZE\n"));
+        ck_assert_str_eq(one, "NAME\na \"name\"\n\xc3\xa4\n");
 }
 END_TEST
 
@@ -39,7 +51,7 @@ START_TEST(test_names_of_strangers) {
         g_autoptr(Table) table = table_new(columns);
 
         table_add(table, g_strdup("\033[2Jx"), NULL, g_strdup("a\xff\xc2\x9b"));
-        g_autofree char *text = table_format(table, false), *json = table_format_json(table);
+        g_autofree char *text = table_format(table, false, 0), *json = table_format_json(table);
         ck_assert_str_eq(text, "NAME      SIZE  LAST\n"
                                "\\x1b[2Jx  -     a\\xff\\u009b\n");
         ck_assert_ptr_nonnull(strstr(json, "\"\\u001B[2Jx\""));
@@ -56,7 +68,7 @@ START_TEST(test_kinds) {
         table_add(table, g_strdup("1023"), g_strdup("no time"), g_strdup("x\033"));
         table_add(table, g_strdup("1536"), NULL, NULL);
         table_add(table, g_strdup("18446744073709551615"), NULL, NULL);
-        g_autofree char *text = table_format(table, false), *json = table_format_json(table);
+        g_autofree char *text = table_format(table, false, 0), *json = table_format_json(table);
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1), parts = g_strsplit_set(json, " \n", -1);
         g_autofree char *dense = g_strjoinv("", parts);
 
@@ -103,5 +115,6 @@ TEST_MAIN("table", {
         tcase_add_loop_test(tcase, test_age, 0, G_N_ELEMENTS(ages));
         tcase_add_test(tcase, test_text);
         tcase_add_test(tcase, test_json);
+        tcase_add_test(tcase, test_narrow);
         tcase_add_test(tcase, test_names_of_strangers);
 })
