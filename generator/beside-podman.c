@@ -52,6 +52,9 @@ char *beside_podman_reason(const Container *container) {
                 if (finding->is_problem)
                         return g_strdup(finding->text);
         }
+        if (service_user_line(container->service, "UMask") && !container_line(container, "Container", "Umask"))
+                return g_strdup_printf("%s: UMask= of [Service] is not the payload's for Podman",
+                                       container->source->path);
         if (!container->has_network)
                 return g_strdup_printf("%s: Network= is not set, which is a bridge for Podman",
                                        container->source->path);

@@ -7,9 +7,10 @@
 
 struct UnitNames {
         const Sources *sources;
-        GHashTable *services; /* file name -> service; not of masked files */
-        GHashTable *makers;   /* service -> SourceFile that makes it */
-        GHashTable *errors;   /* file name -> GError */
+        GHashTable *services;   /* file name -> service; not of masked files */
+        GHashTable *makers;     /* service -> SourceFile that makes it */
+        GHashTable *containers; /* container's name -> the first SourceFile that makes it */
+        GHashTable *errors;     /* file name -> GError */
 };
 
 static void free_error(void *data) {
@@ -30,6 +31,33 @@ char *unit_names_wanted(const SourceFile *file, GError **error) {
         return name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 }
 
+char *unit_names_expand(const char *text, const char *service) {
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
+        g_auto(GStrv) parts = g_strsplit(text, "%N", -1);
+
+        return g_strjoinv(stem, parts);
+}
+
+/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full; NULL: there
+ * is no container, or one for each instance. */
+static char *find_container_name(const SourceFile *file, const char *service) {
+        g_autofree char *name = NULL;
+
+        if (!file->unit || !g_str_has_suffix(file->name, ".container") || name_is_template(service))
+                return NULL;
+        name = unit_file_value(file->unit, "Container", "ContainerName");
+        return unit_names_expand(name ?: "systemd-%N", service);
+}
+
+static void add_container(UnitNames *names, SourceFile *file, const char *service) {
+        char *name = find_container_name(file, service);
+
+        if (name && !g_hash_table_contains(names->containers, name))
+                g_hash_table_insert(names->containers, name, file);
+        else
+                g_free(name);
+}
+
 static void add_file(UnitNames *names, SourceFile *file) {
         GError *error = NULL;
         char *service = unit_names_wanted(file, &error);
@@ -40,8 +68,10 @@ static void add_file(UnitNames *names, SourceFile *file) {
                           maker->path);
         if (error)
                 g_hash_table_insert(names->errors, file->name, error);
-        else
+        else {
                 g_hash_table_insert(names->makers, service, file);
+                add_container(names, file, service);
+        }
         if (service)
                 g_hash_table_insert(names->services, file->name, service);
 }
@@ -52,6 +82,7 @@ UnitNames *unit_names_new(const Sources *sources, bool beside_podman) {
         names->sources = sources;
         names->services = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         names->makers = g_hash_table_new(g_str_hash, g_str_equal);
+        names->containers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         names->errors = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_error);
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
@@ -67,6 +98,7 @@ void unit_names_free(UnitNames *names) {
         if (!names)
                 return;
         g_hash_table_unref(names->makers);
+        g_hash_table_unref(names->containers);
         g_hash_table_unref(names->services);
         g_hash_table_unref(names->errors);
         g_free(names);
@@ -140,28 +172,16 @@ const SourceFile *unit_names_refer(const UnitNames *names, const char *file, cha
         return source;
 }
 
-/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full. */
-static char *find_container_name(const SourceFile *file, const char *service) {
-        const UnitLine *line = unit_section_last(unit_file_section(file->unit, "Container"), "ContainerName");
-        g_autofree char *name = line ? words_unquote(line->value) : NULL;
-        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
-        g_auto(GStrv) parts = g_strsplit(name && name[0] ? name : "systemd-%N", "%N", -1);
+const char *unit_names_container(const UnitNames *names, const char *container_name) {
+        const SourceFile *file = g_hash_table_lookup(names->containers, container_name);
 
-        return g_strjoinv(stem, parts);
+        return file ? g_hash_table_lookup(names->services, file->name) : NULL;
 }
 
-const char *unit_names_container(const UnitNames *names, const char *container_name) {
-        GHashTableIter iterator;
-        void *service, *file;
+const SourceFile *unit_names_twin(const UnitNames *names, const SourceFile *file) {
+        const char *service = g_hash_table_lookup(names->services, file->name);
+        g_autofree char *name = service ? find_container_name(file, service) : NULL;
+        const SourceFile *first = name ? g_hash_table_lookup(names->containers, name) : NULL;
 
-        g_hash_table_iter_init(&iterator, names->makers);
-        while (g_hash_table_iter_next(&iterator, &service, &file)) {
-                const SourceFile *source = file;
-                bool is_container = source->unit && g_str_has_suffix(source->name, ".container");
-                g_autofree char *name = is_container ? find_container_name(source, service) : NULL;
-
-                if (g_strcmp0(name, container_name) == 0)
-                        return service;
-        }
-        return NULL;
+        return first != file ? first : NULL;
 }

@@ -38,5 +38,11 @@ const GPtrArray *unit_names_files(const UnitNames *names);
 /* The file that makes `service`, or NULL. */
 const SourceFile *unit_names_maker(const UnitNames *names, const char *service);
 
-/* The service of the container with that name, or NULL. */
+/* The service of the container with that name, or NULL. Of several the first by file name. */
 const char *unit_names_container(const UnitNames *names, const char *container_name);
+
+/* The other file whose container has the name that this one's has, and comes before it; or NULL. */
+const SourceFile *unit_names_twin(const UnitNames *names, const SourceFile *file);
+
+/* `text` of the file, with %N for its service's name. Transfer full. */
+char *unit_names_expand(const char *text, const char *service);

@@ -16,33 +16,34 @@
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/keys.h"
 
-/* Perhaps its name is misspelled, or its line has a problem that is known already. */
+/* Where its name is misspelled, or its line has a problem, that is known already. */
 static void miss_section(Container *container) {
-        const GPtrArray *sections = container->source->unit->sections;
-
-        for (guint i = 0; i < sections->len; i++) {
-                const UnitSection *section = sections->pdata[i];
-
-                if (section->name && keys_is_slip(section->name, "Container")) {
-                        container_problem(container, &section->header, "unknown section [%s]; is [Container] meant?",
-                                          section->name);
-                        return;
-                }
-        }
         if (!container->is_refused)
                 container_problem(container, NULL, "the section [Container] is missing");
+}
+
+/* Podman ends the one where the other starts. Here both run, and nobody can tell by the name which one is meant. */
+static void warn_of_twin(Container *container) {
+        const SourceFile *twin = unit_names_twin(container->names, container->source);
+
+        if (twin)
+                container_warning(
+                        container, container_line(container, "Container", "ContainerName"),
+                        "the container of %s has the same name: keyturnctl knows them by their services only",
+                        twin->path);
 }
 
 static void set_names(Container *container) {
         LaunchArgs *args = container->args;
 
+        warn_of_twin(container);
         if (!args->name)
                 args->name = g_strdup(name_has_at(container->service->name) ? "systemd-%p_%i" : "systemd-%N");
         args->state_dir = g_strconcat("%t/", name_state_directory(container->service->name), NULL);
 }
 
 static void apply_keys(Container *container) {
-        container_add_syntax_problems(container);
+        sections_check(container);
         keys_apply(container, &keys_container);
         keys_apply(container, &keys_quadlet);
         keys_apply(container, &keys_keyturn);

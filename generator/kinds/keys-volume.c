@@ -36,6 +36,7 @@ static const Key volume_keys[] = {
         { "Copy", READ_BOOLEAN, handle_nothing, NULL },
         { "Device", READ_LAST, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
+        { "GID", READ_LAST, handle_id, NULL },
         { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
         { "Group", READ_LAST, handle_id, NULL },
         { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
@@ -44,6 +45,7 @@ static const Key volume_keys[] = {
         { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
         { "Type", READ_LAST, handle_nothing, NULL },
+        { "UID", READ_LAST, handle_id, NULL },
         { "User", READ_LAST, handle_id, NULL },
         { "VolumeName", READ_LAST, handle_name, NULL },
 };
@@ -56,11 +58,17 @@ static void add_opt(GString *command, const char *name, const char *value) {
         unit_words_add_option(command, "--opt", word);
 }
 
+/* Podman 6 has the one, those before the other. Transfer full; NULL: neither is given. */
+static char *find_id(const SourceFile *source, const char *key, const char *older) {
+        char *id = unit_file_value(source->unit, "Volume", key);
+
+        return id ?: unit_file_value(source->unit, "Volume", older);
+}
+
 /* Options=, with the owner before, as Podman has them. Transfer full. */
 static char *join_options(const SourceFile *source) {
         g_autofree char *options = unit_file_value(source->unit, "Volume", "Options"),
-                        *uid = unit_file_value(source->unit, "Volume", "User"),
-                        *gid = unit_file_value(source->unit, "Volume", "Group");
+                        *uid = find_id(source, "UID", "User"), *gid = find_id(source, "GID", "Group");
         g_autoptr(GString) all = g_string_new(NULL);
 
         if (uid)

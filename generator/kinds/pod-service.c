@@ -205,7 +205,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         pod->section = keys_pod.section;
         pod->keys = &keys_pod;
         pod->share = g_strdup("ipc,net,uts");
-        container_add_syntax_problems(pod);
+        sections_check(pod);
         refuse_instances(pod);
         keys_apply(pod, &keys_pod);
         keys_apply(pod, &keys_quadlet);

@@ -188,7 +188,6 @@ static const PodmanOption options[] = {
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },
         { "transient-store", 0, FLAG, GLOBAL, FINE("*") },
         { "tty", 't', FLAG, NO_TERMINAL },
-        { "umask", 0, VALUE, FINE_OR("0022 022", "the payload's umask is 0022; let the program change it") },
         { "unsetenv", 0, VALUE, ADVICE("Environment=NAME= makes a variable empty") },
         { "unsetenv-all", 0, FLAG, FINE_OR("false", "Environment=NAME= makes a variable empty") },
         { "url", 0, VALUE, GLOBAL, NO_COMMAND },

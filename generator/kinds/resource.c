@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/kinds/resource.h"
 #include "generator/files/names.h"
+#include "generator/kinds/sections.h"
 #include "generator/unit/source-path.h"
 
 Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys,
                         const char *what) {
         Container *resource = container_new(source, service_name, names);
 
-        container_add_syntax_problems(resource);
+        sections_check(resource);
         if (name_has_at(source->name))
                 container_problem(resource, NULL, "%s has no instances: write a file for each", what);
         keys_apply(resource, keys);

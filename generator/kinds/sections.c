@@ -13,10 +13,41 @@
 #include "generator/parts/mounts.h"
 #include "generator/parts/reload.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/unit/key.h"
+#include "generator/unit/keys.h"
 #include "generator/unit/source-path.h"
 #include "libstart/request/systemd-mode.h"
 #include "libstart/value/signal-name.h"
 #include "libstart/value/unit-words.h"
+
+static const char *const known[] = { "Artifact", "Build", "Container", "Image",   "Install", "Keyturn", "Kube",
+                                     "Network",  "Pod",   "Quadlet",   "Service", "Unit",    "Volume",  NULL };
+
+/* systemd would leave out such a section, and a container would run without its limits. */
+static void check_section(Container *container, const UnitSection *section) {
+        for (const char *const *name = known; *name; name++)
+                if (g_ascii_tolower(section->name[0]) == g_ascii_tolower(**name) &&
+                    keys_is_slip(section->name, *name)) {
+                        container_problem(container, &section->header, "unknown section [%s]; is [%s] meant?",
+                                          section->name, *name);
+                        return;
+                }
+        container_problem(container, &section->header,
+                          "unknown section [%s]; one that is for another program is called [X-%s]", section->name,
+                          section->name);
+}
+
+void sections_check(Container *container) {
+        const GPtrArray *sections = container->source->unit->sections;
+
+        container_add_syntax_problems(container);
+        for (guint i = 0; i < sections->len; i++) {
+                const UnitSection *section = sections->pdata[i];
+
+                if (section->name && !g_strv_contains(known, section->name) && !g_str_has_prefix(section->name, "X-"))
+                        check_section(container, section);
+        }
+}
 
 /*
  * [Unit]
@@ -292,9 +323,19 @@ static void set_identifier(Container *container) {
         }
 }
 
+/* libstart has none of its own: what systemd gives a service is meant for the payload. */
+static void set_umask(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "UMask");
+        g_autoptr(GError) error = NULL;
+
+        if (line && !container->args->umask && !key_set_option(container, "umask", line->value, &error))
+                container_problem(container, line, "%s", error->message);
+}
+
 void sections_service(Container *container) {
         Service *service = container->service;
 
+        set_umask(container);
         refuse_user(container);
         set_type(container);
         image_service(container);

@@ -61,10 +61,12 @@ static char *find_swap(Container *container) {
         return g_strdup_printf("%" G_GUINT64_FORMAT, both < memory ? 0 : both - memory);
 }
 
-/* Which of two limits would count is nobody's guess. */
+/* Which of two limits would count is nobody's guess. No limit here is no contradiction to one there. */
 static void set_limit(Container *container, const char *setting, const char *value, const char *key) {
         const UnitLine *line = service_user_line(container->service, setting);
 
+        if (line && g_str_equal(value, "infinity"))
+                return;
         if (line)
                 container_problem(container, line, "%s in [Container] limits the same; remove one of the two", key);
         service_set(container->service, setting, value);

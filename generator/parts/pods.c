@@ -10,20 +10,20 @@ char *pod_stem(const char *service) {
 }
 
 bool handle_pod(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *service = NULL;
+        g_autofree char *service = NULL, *name = unit_names_expand(value->text, container->service->name);
         const SourceFile *pod;
 
-        if (!g_str_has_suffix(value->text, ".pod"))
+        if (!g_str_has_suffix(name, ".pod"))
                 return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no .pod file: only such pods have a service that makes them", value->text);
-        service = unit_names_translate(container->names, value->text, error);
+                                 "'%s' is no .pod file: only such pods have a service that makes them", name);
+        service = unit_names_translate(container->names, name, error);
         if (!service)
                 return false;
         pod = unit_names_maker(container->names, service);
-        if (!pod || !g_str_equal(pod->name, value->text)) /* another file makes a service of that name */
-                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", value->text);
+        if (!pod || !g_str_equal(pod->name, name)) /* another file makes a service of that name */
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", name);
         container->pod = pod;
-        return pod->unit || error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", value->text);
+        return pod->unit || error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", name);
 }
 
 static char *file_value(const SourceFile *source, const char *key) {
@@ -32,13 +32,16 @@ static char *file_value(const SourceFile *source, const char *key) {
         return line ? words_unquote(line->value) : NULL;
 }
 
-static bool is_member(const SourceFile *source, const SourceFile *pod) {
-        g_autofree char *named = NULL;
+static bool is_member(const SourceFile *source, const SourceFile *pod, const UnitNames *names) {
+        g_autofree char *named = NULL, *expanded = NULL;
+        const char *service;
 
         if (!source->unit || !g_str_has_suffix(source->name, ".container"))
                 return false;
         named = file_value(source, "Pod");
-        return g_strcmp0(named, pod->name) == 0;
+        service = named ? unit_names_service(names, source, NULL) : NULL;
+        expanded = service ? unit_names_expand(named, service) : NULL;
+        return g_strcmp0(expanded ?: named, pod->name) == 0;
 }
 
 /* A template is started by nobody: only its instances are. */
@@ -58,7 +61,7 @@ GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names) {
         for (guint i = 0; i < files->len; i++) {
                 const SourceFile *source = files->pdata[i];
 
-                if (is_member(source, pod) && is_started(source) && unit_names_service(names, source, NULL))
+                if (is_member(source, pod, names) && is_started(source) && unit_names_service(names, source, NULL))
                         g_ptr_array_add(started, (void *) source);
         }
         return started;
@@ -86,7 +89,7 @@ GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names) {
         GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
 
         for (guint i = 0; i < files->len; i++) {
-                char *name = is_member(files->pdata[i], pod) ? find_name(files->pdata[i], names) : NULL;
+                char *name = is_member(files->pdata[i], pod, names) ? find_name(files->pdata[i], names) : NULL;
 
                 if (name)
                         g_ptr_array_add(found, name);

@@ -154,11 +154,10 @@ const UnitLine *service_user_line(const Service *service, const char *key) {
 }
 
 /* systemd ignores sections called X-, so that the user's own words can stay in the unit. */
-static bool is_not_systemds(const char *section) {
-        static const char *const names[] = { "Artifact", "Build",   "Container", "Image",  "Keyturn", "Kube",
-                                             "Network",  "Quadlet", "Pod",       "Volume", NULL };
+static bool is_systemds(const char *section) {
+        static const char *const names[] = { "Install", "Service", "Unit", NULL };
 
-        return g_strv_contains(names, section);
+        return g_str_has_prefix(section, "X-") || g_strv_contains(names, section);
 }
 
 /* Our lines follow the user's last one at once, however many empty lines are there, and then one line is empty. */
@@ -173,7 +172,7 @@ static void print_section(const Service *service, const char *name, const UnitSe
         bool is_unit = g_str_equal(name, "Unit"), is_service = g_str_equal(name, "Service");
 
         g_string_append_c(output, '[');
-        if (is_not_systemds(name))
+        if (!is_systemds(name))
                 g_string_append(output, "X-");
         g_string_append(output, name);
         g_string_append(output, "]\n");

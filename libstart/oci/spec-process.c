@@ -12,13 +12,13 @@
 typedef runtime_spec_schema_config_schema_process Process;
 typedef runtime_spec_schema_config_schema_process_rlimits_element Limit;
 
-static runtime_spec_schema_config_schema_process_user *make_user(const UserIdentity *identity) {
+static runtime_spec_schema_config_schema_process_user *make_user(const UserIdentity *identity, guint32 umask) {
         runtime_spec_schema_config_schema_process_user *user = g_new0(typeof(*user), 1);
         const GArray *gids = identity->additional_gids;
 
         user->uid = identity->uid;
         user->gid = identity->gid;
-        user->umask = 0022;
+        user->umask = umask;
         user->uid_present = user->gid_present = user->umask_present = true;
         if (gids->len > 0) {
                 user->additional_gids = g_memdup2(gids->data, gids->len * sizeof(gid_t));
@@ -143,7 +143,7 @@ void spec_add_process(runtime_spec_schema_config_schema *spec, const SpecInput *
         Process *process = spec->process = g_new0(Process, 1);
 
         process->cwd = g_strdup(input->request->workdir ?: input->image->working_dir ?: "/");
-        process->user = make_user(input->user);
+        process->user = make_user(input->user, input->request->umask);
         process->env = g_strdupv((char **) input->environment);
         process->env_len = process->env ? g_strv_length(process->env) : 0;
         process->args = g_strdupv(input->payload->args);

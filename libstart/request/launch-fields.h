@@ -26,6 +26,7 @@ typedef struct LaunchArgs {
         char *init_path;      /* which; else catatonit */
         char *systemd; /* is the payload an init itself? true (default: if it is called like one), always, false */
         char *workdir;
+        char *umask;          /* octal */
         GPtrArray *env;       /* NAME=VALUE, NAME (from the launcher's environment), PREFIX* */
         GPtrArray *env_files; /* absolute paths, in podman's format */
         LaunchFlag env_host;

@@ -184,6 +184,14 @@ static bool read_dns_option(ContainerRequest *request, const char *value, GError
         return dns_request_add_options(&request->dns, value, error);
 }
 
+static bool read_umask(ContainerRequest *request, const char *value, GError **error) {
+        if (!value[0] || strlen(value) > 4 || value[strspn(value, "01234567")])
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' is no file mode mask: up to four octal digits, as in 0022", value);
+        request->umask = (guint32) g_ascii_strtoull(value, NULL, 8);
+        return true;
+}
+
 static bool read_shm_size(ContainerRequest *request, const char *value, GError **error) {
         guint64 bytes;
 
@@ -381,6 +389,7 @@ const LaunchOption launch_options[] = {
         { "--user", 'u', STRING(user), CHECK(check_user, user), "USER[:GROUP]", "name or id the payload runs as" },
         { "--group-add", 0, LIST(group_add), READ(read_group), "GROUP", "one more group of the payload" },
         { "--workdir", 'w', STRING(workdir), CHECK(path_value_check, workdir), "DIR", "working directory" },
+        { "--umask", 0, STRING(umask), READ(read_umask), "MASK", "rights that new files do not get (0022)" },
         { "--env", 'e', LIST(env), CHECK(check_env, env), "NAME[=VALUE]", "environment variable" },
         { "--env-file", 0, LIST(env_files), CHECK(path_value_check, env_files), "FILE",
           "file of environment variables" },

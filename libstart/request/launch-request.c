@@ -173,6 +173,7 @@ static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
                 .device_rules = g_array_new(FALSE, FALSE, sizeof(DeviceRule)),
                 .secrets = g_ptr_array_new_with_free_func((GDestroyNotify) secret_request_free),
                 .shm_size = -1,
+                .umask = 0022,
                 .hosts = g_string_new(NULL),
                 .masked = g_ptr_array_new_with_free_func(g_free),
                 .unmasked = g_ptr_array_new_with_free_func(g_free),

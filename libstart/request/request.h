@@ -41,6 +41,7 @@ typedef struct ContainerRequest {
         const char *init_path;    /* that one; NULL: catatonit, where Podman looks for it */
         SystemdMode systemd;
         const char *workdir;
+        guint32 umask;
         const GPtrArray *env;       /* NAME=VALUE, NAME or PREFIX* */
         const char *env_list;       /* file with more of `env` (value/env-list.h) */
         const GPtrArray *env_files; /* absolute paths */

@@ -325,12 +325,24 @@ GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error) {
 }
 
 const ContainerUnit *container_units_get(const GPtrArray *all, const char *name, GError **error) {
+        const ContainerUnit *found = NULL;
+
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *container = all->pdata[i];
 
-                if (is_unit(container->unit, name) || g_strcmp0(container->args->name, name) == 0)
+                if (is_unit(container->unit, name))
                         return container;
+                if (g_strcmp0(container->args->name, name) != 0)
+                        continue;
+                if (found) {
+                        error_set(error, KT_ERROR_USAGE, "Two containers are called '%s': say %s or %s", name,
+                                  found->unit, container->unit);
+                        return NULL;
+                }
+                found = container;
         }
+        if (found)
+                return found;
         error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
         return NULL;
 }

@@ -286,6 +286,7 @@ CASES = {
         Sysctl=net.core.somaxconn=512
     ''',
     'shm-size': 'ShmSize=16m',
+    'umask': 'PodmanArgs=--umask=0027',
     'labels': '''
         Label=org.example.label=x
         Annotation=org.example.annotation=y

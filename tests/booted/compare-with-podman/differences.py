@@ -8,6 +8,7 @@ NOT_COMPARED = {
     'IP6': 'needs a network of IPv6, whose clients are compared (booted/bridge)',
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
+    'ImageVolume': "is newer than Podman 5.4, whose option is compared",
     'LogOpt': "names lines in the journal; a payload does not see it (booted/logs)",
     'Memory': "is newer than Podman 5.4",
     'PidsLimit': "is a limit of the cgroup, and the machines have no controllers (unit/generator, cases/02-every-key)",
@@ -26,6 +27,7 @@ NOT_COMPARED = {
     'StartWithPod': "says when a container starts; a payload does not see it (booted/pods)",
     'StopSignal': "counts when the payload stops (booted/service); all cases have it",
     'StopTimeout': "counts when the payload stops (booted/service)",
+    'Umask': "is newer than Podman 5.4, whose option is compared",
     'Timezone': "a payload reads it in /etc/localtime, where podman binds a file and keyturn writes one (booted/options)",
 }
 
@@ -33,6 +35,8 @@ NOT_COMPARED = {
 DIFFERENCES = [
     (r'[-+]keyring .*', '',
      "with Podman the session keyring is named after the container's id; here it has no name that others could guess"),
+    (r'[-+]status Umask 00(22|77)', 'service-settings',
+     "UMask= in [Service] is the payload's here; with Podman it is that of podman itself"),
     (r'[-+]device /dev/null char 0666 \d+:\d+ 1,3', '',
      "what stands on the standard streams keeps its owner here; with Podman the payload's user gets it"),
     (r'\+mount /dev/(second|zero) tmpfs bound ro,nosuid private .*', 'devices',

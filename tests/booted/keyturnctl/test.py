@@ -11,10 +11,10 @@ LAYERS = 'localhost/test/layers:4'
 MAPPED = 'UIDMap=0:100000:65536\nGIDMap=0:200000:65536'
 
 # What keyturnctl(8) promises.
-LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image-id', 'created', 'address', 'memory', 'cpu-ms', 'restarts', 'since',
-             'start-ms']
-INSPECT_KEYS = ['container', 'unit', 'source', 'state', 'pid', 'image', 'image-id', 'created', 'store', 'layers', 'command',
-                'user', 'workdir', 'hostname', 'address', 'mounts', 'cgroup', 'memory', 'cpu-ms', 'restarts', 'config']
+LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image_id', 'created', 'address', 'memory', 'cpu_ms', 'restarts', 'since',
+             'start_ms']
+INSPECT_KEYS = ['container', 'unit', 'source', 'state', 'pid', 'image', 'image_id', 'created', 'store', 'layers', 'command',
+                'user', 'workdir', 'hostname', 'address', 'mounts', 'cgroup', 'memory', 'cpu_ms', 'restarts', 'config']
 
 
 def container(machine, name, more='', image=BUSYBOX):
@@ -44,12 +44,61 @@ def test_list(machine):
     assert found['runs.service']['container'] == 'systemd-runs'
     assert found['runs.service']['state'] == 'active (running)'
     assert found['runs.service']['image'] == BUSYBOX
-    assert 1 < found['runs.service']['start-ms'] < 60_000
+    assert 1 < found['runs.service']['start_ms'] < 60_000
     assert found['stays.service']['state'] == 'inactive (dead)'
-    assert found['stays.service']['start-ms'] is None
+    assert found['stays.service']['start_ms'] is None
     text = ctl(machine, 'list')
     assert re.search(r'^systemd-runs +runs.service +active \(running\) +- +' + BUSYBOX, text, re.M), text
     assert '\033' not in text
+
+
+def complete(machine, line):
+    """What <Tab> offers after it."""
+    script = f'''
+        . /usr/share/bash-completion/completions/keyturnctl
+        compopt() {{ :; }}
+        COMP_LINE={line!r} COMP_WORDS=({line}{' ""' if line.endswith(' ') else ''}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+        _keyturnctl
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    '''
+    return machine.run(['bash', '-c', script]).out.split()
+
+
+def test_words_of_commands(machine):
+    container(machine, 'runs')
+    machine.run('systemctl start runs')
+    assert [c['unit'] for c in json.loads(ctl(machine, 'list --json runs systemd-runs'))] == ['runs.service'] * 2
+    assert 'no container' in ctl(machine, 'list runs nothing', status=125)
+    shown = ctl(machine, 'exec --help')
+    assert 'keyturnctl [OPTION…] exec NAME CMD...' in shown and 'run a command in a container' in shown, shown
+    assert '--workdir' in shown and '--svg' not in shown, shown
+    assert 'list: Unknown option --svg' in ctl(machine, 'list --svg', status=125)
+    machine.run('logger -t x one; systemctl restart runs; journalctl --sync', check=False)
+    for words in ('logs -n 1 runs', 'logs --tail 1 runs', 'logs runs -n 1'):
+        assert len(ctl(machine, words).splitlines()) == 1, words
+    # A terminal has what fits.
+    narrow = machine.run(['script', '-qec', 'stty cols 40; keyturnctl list', '/dev/null'], env={'NO_COLOR': '1'}).out
+    assert all(len(line.rstrip('\r')) <= 40 for line in narrow.splitlines()) and 'UNIT' in narrow, narrow
+
+
+def test_completion(machine):
+    container(machine, 'camera')
+    assert 'exec' in complete(machine, 'keyturnctl ')
+    assert complete(machine, 'keyturnctl exec cam') == ['camera']
+    assert set(complete(machine, 'keyturnctl exec ')) >= {'camera', 'systemd-camera'}
+    assert complete(machine, 'keyturnctl analyze --s') == ['--svg']
+    assert complete(machine, 'keyturnctl list --s') == []
+    assert complete(machine, 'keyturnctl cp cam') == ['camera:']
+
+
+def test_two_containers_of_one_name(machine):
+    container(machine, 'twin1', 'ContainerName=twin')
+    container(machine, 'twin2', 'ContainerName=twin')
+    machine.run('systemctl start twin1 twin2')
+    for words in ('exec twin true', 'cp twin:/etc/passwd /run/x', 'inspect twin', 'shell twin true', 'logs twin'):
+        assert "Two containers are called 'twin': say twin1.service or twin2.service" in ctl(machine, words, status=125), words
+    ctl(machine, 'exec twin2 true')
+    assert 'has the same name' in machine.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run 2>&1').out
 
 
 def test_list_says_how_it_failed(machine):
@@ -74,15 +123,15 @@ def test_what_runs(machine):
     machine.run(f'podman tag {LAYERS} localhost/test/moves')
     found = {c['container']: c for c in json.loads(ctl(machine, 'list --json'))}
     runs, other, stays = (found[f'systemd-{name}'] for name in ('runs', 'other', 'stays'))
-    assert runs['image-id'] == other['image-id'] == ids[0][:12] and stays['image-id'] is None, found
-    assert runs['created'] == '1970-01-01T00:00:00Z' and runs['cpu-ms'] > 0 and runs['restarts'] == 0, runs
+    assert runs['image_id'] == other['image_id'] == ids[0][:12] and stays['image_id'] is None, found
+    assert runs['created'] == '1970-01-01T00:00:00Z' and runs['cpu_ms'] > 0 and runs['restarts'] == 0, runs
     assert runs['address'] == ['none'] and other['address'] == ['host'] and stays['address'] is None, found
     # A machine of nspawn's has no memory controller.
     assert list(runs) == LIST_KEYS and runs['memory'] is None, runs
     assert ctl(machine, 'list -q').split() == ['systemd-other', 'systemd-runs', 'systemd-stays']
     facts = json.loads(ctl(machine, 'inspect runs --json'))[0]
     assert list(facts) == INSPECT_KEYS, facts
-    assert facts['image-id'] == ids[0] and facts['command'] == ['sleep', '1000'] and facts['user'] == '0:0', facts
+    assert facts['image_id'] == ids[0] and facts['command'] == ['sleep', '1000'] and facts['user'] == '0:0', facts
     assert facts['source'] == '/etc/containers/systemd/runs.container' and facts['pid'] > 1, facts
     assert len(facts['layers']) == 1 and 'proc:/proc' in facts['mounts'], facts
     assert re.search(r'^ +IMAGE-ID: ' + ids[0], ctl(machine, 'inspect systemd-runs'), re.M)
@@ -406,6 +455,6 @@ def test_payload_cannot_write_the_program(machine):
 def test_bad_words(machine):
     assert 'A command is missing' in ctl(machine, '', 125)
     assert "no command 'start'" in ctl(machine, 'start x', 125)
-    assert 'takes no arguments' in ctl(machine, 'list x', 125)
+    assert 'takes no arguments' in ctl(machine, 'networks x', 125)
     assert 'keyturnctl ' in ctl(machine, '--version')
     assert 'exec NAME CMD' in ctl(machine, '--help')

@@ -33,6 +33,17 @@ def once(machine, script, container='', service='', image=BUSYBOX, expect=0):
     return [line for line in machine.journal('once').splitlines()]
 
 
+def test_umask(machine):
+    for keys, service, mask in (('', '', '0022'), ('Umask=0077', '', '0077'), ('', 'UMask=0007', '0007'),
+                                ('Umask=0027', 'UMask=0', '0027')):
+        said = once(machine, 'umask; touch /tmp/f; stat -c %%a /tmp/f', keys, service)
+        assert mask in said and f'{0o666 & ~int(mask, 8):o}' in said, (keys, service, said)
+    machine.container('runs', f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\nStopSignal=SIGKILL\nUmask=0077\n')
+    machine.run('systemctl start runs')
+    assert machine.run('keyturnctl exec runs sh -c umask').out == '0077\n'
+    machine.run('systemctl stop runs')
+
+
 def refused(machine, reason, container, image=BUSYBOX, status=125):
     said = '\n'.join(once(machine, 'true', container, image=image, expect=status))
     assert reason in said, said

@@ -14,7 +14,7 @@ END_TEST
 
 /* As many as Quadlet has. */
 START_TEST(is_complete) {
-        ck_assert_uint_eq(keys_container.n_keys, 94);
+        ck_assert_uint_eq(keys_container.n_keys, 96);
 }
 END_TEST
 
