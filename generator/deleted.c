@@ -113,8 +113,8 @@ static void put(Run *run, const Deleted *deleted) {
         /* What was found in an empty file, and chosen for it. */
         g_ptr_array_set_size(container->findings, 0);
         g_string_truncate(container->service->comments, 0);
-        container_problem(container, NULL, "the file is gone, and what runs is stopped for good: systemctl stop %s",
-                          deleted->service);
+        container_problem(container, NULL,
+                          "the file is gone: what runs goes on until it is stopped, and cannot be started again");
         g_free(container->args->name);
         container->args->name = g_strdup(deleted->name);
         if (signal[0])

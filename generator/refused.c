@@ -27,6 +27,24 @@ static void drop_line(UnitFile *unit, const UnitLine *refused) {
         }
 }
 
+/* What systemctl status shows of one that runs on, and whose journal has nothing of it. */
+static void describe(Container *container) {
+        const GPtrArray *findings = container_findings(container);
+        const UnitLine *line = unit_section_last(container->service->user_unit, "Description");
+        g_autofree char *what = line && line->value[0] ? g_strdup(line->value) : g_strdup("%N"), *why = NULL,
+                        *escaped = NULL, *text = NULL;
+        guint i = 0;
+
+        while (i < findings->len && !((const Finding *) findings->pdata[i])->is_problem)
+                i++;
+        if (i == findings->len)
+                return;
+        why = printable(((const Finding *) findings->pdata[i])->text);
+        escaped = source_path_escape(why, "%");
+        text = g_strdup_printf("%s (refused: %s)", what, escaped);
+        service_unit(container->service, "Description", text);
+}
+
 static void say_findings(Container *container) {
         const GPtrArray *findings = container_findings(container);
 
@@ -62,6 +80,7 @@ static void fail_start(Container *container) {
         g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/libstart refuse %y");
 
         say_findings(container);
+        describe(container);
         add_identity(container, command);
         service_set(service, "ExecCondition", "");
         service_set(service, "ExecStartPre", "");

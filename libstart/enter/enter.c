@@ -67,13 +67,18 @@ int enter_fail(libcrun_error_t *err, GError **error) {
         return exit_status(errnum);
 }
 
-/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. The exit
- * status goes by way of memory that it shares. */
-static int *forked_status;
+/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. What became of
+ * it goes by way of memory that it shares. */
+static struct Forked {
+        int status;
+        bool has_no_program;
+} *forked;
 
 static void log_output(int errnum, const char *message, int verbosity, void *arg) {
-        if (verbosity == LIBCRUN_VERBOSITY_ERROR)
-                *forked_status = exit_status(errnum);
+        if (verbosity != LIBCRUN_VERBOSITY_ERROR)
+                return;
+        forked->status = exit_status(errnum);
+        forked->has_no_program = g_str_has_prefix(message, "executable file");
 }
 
 /* NoNewPrivileges= in [Service] is not in what libstart left. */
@@ -120,16 +125,18 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
         int r;
 
         keep_restrictions(entry, process);
-        forked_status = mmap(NULL, sizeof *forked_status, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (forked_status == MAP_FAILED) {
+        forked = mmap(NULL, sizeof *forked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (forked == MAP_FAILED) {
                 error_set_errno(error, errno, "Cannot map memory");
                 return EXIT_KEYTURN;
         }
-        *forked_status = EXIT_KEYTURN;
+        forked->status = EXIT_KEYTURN;
         if (!payload_limits_copy(entry->payload, &forks, error))
                 return EXIT_KEYTURN;
         keep_ulimit(process, forks ? NULL : "RLIMIT_NPROC");
         crun_set_output_handler(log_output, NULL);
         r = libcrun_container_exec(&context, context.id, process, &err);
-        return r >= 0 ? r : err ? enter_fail(&err, error) : *forked_status;
+        if (forked->has_no_program)
+                error_set(error, KT_ERROR_NOT_FOUND, "The container has no '%s'", process->args[0]);
+        return r >= 0 ? r : err ? enter_fail(&err, error) : forked->status;
 }

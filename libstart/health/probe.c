@@ -150,7 +150,10 @@ static void run_inside(const Probe *probe, EnterProcess *process, int output) {
             dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
                 _exit(status);
         status = enter_run(probe->entry, process, NULL, &error);
-        if (error)
+        if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                dprintf(STDERR_FILENO, "%s. A check without a shell is a JSON array: [\"/program\", \"word\"]\n",
+                        error->message);
+        else if (error)
                 dprintf(STDERR_FILENO, "%s\n", error->message);
         _exit(status);
 }

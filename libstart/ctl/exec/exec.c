@@ -121,7 +121,10 @@ static void run_inside(const Entry *entry, Process *process, Streams *streams, c
 
         if (streams_enter(streams, &error) && enter_prepare(entry, process, &error))
                 status = enter_run(entry, process, console_socket, &error);
-        if (error)
+        if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                log_error("%s: to look at it with the host's programs, keyturnctl shell %s", error->message,
+                          entry->id);
+        else if (error)
                 log_error("%s", error->message);
         _exit(status);
 }

@@ -191,6 +191,8 @@ def test_running_container_whose_file_is_deleted(machine):
         assert line.startswith('own-name') and 'active (running), file deleted' in line, line
         assert machine.run(f'keyturnctl exec {name} echo inside').out == 'inside\n'
     assert machine.show('gone', *state) == state
+    assert machine.show('gone', 'Description') == \
+        'gone (refused: gone.container: the file is gone: what runs goes on until it is stopped, and cannot be started again)'
     unit = machine.run('systemctl cat gone').out
     assert 'the file is gone' in unit and 'SourcePath=' not in unit and 'itself does not say' not in unit, unit
     journal = machine.journal()
@@ -280,6 +282,7 @@ def test_running_container_whose_file_becomes_invalid(machine):
             now['KillSignal'] = state['KillSignal']
         assert now == state, (bad, now)
         assert machine.show('spoilt', 'ActiveState') == 'active'
+        assert machine.show('spoilt', 'Description').startswith('spoilt (refused: /etc/containers/systemd/spoilt.container')
         assert 'active (running), file refused' in machine.run('keyturnctl list').out
         assert machine.run('keyturnctl exec spoilt echo inside').out.strip() == 'inside'
     machine.run('systemctl stop spoilt')

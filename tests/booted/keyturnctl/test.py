@@ -409,6 +409,15 @@ def test_exec(machine):
     assert 'runs.service is not running' in ctl(machine, 'exec runs true', 125)
 
 
+def test_exec_of_what_is_not_there(machine):
+    container(machine, 'camera', 'ContainerName=cam')
+    machine.run('systemctl start camera')
+    said = ctl(machine, 'exec camera zsh', status=127)
+    assert "keyturnctl: error: The container has no 'zsh': to look at it with the host's programs, keyturnctl shell cam" in said, said
+    # What a shell in it does not find is the shell's affair.
+    assert 'keyturnctl' not in ctl(machine, 'exec camera sh -c zsh', status=127)
+
+
 def test_exec_as_somebody(machine):
     """Names are those of the container's own files, with its groups."""
     container(machine, 'runs', image='localhost/test/debian')
