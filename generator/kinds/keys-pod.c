@@ -36,7 +36,8 @@ static bool handle_userns(Container *pod, const Key *key, const Value *value, GE
 
 static const Key pod_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
-        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, NULL,
+          "no other file is read in the place of containers.conf; write the settings as keys" },
         { "DNS", READ_LINES, handle_option, "dns" },
         { "DNSOption", READ_LINES, handle_option, "dns-option" },
         { "DNSSearch", READ_LINES, handle_option, "dns-search" },

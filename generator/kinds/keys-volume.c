@@ -32,7 +32,8 @@ static bool handle_name(Container *container, const Key *key, const Value *value
 #define NO_PODMAN "there is no podman command; write what it says as keys of [Volume]"
 
 static const Key volume_keys[] = {
-        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is not read; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, NULL,
+          "no other file is read in the place of containers.conf; write the settings as keys" },
         { "Copy", READ_BOOLEAN, handle_nothing, NULL },
         { "Device", READ_LAST, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
