@@ -3,6 +3,7 @@
 
 #include "generator/run.h"
 
-/* Containers that run on while their files are gone. Without a unit one would be stopped by other signals than it was to be,
- * its directory would stay, and nobody would find it by its name. It is nobody's mistake: nothing is said of them. */
+/* Containers that run on while their files are gone. Without a unit one would be stopped by other signals than it was
+ * to be, its directory would stay, and nobody would find it by its name. It is nobody's mistake: nothing is said of
+ * them. */
 void deleted_put(Run *run);

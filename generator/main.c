@@ -118,8 +118,8 @@ static int parse_argv(int argc, char *argv[]) {
         return -1;
 }
 
-/* With --verify, all other arguments are those of another program. It gets this one's path, to run it. Returns if there is
- * no such argument. */
+/* With --verify, all other arguments are those of another program. It gets this one's path, to run it. Returns if
+ * there is no such argument. */
 static void execute_verify(char *argv[]) {
         g_autoptr(GPtrArray) words = g_ptr_array_new();
         g_autofree char *self = NULL;

@@ -14,7 +14,8 @@ static const struct {
         { ".kube", "write a .container file for each container" },
 };
 
-/* Such a file does not take the name from another generator's unit, and says nothing of how the machine's own starts. */
+/* Such a file does not take the name from another generator's unit, and says nothing of how the machine's own starts.
+ */
 static void refuse(Run *run, const SourceFile *source, const char *instead) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         SourceFile readable = *source;

@@ -10,8 +10,8 @@
 /* One request reads no more than the disk takes at once; the rest of it is dropped. 128 KiB suit every disk. */
 #define REQUEST_SIZE (128 * 1024)
 
-/* The generator is in libstart's file, so the linker can say where the pieces are that a start comes to (the last two:
- * libstart/programs/order.ld). NULL where it has put them nowhere. */
+/* The generator is in libstart's file, so the linker can say where the pieces are that a start comes to (the last
+ * two: libstart/programs/order.ld). NULL where it has put them nowhere. */
 extern const char __executable_start[] __attribute__((weak)), _edata[] __attribute__((weak));
 extern const char keyturn_text_first_end[] __attribute__((weak)), keyturn_rodata_last[] __attribute__((weak));
 

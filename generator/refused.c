@@ -27,7 +27,7 @@ static void drop_line(UnitFile *unit, const UnitLine *refused) {
         }
 }
 
-/* What systemctl status shows of one that runs on, and whose journal has nothing of it. */
+/* For systemctl status of a container that runs on: its journal does not say it. */
 static void describe(Container *container) {
         const GPtrArray *findings = container_findings(container);
         const UnitLine *line = unit_section_last(container->service->user_unit, "Description");
@@ -72,9 +72,9 @@ static void add_identity(const Container *container, GString *command) {
         unit_words_add(command, image);
 }
 
-/* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed for
- * a start that fails. Else it would be tried again and again with Restart=; a container that still runs and ends is
- * tried once, which says why it does not come back. */
+/* An empty assignment takes back all before it, those of the file's author too: nothing of the host may be changed
+ * for a start that fails. Else it would be tried again and again with Restart=; a container that still runs and ends
+ * is tried once, which says why it does not come back. */
 static void fail_start(Container *container) {
         Service *service = container->service;
         g_autoptr(GString) command = g_string_new(KEYTURN_LIBDIR "/libstart refuse %y");

@@ -3,9 +3,9 @@
 
 #include "generator/run.h"
 
-/* Write the service of a refused file: its start fails and says what is wrong with the file, so that `systemctl start`,
- * `status` and `--failed` show it. Everything else of the service stays: a container that still runs is stopped as it
- * would have been, and keyturnctl finds it. */
+/* Write the service of a refused file: its start fails and says what is wrong with the file, so that `systemctl
+ * start`, `status` and `--failed` show it. Everything else of the service stays: a container that still runs is
+ * stopped as it would have been, and keyturnctl finds it. */
 void refused_put(const Run *run, Container *container, Writer *writer);
 
 /* The same of a file that cannot be read, which is said: what still runs must be stopped as it would have been. */

@@ -3,5 +3,6 @@
 
 #include "generator/run.h"
 
-/* Write what is made of all containers together. `origin`, any .container file, is named where it cannot be written. */
+/* Write what is made of all containers together. `origin`, any .container file, is named where it cannot be written.
+ */
 void summaries_put(Run *run, const char *origin);

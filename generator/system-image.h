@@ -3,8 +3,8 @@
 
 #include "generator/image-units.h"
 
-/* What one run of the generator has to do with the units of a system image: it makes them (--install), or finds that there is
- * nothing to be made, or that some of them are out of date. */
+/* What one run of the generator has to do with the units of a system image: it makes them (--install), or finds that
+ * there is nothing to be made, or that some of them are out of date. */
 typedef struct SystemImage {
         const char *root; /* "" or a directory that stands for / */
         bool is_built;    /* --install */
@@ -18,8 +18,8 @@ void system_image_open(SystemImage *image, const char *root, bool is_built, cons
 void system_image_clear(SystemImage *image);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SystemImage, system_image_clear)
 
-/* Have its units been made of the same files, and need they nothing that is missing (kernel-control.h)? Then there is nothing
- * to be made. Asked once. */
+/* Have its units been made of the same files, and need they nothing that is missing (kernel-control.h)? Then there is
+ * nothing to be made. Asked once. */
 bool system_image_is_current(SystemImage *image, const Tree *tree, const Sources *sources, KeyturnConf *conf,
                              Hooks *hooks, unsigned missing);
 
@@ -29,6 +29,6 @@ void system_image_begin(SystemImage *image, Writer *writer);
 /* Those of an image that are not made any more. */
 void system_image_mask_others(const SystemImage *image, Writer *writer);
 
-/* With --install, when all is written: with one error, there are none. controls: what the units need of the kernel. False
- * with an error, or where `ok` is false. */
+/* With --install, when all is written: with one error, there are none. controls: what the units need of the kernel.
+ * False with an error, or where `ok` is false. */
 bool system_image_finish(const SystemImage *image, unsigned controls, bool ok, GError **error);

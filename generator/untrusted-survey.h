@@ -3,6 +3,6 @@
 
 #include "generator/run.h"
 
-/* Note what all containers can write to before the first service is made, where a file needs that (untrusted-paths.h). It is
- * rarely so, and then every file is looked at twice. */
+/* Note what all containers can write to before the first service is made, where a file needs that
+ * (untrusted-paths.h). It is rarely so, and then every file is looked at twice. */
 void untrusted_survey(Run *run, const GPtrArray *files);

@@ -7,8 +7,8 @@
 #include "libstart/request/seccomp-request.h"
 #include "seccomp-precompile/requests.h"
 
-/* Beside Podman keyturn-generator writes into the early directory, else into the normal one. The last one is that of what was
- * made when the system image was built. */
+/* Beside Podman keyturn-generator writes into the early directory, else into the normal one. The last one is that of
+ * what was made when the system image was built. */
 static const char *const directories[] = { "/run/systemd/generator.early", "/run/systemd/generator",
                                            KEYTURN_UNITDIR };
 

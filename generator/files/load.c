@@ -114,8 +114,8 @@ static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
 static void scan_below(Scan *scan, const char *path, const char *resolved, mode_t readers,
                        const struct dirent *entry);
 
-/* A search path may name a directory that is missing, or a file: both are skipped silently. `resolved` is the path without
- * links, or NULL where there may be some in it. */
+/* A search path may name a directory that is missing, or a file: both are skipped silently. `resolved` is the path
+ * without links, or NULL where there may be some in it. */
 static void scan_directory(Scan *scan, const char *path, const char *resolved, mode_t readers) {
         _cleanup_close_ int fd = tree_open_path(scan->tree, path, O_RDONLY | O_DIRECTORY);
         g_autofree char *directory = NULL;

@@ -8,7 +8,8 @@
 #define INSTALL "it belongs into [Install]"
 #define WRITE(key) "write " key " instead"
 
-/* What was seen in real files. The names of the other sections' keys are systemd's, of the rest docker's and Compose's. */
+/* What was seen in real files. The names of the other sections' keys are systemd's, of the rest docker's and
+ * Compose's. */
 static const struct {
         const char *name, *advice;
 } misplaced[] = {

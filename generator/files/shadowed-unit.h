@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Is there a unit of that name, or a link, in one of the directories that count less than the generator's, or less
- * for an instance of a template in them? One of image_units is none: names of those that --install has made, may be
- * NULL. root: "" or a directory that stands for /. */
+/* Is there a unit of that name, or a link, in a directory of lower priority than the generator's? For an instance, a
+ * template there counts, too. Units of image_units (names; made by --install; may be NULL) do not count. root: "" or
+ * a directory that stands for /. */
 bool shadowed_unit_exists(const char *root, const char *service, const GPtrArray *image_units);

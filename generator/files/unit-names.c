@@ -38,8 +38,8 @@ char *unit_names_expand(const char *text, const char *service) {
         return g_strjoinv(stem, parts);
 }
 
-/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full; NULL: there
- * is no container, or one for each instance. */
+/* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full;
+ * NULL: there is no container, or one for each instance. */
 static char *find_container_name(const SourceFile *file, const char *service) {
         g_autofree char *name = NULL;
 

@@ -6,8 +6,8 @@
 
 #include "generator/files/load.h"
 
-/* The service that each file makes. Known before any is converted, since files name each other. `sources` must outlive
- * it. */
+/* The service that each file makes. Known before any is converted, since files name each other. `sources` must
+ * outlive it. */
 typedef struct UnitNames UnitNames;
 
 /* beside_podman: Podman's generator makes services of the files that keyturn makes none of. */

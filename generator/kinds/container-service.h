@@ -5,8 +5,8 @@
 #include "generator/parts/hooks.h"
 #include "generator/unit/container.h"
 
-/* Make the service of a .container file. ExecStart= is not written yet: container-output.h first asks filters-needed.h and
- * untrusted-paths.h, which look at all containers together. Takes ownership of service_name. Never fails: look at the
- * findings. Transfer full. */
+/* Make the service of a .container file. ExecStart= is not written yet: container-output.h first asks
+ * filters-needed.h and untrusted-paths.h, which look at all containers together. Takes ownership of service_name.
+ * Never fails: look at the findings. Transfer full. */
 Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
                              Hooks *hooks);

@@ -61,7 +61,8 @@ static const Key image_keys[] = {
 
 static const KeyTable keys_image = { "Image", image_keys, G_N_ELEMENTS(image_keys) };
 
-/* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in it. */
+/* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in
+ * it. */
 GString *image_auth_file(const Container *container) {
         const char *image = container->image ? reference_skip_docker(container->image) : "";
         GString *text = container->user ? g_string_new(NULL) : NULL;

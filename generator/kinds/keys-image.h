@@ -7,5 +7,6 @@
  * findings. Transfer full. */
 Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names);
 
-/* The text of an authentication file (containers-auth.json(5)) with Creds=, or NULL where there are none. Transfer full. */
+/* The text of an authentication file (containers-auth.json(5)) with Creds=, or NULL where there are none. Transfer
+ * full. */
 GString *image_auth_file(const Container *container);

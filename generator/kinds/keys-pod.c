@@ -20,8 +20,8 @@ static bool handle_label(Container *pod, const Key *key, const Value *value, GEr
         return true;
 }
 
-/* The containers are stopped before their pod is, with their own time for it: as with Podman, whose `pod stop` then finds
- * nothing to stop. */
+/* The containers are stopped before their pod is, with their own time for it: as with Podman, whose `pod stop` then
+ * finds nothing to stop. */
 static bool check_stop_timeout(Container *pod, const Key *key, const Value *value, GError **error) {
         return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXINT32, NULL, NULL) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no number of seconds", value->text);

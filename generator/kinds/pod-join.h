@@ -3,6 +3,6 @@
 
 #include "generator/unit/container.h"
 
-/* What a container with Pod= has of its pod: dependencies, namespaces, network, volumes; and what it cannot have because of
- * it. Called when its other keys and its PodmanArgs= have been applied, before its network is known. */
+/* What a container with Pod= has of its pod: dependencies, namespaces, network, volumes; and what it cannot have
+ * because of it. Called when its other keys and its PodmanArgs= have been applied, before its network is known. */
 void pod_join(Container *container);

@@ -48,7 +48,8 @@ static void start_early(Container *pod) {
  * [Service]
  */
 
-/* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of them. */
+/* The namespaces that this service makes: a network that is the host's, or that keyturn-network makes, is none of
+ * them. */
 static char *find_made(const Container *pod) {
         static const char *const kinds[] = { "ipc", "net", "uts" };
         g_autoptr(GString) made = g_string_new(NULL);
@@ -134,8 +135,8 @@ static void set_service(Container *pod) {
         set_restart(pod);
         if (!service_user_line(service, "SyslogIdentifier"))
                 service_set(service, "SyslogIdentifier", "%N");
-        /* What it pins must be seen by everybody, so it has the host's mounts. A user namespace in which root is the host's
-         * takes CAP_SETFCAP (user_namespaces(7)). */
+        /* What it pins must be seen by everybody, so it has the host's mounts. A user namespace in which root is the
+         * host's takes CAP_SETFCAP (user_namespaces(7)). */
         service_confine(service,
                         user_namespace_is_own(pod->args) ?
                                 "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :

@@ -3,8 +3,8 @@
 
 #include "generator/unit/container.h"
 
-/* Network=container: or NAME.container of a container that would gain rights by it (NETWORK_MODE_GAINS_RIGHTS). libstart looks
- * at each start; this is what is known before. */
+/* Network=container: or NAME.container of a container that would gain rights by it (NETWORK_MODE_GAINS_RIGHTS).
+ * libstart looks at each start; this is what is known before. */
 
 /* The file that has to be looked at, or NULL. */
 const SourceFile *network_join_find(const Container *container);

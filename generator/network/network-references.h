@@ -6,8 +6,8 @@
 /* Networks as containers refer to them by the .network file that says what they are. What makes one is a service of
  * its own. */
 
-/* The network that NAME.network[:OPTIONS] means, with these options: a value for network_request_parse(). *ret_service is
- * the service that makes it. Transfer full. */
+/* The network that NAME.network[:OPTIONS] means, with these options: a value for network_request_parse().
+ * *ret_service is the service that makes it. Transfer full. */
 char *network_refer(const UnitNames *names, const char *value, char **ret_service, GError **error);
 
 /* NetworkName=, or systemd-STEM as Podman has it. Transfer full. */

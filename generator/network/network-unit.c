@@ -38,8 +38,8 @@ static void find_own_name(const char *service, OwnName *ret) {
         ret->instance = g_strdup(strchr(ret->full, '@') ? strchr(ret->full, '@') + 1 : "");
 }
 
-/* What a specifier of the container's name stands for; NULL for others, which are the same in both units. Of an instance that
- * is known, %I is that with '/' for '-'. Transfer full. */
+/* What a specifier of the container's name stands for; NULL for others, which are the same in both units. Of an
+ * instance that is known, %I is that with '/' for '-'. Transfer full. */
 static char *find_own(char letter, const OwnName *own) {
         const char *dash = strrchr(own->prefix, '-');
 
@@ -113,8 +113,8 @@ static void add_servers(GString *command, const GPtrArray *dns, const OwnName *o
         }
 }
 
-/* Only systemd knows what its ids depend on, at its start: so the network belongs to the host's user namespace. A payload's
- * capabilities count for nothing in it: it must be said what they would be for. */
+/* Only systemd knows what its ids depend on, at its start: so the network belongs to the host's user namespace. A
+ * payload's capabilities count for nothing in it: it must be said what they would be for. */
 static void keep_for_host(Container *container, GString *command, const OwnName *own) {
         const guint64 ports = G_GUINT64_CONSTANT(1) << CAP_NET_BIND_SERVICE;
         const LaunchArgs *args = container->args;
@@ -197,7 +197,8 @@ static void add_others(GString *text, const OwnName *own) {
         }
 }
 
-/* After a change of the file, the next start of the container sees by this that the network is another one. Transfer full. */
+/* After a change of the file, the next start of the container sees by this that the network is another one. Transfer
+ * full. */
 static char *make_id(const GString *command, const GString *environment) {
         g_autofree char *all = g_strconcat(command->str, "\n", environment->str, NULL);
         g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, all, -1);
@@ -228,11 +229,12 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
         add_owner(container, text);
-        /* Firewalls begin with flushing all rules. firewalld comes too late for what is to be there before basic.target. */
+        /* Firewalls begin with flushing all rules. firewalld comes too late for what is to be there before
+         * basic.target. */
         g_string_append(text, container->is_early ? "After=nftables.service\n" :
                                                     "After=network-pre.target nftables.service firewalld.service\n");
-        /* A pod's is made anew with its pod, whose containers do not look whether it has changed. So is one whose payload may
-         * change it: what that leaves must not meet its next start. */
+        /* A pod's is made anew with its pod, whose containers do not look whether it has changed. So is one whose
+         * payload may change it: what that leaves must not meet its next start. */
         if (network_is_renewed(container))
                 g_string_append_printf(text, "PartOf=%s.service\n", own->full);
 }
@@ -252,8 +254,8 @@ static GString *make_text(Container *container, const OwnName *own) {
         return text;
 }
 
-/* systemd's name of the unit, and the file that says what it is to make: a drop-in of the shipped template, or for what is
- * a template, or an instance of one, a unit of its own. */
+/* systemd's name of the unit, and the file that says what it is to make: a drop-in of the shipped template, or for
+ * what is a template, or an instance of one, a unit of its own. */
 static void find_unit(const OwnName *own, char **ret_unit, char **ret_file) {
         const char *instance = strchr(own->full, '@');
 
@@ -281,8 +283,8 @@ void network_unit_finish(Container *container) {
         (void) key_set_option(container, "network", network, NULL);
 }
 
-/* Not Requires=: a start that fails because of that is none that Restart= tries again. libstart says that the network is not
- * there, and so a refused file says why, whatever becomes of its network. */
+/* Not Requires=: a start that fails because of that is none that Restart= tries again. libstart says that the network
+ * is not there, and so a refused file says why, whatever becomes of its network. */
 void network_unit_depend(Container *container) {
         if (!container->network_unit)
                 return;

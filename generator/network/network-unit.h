@@ -5,8 +5,9 @@
 #include "generator/unit/container.h"
 #include "generator/unit/writer.h"
 
-/* The unit that makes a container's (or pod's) network ahead of it and keeps it over restarts: keyturn-network@NAME.service,
- * with a drop-in that says what is to be made; of a template or an instance, keyturn-network-NAME@INSTANCE.service. */
+/* The unit that makes a container's (or pod's) network ahead of it and keeps it over restarts:
+ * keyturn-network@NAME.service, with a drop-in that says what is to be made; of a template or an instance,
+ * keyturn-network-NAME@INSTANCE.service. */
 
 /* To be called when the container's name is known. Nothing where it is in no network that is made for it. */
 void network_unit_finish(Container *container);
@@ -17,12 +18,13 @@ void network_unit_check(Container *container, const Tree *tree, MachineConf *con
 /* The unit, and that the container's service requires it. */
 void network_unit_write(Container *container, Writer *writer);
 
-/* The same dependency for one that is refused: it must say why, whatever becomes of the network, but may still run. */
+/* The same dependency for one that is refused: it must say why, whatever becomes of the network, but may still run.
+ */
 void network_unit_depend(Container *container);
 
 /* A file that cannot be read may have been that of a container with a network, which still runs. */
 void network_unit_assume(Container *container);
 
-/* What `text` of the service's file says in another unit's: specifiers of the service's own name are replaced by it. Transfer
- * full. */
+/* What `text` of the service's file says in another unit's: specifiers of the service's own name are replaced by it.
+ * Transfer full. */
 char *network_unit_replace_own(const char *text, const char *service);

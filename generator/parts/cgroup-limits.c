@@ -46,8 +46,8 @@ static void swap_problem(Container *container, const char *problem) {
         container_problem(container, line, "--memory-swap: %s", problem);
 }
 
-/* Podman counts the memory in, systemd does not. Without a limit of both, Podman allows as much swap as memory. Transfer
- * full. */
+/* Podman counts the memory in, systemd does not. Without a limit of both, Podman allows as much swap as memory.
+ * Transfer full. */
 static char *find_swap(Container *container) {
         guint64 memory = g_ascii_strtoull(container->memory, NULL, 10), both;
 

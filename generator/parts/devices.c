@@ -91,8 +91,8 @@ static void allow(Container *container, const char *value) {
         service_set(container->service, "DeviceAllow", line->str);
 }
 
-/* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of the
- * user's adds to them. */
+/* No device but the harmless ones, as with Podman, whatever node a payload makes or a volume has. A DeviceAllow= of
+ * the user's adds to them. */
 void devices_service(Container *container) {
         const LaunchArgs *args = container->args;
         const UnitLine *policy = service_user_line(container->service, "DevicePolicy");

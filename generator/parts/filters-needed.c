@@ -62,7 +62,8 @@ SecurityOption filters_needed_option(const LaunchArgs *args, bool *ret_is_known)
         return last;
 }
 
-/* Sets *ret_profile to NULL for the default profile. False: the container has no filter, or which one is not known. */
+/* Sets *ret_profile to NULL for the default profile. False: the container has no filter, or which one is not known.
+ */
 static bool find_profile(const LaunchArgs *args, const char **ret_profile) {
         bool is_known;
         SecurityOption option = filters_needed_option(args, &is_known);

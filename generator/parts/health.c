@@ -82,7 +82,8 @@ static const UnitLine *find_restriction(const UnitSection *section, guint *i) {
         return NULL;
 }
 
-/* A drop-in can be for one service, and not for the instances of a template. What the image brings nobody knows here. */
+/* A drop-in can be for one service, and not for the instances of a template. What the image brings nobody knows here.
+ */
 static void check_template(Container *container) {
         LaunchArgs *args = container->args;
         guint first = 0;

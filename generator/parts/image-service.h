@@ -5,8 +5,8 @@
 
 /* The services that bring images: of .image and .build files, and of Pull= in a .container file. */
 
-/* What they have in common. path: of the file. One that fails is tried again after so many seconds, and the containers that
- * wait for it with it. */
+/* What they have in common. path: of the file. One that fails is tried again after so many seconds, and the
+ * containers that wait for it with it. */
 void image_service_common(Service *service, const char *path, const char *seconds);
 
 #define IMAGE_PULL_AGAIN "20"

@@ -64,8 +64,8 @@ static char *find_name(const SourceFile *source) {
         return image ? g_strdup(reference_skip_docker(image)) : NULL;
 }
 
-/* Not Requires=: a start that fails because of that leaves no reason, and nothing starts it again. As it is, libstart says why
- * the image is not there, and what brings it starts the container once it has it. */
+/* Not Requires=: a start that fails because of that leaves no reason, and nothing starts it again. As it is, libstart
+ * says why the image is not there, and what brings it starts the container once it has it. */
 static void wait_for(Container *container, const char *unit, const char *policy) {
         g_autofree char *option = g_strconcat(g_strcmp0(policy, "always") == 0 ? "always:" : "", unit, NULL);
 

@@ -4,7 +4,8 @@
 #include "generator/unit/container.h"
 #include "generator/unit/key.h"
 
-/* Images that are brought by a service of their own, ahead of the container's: of a .image or .build file, or of Pull=. */
+/* Images that are brought by a service of their own, ahead of the container's: of a .image or .build file, or of
+ * Pull=. */
 
 /* Pull=, Retry=, RetryDelay= and AutoUpdate=. */
 KeyHandler handle_pull, handle_retry, handle_retry_delay, handle_auto_update;

@@ -12,8 +12,9 @@ typedef enum KernelControl {
         KERNEL_CONTROL_DEVICES = 1 << 4, /* DevicePolicy= is a BPF program of the cgroup */
 } KernelControl;
 
-/* What the kernel that runs does not have of these; bits of KernelControl. Without cgroup v2 nobody can tell, so no controller
- * counts as missing. In a user namespace nobody can make device nodes, so that nothing has to keep a container from them. */
+/* What the kernel that runs does not have of these; bits of KernelControl. Without cgroup v2 nobody can tell, so no
+ * controller counts as missing. In a user namespace nobody can make device nodes, so that nothing has to keep a
+ * container from them. */
 unsigned kernel_control_missing(void);
 
 /* Notes what a setting of [Service] needs that stands for a key or an option of [Container]. */

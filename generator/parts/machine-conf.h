@@ -4,8 +4,8 @@
 #include "generator/unit/container.h"
 #include "generator/unit/writer.h"
 
-/* What of containers.conf(5) and storage.conf(5) units depend on. Read when it is first asked for. Where a file is broken it
- * counts for nothing here: a start says what is wrong with it. */
+/* What of containers.conf(5) and storage.conf(5) units depend on. Read when it is first asked for. Where a file is
+ * broken it counts for nothing here: a start says what is wrong with it. */
 typedef struct MachineConf MachineConf;
 
 /* root: NULL for this machine's. */

@@ -3,7 +3,7 @@
 
 #include "generator/unit/container.h"
 
-/* Refuse what libstart would refuse of the options, alone and together, and name the line. Values that systemd has still
- * to complete are left to the start. What is allowed and leaves the machine unprotected is warned of. To be called when
- * all options of `container` (a container or a pod) are set. */
+/* Refuse what libstart would refuse of the options, alone and together, and name the line. Values that systemd has
+ * still to complete are left to the start. What is allowed and leaves the machine unprotected is warned of. To be
+ * called when all options of `container` (a container or a pod) are set. */
 void option_rules_check(Container *container);

@@ -13,7 +13,8 @@ KeyHandler handle_pod;
  * container. */
 GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names);
 
-/* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full. */
+/* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full.
+ */
 GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names);
 
 /* Do its containers share that: "ipc", "net" or "uts"? */

@@ -29,8 +29,8 @@ static bool is_given(const Service *service, const char *name) {
         return false;
 }
 
-/* Where systemd looks for LoadCredentialEncrypted=NAME. That setting does not find one that is not encrypted, nor
- * LoadCredential= one that is. */
+/* Where systemd looks for LoadCredentialEncrypted=NAME. That setting finds encrypted credentials only, and
+ * LoadCredential= only plain ones. */
 static const char *const encrypted_stores[] = { "/etc/credstore.encrypted", "/run/credstore.encrypted",
                                                 "/usr/local/lib/credstore.encrypted", "/usr/lib/credstore.encrypted",
                                                 "/run/credentials/@encrypted" };

@@ -5,7 +5,8 @@
 #include "generator/unit/container.h"
 
 /* The directories of the host that payloads can write to, of all containers together. When libstart opens a path of
- * the host for one container, a link in such a directory may have been made by another (libstart/mount/host-path.h). */
+ * the host for one container, a link in such a directory may have been made by another (libstart/mount/host-path.h).
+ */
 typedef struct UntrustedPaths UntrustedPaths;
 
 #define UNTRUSTED_PATHS_FILE "keyturn-untrusted-paths"

@@ -107,7 +107,8 @@ static const UnitLine *remap_line(const Container *container) {
         return line;
 }
 
-/* The name of the container as the service that finds the ids sees it; NULL: systemd has to expand it. Transfer full. */
+/* The name of the container as the service that finds the ids sees it; NULL: systemd has to expand it. Transfer full.
+ */
 static char *find_name(const Container *container, const char *stem) {
         const char *name = container->args->name;
 
@@ -139,7 +140,8 @@ static void copy(GPtrArray *to, const GPtrArray *from) {
                 g_ptr_array_add(to, g_strdup(from->pdata[i]));
 }
 
-/* The words of the container that its ids depend on; NULL as in user_namespace_service(). Strings of the container's. */
+/* The words of the container that its ids depend on; NULL as in user_namespace_service(). Strings of the container's.
+ */
 static LaunchArgs *pick_args(const Container *container, const char *name) {
         const LaunchArgs *from = container->args;
         LaunchArgs *args;
@@ -177,8 +179,8 @@ static bool is_path(const char *mode) {
         return mode && g_str_has_prefix(mode, "ns:");
 }
 
-/* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no use
- * of it (files/names.h). */
+/* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no
+ * use of it (files/names.h). */
 static LaunchArgs *find_args(const Container *container, const char *stem) {
         const char *mode = container->args->userns, *service = container->service->name;
         bool of_image = mode && is_auto(mode) && !g_str_has_suffix(container->source->name, ".pod");

@@ -15,13 +15,14 @@ bool user_namespace_is_own(const LaunchArgs *args);
 /* The same where systemd still has to expand what says so. */
 bool user_namespace_may_be_own(const LaunchArgs *args);
 
-/* The service that finds the ids of UserNS=auto ahead of the container, or makes the namespace that its network is to belong
- * to. NULL where there is nothing to find or to make, or only the start knows all that it depends on. Transfer full. */
+/* The service that finds the ids of UserNS=auto ahead of the container, or makes the namespace that its network is to
+ * belong to. NULL where there is nothing to find or to make, or only the start knows all that it depends on. Transfer
+ * full. */
 char *user_namespace_service(const Container *container);
 
 /* A drop-in that tells that service for whom. Nothing where there is none. */
 void user_namespace_write(const Container *container, Writer *writer);
 
-/* Where the namespace is, or will be, that its network is to belong to: a file, or the directory of that service's. NULL: the
- * machine's. Transfer full. */
+/* Where the namespace is, or will be, that its network is to belong to: a file, or the directory of that service's.
+ * NULL: the machine's. Transfer full. */
 char *user_namespace_of_network(const Container *container);

@@ -3,11 +3,11 @@
 
 #include "generator/unit/container.h"
 
-/* Named volumes, as containers refer to them: by their name, or by the .volume file that says what they are. What makes one
- * is a service of its own, ahead of the containers that use it. */
+/* Named volumes, as containers refer to them: by their name, or by the .volume file that says what they are. What
+ * makes one is a service of its own, ahead of the containers that use it. */
 
-/* The name of the volume that SOURCE of Volume= or Mount= means: a name, or NAME.volume. The container's service comes after
- * the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
+/* The name of the volume that SOURCE of Volume= or Mount= means: a name, or NAME.volume. The container's service
+ * comes after the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
 char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error);
 
 /* VolumeName=, or systemd-STEM as Podman has it. Transfer full. */

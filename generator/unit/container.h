@@ -101,8 +101,8 @@ void container_warning(Container *container, const UnitLine *line, const char *f
 
 /* Add the lines that cannot be read. */
 void container_add_syntax_problems(Container *container);
-/* Refuse the key of that line. `reason`, a literal, says why and what to do instead: once in a file, however many keys it
- * is said of. */
+/* Refuse the key of that line. `reason`, a literal, says why and what to do instead: once in a file, however many
+ * keys it is said of. */
 void container_refusal(Container *container, const UnitLine *line, const char *reason);
 
 /* All so far, in the order of their lines; those of the file as a whole are last. Transfer none. */

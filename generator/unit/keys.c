@@ -190,8 +190,8 @@ static GArray *find_assignments(Container *container, const UnitSection *section
         return assignments;
 }
 
-/* Does the line of a refused key say what keyturn does anyway? So does an empty one, which takes everything back, in a
- * drop-in for example. */
+/* Does the line of a refused key say what keyturn does anyway? So does an empty one, which takes everything back, in
+ * a drop-in for example. */
 static bool is_fine(const Key *key, const char *text) {
         g_auto(GStrv) fine = key->fine ? g_strsplit(key->fine, " ", -1) : NULL;
         bool value;

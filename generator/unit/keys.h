@@ -23,7 +23,8 @@ void keys_apply(Container *container, const KeyTable *table);
 /* The values of one key, which are right or have been found wrong by keys_apply(). Transfer full, of char*. */
 GPtrArray *keys_find_values(Container *container, const KeyTable *table, const char *name);
 
-/* Give a value to a key of container->keys as an option of podman run, in `line`, says it. Booleans are true and false. */
+/* Give a value to a key of container->keys as an option of podman run, in `line`, says it. Booleans are true and
+ * false. */
 bool keys_apply_value(Container *container, const char *name, const char *text, const UnitLine *line, GError **error);
 
 /* Is `name` the other one with a slip or two in it, such as "Containers" for "Container"? */

@@ -36,13 +36,13 @@ void service_unit_first(Service *service, const char *key, const char *value);
 void service_unit(Service *service, const char *key, const char *value);
 void service_set(Service *service, const char *key, const char *value);
 
-/* What a helper of keyturn's has: these capabilities, of devices the standard ones, and those of devices (DeviceAllow=, or NULL).
- * What the user's [Service] says of them counts instead. Where the user has added commands, these may need more, and nothing
- * is said. */
+/* What a helper of keyturn's has: these capabilities, of devices the standard ones, and those of devices
+ * (DeviceAllow=, or NULL). What the user's [Service] says of them counts instead. Where the user has added commands,
+ * these may need more, and nothing is said. */
 void service_confine(Service *service, const char *capabilities, const char *const *devices);
 
-/* The same for what fills Podman's store or a volume: it makes files of anybody's, and mounts layers. Device nodes of an image
- * are made and not opened. */
+/* The same for what fills Podman's store or a volume: it makes files of anybody's, and mounts layers. Device nodes of
+ * an image are made and not opened. */
 void service_confine_to_store(Service *service);
 
 /* A oneshot's start has no end but what the file says, else this one (TimeoutStartSec=). */

@@ -21,11 +21,12 @@ void writer_put_unit(Writer *writer, const char *origin, const Service *service,
  * directories in `name` are made. */
 void writer_put_file(Writer *writer, const char *origin, const char *name, mode_t readers, const GString *text);
 
-/* From now on, keep the names of what is written. exclusive: units replace no other files. Of char*, transfer full. */
+/* From now on, keep the names of what is written. exclusive: units replace no other files. Of char*, transfer full.
+ */
 GPtrArray *writer_keep_names(Writer *writer, bool exclusive);
 
-/* A link to /dev/null, if nothing of that name has been written since the names are kept: systemd then ignores what has the
- * name in directories that count less. */
+/* A link to /dev/null, if nothing of that name has been written since the names are kept: systemd then ignores what
+ * has the name in directories that count less. */
 void writer_mask(Writer *writer, const char *name);
 
 /* Free the Writer. Transfer full: what went wrong, in order, of char*. */

@@ -14,15 +14,16 @@ typedef struct MadeUnit {
         bool is_refused;  /* it only says why its file is refused */
 } MadeUnit;
 
-/* One run of the generator: it, and nothing that imitates it, says what is wrong with files and what is made of them. */
+/* One run of the generator: it, and nothing that imitates it, says what is wrong with files and what is made of them.
+ */
 typedef struct Generation {
         char *directory;  /* that the units are in; removed with the Generation */
         Sources *sources; /* the same files, for their lines */
         GPtrArray *units; /* of MadeUnit */
 } Generation;
 
-/* generator: its program. search_path: directories, of char*. root: "" or a directory that stands for /. What it says is
- * added to the report. */
+/* generator: its program. search_path: directories, of char*. root: "" or a directory that stands for /. What it says
+ * is added to the report. */
 Generation *generation_run(const char *generator, const char *root, GPtrArray *search_path, Report *report,
                            GError **error);
 void generation_free(Generation *generation);

@@ -15,8 +15,8 @@
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
 
-/* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images, which
- * the generator must never need. */
+/* keyturn-verify: what `keyturn-generator --verify` executes. It is a program of its own because it looks at images,
+ * which the generator must never need. */
 
 static char *arg_generator, *arg_root;
 static char **arg_paths;

@@ -4,6 +4,6 @@
 #include <glib.h>
 
 /* Where in the text of a unit file what a message speaks of stands: the first word that it quotes, if it is in the
- * assignment that begins in *line; else the key, of one that is not known or refused; else its value. *line moves on where the
- * word is in a continuing line. Returns the column, in characters, from 1. Pure. */
+ * assignment that begins in *line; else the key, of one that is not known or refused; else its value. *line moves on
+ * where the word is in a continuing line. Returns the column, in characters, from 1. Pure. */
 guint place_find(const char *text, const char *message, guint *line);

@@ -3,6 +3,6 @@
 
 #include "generator/verify/generation.h"
 
-/* What `systemd-analyze verify` says about the units, at the lines of the files that they are made of. Nothing happens
- * where it is not installed. */
+/* What `systemd-analyze verify` says about the units, at the lines of the files that they are made of. Nothing
+ * happens where it is not installed. */
 bool systemd_opinion_add(const Generation *generation, const char *root, Report *report, GError **error);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Makes the directory `path`, an absolute one, with the mode that it says whatever the umask is, and what is missing above
- * it with 0755: many have a part of /run/keyturn and of /var/lib/keyturn, whoever makes them first, and the root of a
- * user namespace, who is not root, has to pass. One that is there is left as it is. */
+/* Makes the directory `path`, which is absolute, with this mode under any umask. Missing directories above it get
+ * 0755: several programs have a part of /run/keyturn and of /var/lib/keyturn, any of them may be the first, and the
+ * root of a user namespace has to pass. A directory that is there is left as it is. */
 bool directory_make(const char *path, mode_t mode, GError **error);

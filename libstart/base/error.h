@@ -18,8 +18,9 @@ typedef enum ErrorCode {
 
 GQuark error_domain(void);
 
-/* What an errno value means. Not g_strerror(): that converts from the locale's character set, for which iconv reads files
- * and may load a library. In a container's process, once it is in the container's root, they would be the image's. */
+/* What an errno value means. Not g_strerror(): that converts from the locale's character set, for which iconv reads
+ * files and may load a library. In a container's process, once it is in the container's root, they would be the
+ * image's. */
 const char *error_describe(int errnum);
 
 /* Set *error and return false, so that a failing function can end in `return error_set(...)`. */

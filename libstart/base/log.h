@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <syslog.h>
 
-/* One logging API, its backends chosen once in main(). A message is a line, with nothing that a terminal or the journal
- * would take for more than text (printable.h), and cut at 2 KiB.
+/* One logging API, its backends chosen once in main(). A message is a line, with nothing that a terminal or the
+ * journal would take for more than text (printable.h), and cut at 2 KiB.
  *
  * LOG_TO_STDERR  lines on standard error; under systemd ($JOURNAL_STREAM set) each begins with the
  *                "<priority>" prefix that the journal understands, else with the program's name and, for
@@ -23,8 +23,8 @@ void log_open(const char *program, LogTargets targets, int max_priority);
 /* Standard error becomes the payload's; ours goes on to `fd`, which must stay open. */
 void log_redirect(int fd);
 
-/* Lines that belong to the message before, to standard error as they are: of our own making, with nothing in them that
- * others chose. */
+/* Lines that belong to the message before, to standard error as they are: of our own making, with nothing in them
+ * that others chose. */
 void log_lines(const char *lines);
 
 void log_message(int priority, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -20,25 +20,25 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 
-/* The threat (CVE-2019-5736): code of an image that runs where /proc/PID/exe is a program of the host's opens that file,
- * keeps the descriptor, waits until nobody executes the program, opens /proc/self/fd/N for writing, and has what root
- * runs on the host next. It gets there in two ways:
- *  - An image names /proc/self/exe, or a script with that interpreter, as its payload. The kernel takes the loader of a
- *    program that is linked dynamically from the image, and that runs before any instruction of the program.
+/* The threat (CVE-2019-5736): code of an image that runs where /proc/PID/exe is a program of the host's opens that
+ * file, keeps the descriptor, waits until nobody executes the program, opens /proc/self/fd/N for writing, and has
+ * what root runs on the host next. It gets there in two ways:
+ *  - An image names /proc/self/exe, or a script with that interpreter, as its payload. The kernel takes the loader of
+ *    a program that is linked dynamically from the image, and that runs before any instruction of the program.
  *  - A program enters a container where a payload waits for it (keyturnctl exec).
  *
  * What is opened by way of /proc/PID/exe belongs to the mount that the program was executed from. Of one that is
- * read-only, in no mount namespace, and not to be reached by any path, nobody can make a writable one, not even with all
- * capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be mounted
- * writable later, for an update, and the payload has its descriptor still.
+ * read-only, in no mount namespace, and not to be reached by any path, nobody can make a writable one, not even with
+ * all capabilities. libcrun's answer is the same, but it goes without the mount where /usr is read-only. That can be
+ * mounted writable later, for an update, and the payload has its descriptor still.
  *
- * To execute libstart once more costs a fifth of a start. Linked statically it has no loader, and no code of the image
- * runs in it before main(). There it needs no mount, for what keyturn is:
+ * To execute libstart once more costs a fifth of a start. Linked statically it has no loader, and no code of the
+ * image runs in it before main(). There it needs no mount, for what keyturn is:
  *  - Every container has a pid namespace of its own, and its first process runs libstart only until it executes the
  *    payload. Nothing else is in there before that, and nothing in there runs libstart after it, but
- *  - a payload that is libstart; and that is pid 1. So libstart refuses to be pid 1, before anything of the image can be
- *    read: iconv and NSS load libraries even into a static program, here from the image. So do the other programs in the
- *    same file, whose names an image may give to a link to /proc/self/exe.
+ *  - a payload that is libstart; and that is pid 1. So libstart refuses to be pid 1, before anything of the image can
+ *    be read: iconv and NSS load libraries even into a static program, here from the image. So do the other programs
+ *    in the same file, whose names an image may give to a link to /proc/self/exe.
  * Until it executes the payload the first process is not dumpable either (libcrun, PR_SET_DUMPABLE), so that its
  * /proc/PID/exe is closed to a debugger that entered the container.
  *
@@ -102,8 +102,8 @@ void own_program_protect(char *const argv[], bool enters) {
         exit(EXIT_KEYTURN);
 }
 
-/* Whether the running program was executed from where keyturn is installed, in this mount namespace. Nothing of an image
- * is in the host's mount, whatever a link of its leads to, and no mount of it is the same as that one. */
+/* Whether the running program was executed from where keyturn is installed, in this mount namespace. Nothing of an
+ * image is in the host's mount, whatever a link of its leads to, and no mount of it is the same as that one. */
 static bool is_installed_here(void) {
         static const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
                                              .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };

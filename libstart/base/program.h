@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* keyturn's programs are two files (programs/), in which each is a main function with a name. Links have these names, and
- * which program is meant says the name that the file is called by. */
+/* keyturn's programs are two files (programs/), in which each is a main function with a name. Links have these names,
+ * and which program is meant says the name that the file is called by. */
 typedef int ProgramMain(int argc, char *argv[]);
 
 typedef struct Program {
@@ -12,8 +12,8 @@ typedef struct Program {
         ProgramMain *main;
 } Program;
 
-/* The one that argv[0] names, whatever directory is before it. The first one if none is: whoever copies or links the file
- * under a name of his own wants that. */
+/* The one that argv[0] names, whatever directory is before it. The first one if none is: whoever copies or links the
+ * file under a name of his own wants that. */
 const Program *program_called(const Program *programs, size_t n, const char *name);
 
 /* In the folders that the programs are named after. */

@@ -3,8 +3,9 @@
 
 #include <stdbool.h>
 
-/* In the service of a file that keyturn-generator has refused, each comment that begins so says what is wrong with the
- * file. Comments, as they can be read by exactly those who may read the file; everybody may see a command line. */
+/* In the service of a file that keyturn-generator has refused, each comment that begins so says what is wrong with
+ * the file. Comments, as they can be read by exactly those who may read the file; everybody may see a command line.
+ */
 #define REFUSAL_MARK "Refused: "
 
 /* Log what the comments of the unit at `path` say: `libstart refuse`, which the service executes. */

@@ -9,9 +9,9 @@
 #include "libstart/base/lease.h"
 #include "libstart/base/resolve.h"
 
-/* One try takes 1 to 3 us. Beside processes that do nothing but rename, one of 15 to 100 fails, and the longest row of
- * failures in 200,000 look-ups was four (two processors). So many in a row would need a kernel that is at it without a
- * pause, and take some 20 ms. */
+/* One try takes 1 to 3 us. Beside processes that do nothing but rename, one of 15 to 100 fails, and the longest row
+ * of failures in 200,000 look-ups was four (two processors). So many in a row would need a kernel that is at it
+ * without a pause, and take some 20 ms. */
 #define TRIES_MAX 10000
 
 int resolve_open(int directory_fd, const char *path, int flags, mode_t mode, uint64_t resolve) {

@@ -9,10 +9,10 @@
  * `resolve` says how far links may lead (RESOLVE_*).
  *
  * With RESOLVE_IN_ROOT or RESOLVE_BENEATH the kernel gives up with EAGAIN at a ".." whenever anything on the machine
- * has been renamed or mounted since the look-up began, so that this tries again. Not for ever: whoever renames without
- * end, and any payload can, must not hold a start up. Returns a descriptor, or -1 and errno. */
+ * has been renamed or mounted since the look-up began, so that this tries again. Not for ever: whoever renames
+ * without end, and any payload can, must not hold a start up. Returns a descriptor, or -1 and errno. */
 int resolve_open(int directory_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 
-/* Open for reading what `fd` (O_PATH) is, if that is a regular file; -1 with errno, EINVAL if it is not. So nobody can put
- * a device or a FIFO in its place after a look at it. */
+/* Open for reading what `fd` (O_PATH) is, if that is a regular file; -1 with errno, EINVAL if it is not. So nobody
+ * can put a device or a FIFO in its place after a look at it. */
 int fd_open_regular(int fd);

@@ -7,8 +7,8 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* Unix sockets. systemd's notification protocol (sd_notify(3)) and the journal's are spoken directly: our programs are
- * static, libsystemd is not. */
+/* Unix sockets. systemd's notification protocol (sd_notify(3)) and the journal's are spoken directly: our programs
+ * are static, libsystemd is not. */
 
 typedef struct SocketAddress {
         struct sockaddr_un name;
@@ -30,12 +30,12 @@ typedef struct SocketExtra {
 
 #define SOCKET_FDS_MAX 8
 
-/* `to`: NULL on a connected socket. `extra`: NULL for nothing. `flags`: of sendmsg(2). Returns how many bytes were sent or
- * a negative errno: -ESRCH where there is no process that is said to be the sender. */
+/* `to`: NULL on a connected socket. `extra`: NULL for nothing. `flags`: of sendmsg(2). Returns how many bytes were
+ * sent or a negative errno: -ESRCH where there is no process that is said to be the sender. */
 ssize_t socket_send(int fd, const SocketAddress *to, const char *data, size_t size, const SocketExtra *extra,
                     int flags);
 
-/* Look at the first message in the queue, which stays there. Never waits. Returns the length of the text or a negative
- * errno: -EMSGSIZE where there is more than fits. The descriptors, at most `fds_max`, are copies, close-on-exec, and
- * become the caller's. */
+/* Look at the first message in the queue, which stays there. Never waits. Returns the length of the text or a
+ * negative errno: -EMSGSIZE where there is more than fits. The descriptors, at most `fds_max`, are copies,
+ * close-on-exec, and become the caller's. */
 ssize_t socket_peek(int fd, char *text, size_t size, int *fds, size_t fds_max, size_t *ret_n_fds);

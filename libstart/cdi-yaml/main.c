@@ -16,8 +16,8 @@
 #include "libstart/cdi/cdi-search.h"
 #include "libstart/config/small-file.h"
 
-/* keyturn-cdi: files of CDI in YAML, as JSON. Without an argument, as keyturn-cdi.service runs it, it puts those of all files
- * where libstart looks for them; with FILE it prints that one's. */
+/* keyturn-cdi: files of CDI in YAML, as JSON. Without an argument, as keyturn-cdi.service runs it, it puts those of
+ * all files where libstart looks for them; with FILE it prints that one's. */
 
 #define SIZE_MAX_OF_A_FILE (8U << 20)
 
@@ -41,8 +41,8 @@ static char *convert(const char *path, GError **error) {
         return NULL;
 }
 
-/* The time of the copy says what it was made from (cdi-search.h). Asked for before the file is read: what changes meanwhile
- * makes the copy old. */
+/* The time of the copy says what it was made from (cdi-search.h). Asked for before the file is read: what changes
+ * meanwhile makes the copy old. */
 static bool put(const char *path, GError **error) {
         g_autofree char *copy = cdi_search_copy_of(path), *directory = g_path_get_dirname(copy), *json = NULL;
         FileIdentity identity;

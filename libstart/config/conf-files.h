@@ -20,6 +20,6 @@ typedef bool (*ConfFileHandler)(const char *path, const char *text, size_t lengt
  * root: "" or the directory that stands for /; not applied to what the environment names. */
 bool conf_files_read(const ConfFiles *files, const char *root, ConfFileHandler handler, void *data, GError **error);
 
-/* Whether the word stands anywhere but behind "#". These files are long, and most say nothing but defaults there, so most
- * need not be parsed. */
+/* Whether the word stands anywhere but behind "#". These files are long, and most say nothing but defaults there, so
+ * most need not be parsed. */
 bool conf_file_mentions(const char *text, size_t length, const char *word);

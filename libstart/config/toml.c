@@ -4,8 +4,8 @@
 #include "libstart/base/error.h"
 #include "libstart/config/toml.h"
 
-/* Arrays and inline tables inside each other; the parser recurses once per level. Tables can also be inside each other by
- * their dotted keys: whoever frees them recurses, too. */
+/* Arrays and inline tables inside each other; the parser recurses once per level. Tables can also be inside each
+ * other by their dotted keys: whoever frees them recurses, too. */
 #define DEPTH_MAX 32
 
 typedef struct Parser {

@@ -67,8 +67,8 @@ int enter_fail(libcrun_error_t *err, GError **error) {
         return exit_status(errnum);
 }
 
-/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. What became of
- * it goes by way of memory that it shares. */
+/* What libcrun forks cannot return an error: it writes it to standard error, tells this handler, and exits. What
+ * became of it goes by way of memory that it shares. */
 static struct Forked {
         int status;
         bool has_no_program;
@@ -101,8 +101,8 @@ bool enter_protect(GError **error) {
         return false;
 }
 
-/* What the container was started with is in what the payload has, unless it has less by now: all of it is left out but for
- * what was not copied. */
+/* What the container was started with is in what the payload has, unless it has less by now: all of it is left out
+ * but for what was not copied. */
 static void keep_ulimit(EnterProcess *process, const char *type) {
         size_t n = 0;
 

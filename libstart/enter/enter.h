@@ -13,8 +13,9 @@
  * from the one that the caller waits for, runs libcrun; what it holds can become the payload's:
  *  - descriptors: the command gets pipes, or a terminal of the container's, and the process has nothing else open;
  *  - the host's program (CVE-2019-5736): own-program.h, which main() calls first, and libcrun where that cannot be;
- *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable, so
- *    that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the host;
+ *  - its memory and its capabilities, before it executes the command (CVE-2016-9962): libcrun makes it not dumpable,
+ *    so that only a payload that was given CAP_SYS_PTRACE can trace it, and that is as good as being root on the
+ *    host;
  *  - the files that it reads in the container, which are the payload's: for a message in the caller's language, libc
  *    might load a catalogue there, and for his character set, code. So what libcrun says is English;
  *  - keys, and the protection from the out-of-memory killer, that the caller's session has;
@@ -28,16 +29,16 @@ typedef struct Entry {
         const char *cgroup; /* to be entered, as in /proc/PID/cgroup */
 } Entry;
 
-/* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it and
- * executes the copy, and this does not return. */
+/* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it
+ * and executes the copy, and this does not return. */
 bool enter_protect(GError **error);
 
-/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not to be asked
- * of a container that is unconfined: what filters that has are systemd's, which the caller is under, too. */
+/* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not to
+ * be asked of a container that is unconfined: what filters that has are systemd's, which the caller is under, too. */
 bool enter_check_filter(const Entry *entry, GError **error);
 
-/* The forked process's last steps before enter_run(): whose keys it has, whom the out-of-memory killer takes it for, and
- * whose limits count. Its descriptors are the caller's affair. */
+/* The forked process's last steps before enter_run(): whose keys it has, whom the out-of-memory killer takes it for,
+ * and whose limits count. Its descriptors are the caller's affair. */
 bool enter_prepare(const Entry *entry, const EnterProcess *process, GError **error);
 
 /* Runs the command and waits for it. Returns its exit status; or with an error one of exit-codes.h; also where what

@@ -28,7 +28,8 @@ static bool restart(const Check *check, GError **error) {
         return systemd_call("RestartUnit", unit, "fail", error);
 }
 
-/* A unit that waits for this check to succeed has no stop of its own to wait for, so nothing below can wait for us. */
+/* A unit that waits for this check to succeed has no stop of its own to wait for, so nothing below can wait for us.
+ */
 static bool act(const Check *check, GError **error) {
         const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, NULL };
 

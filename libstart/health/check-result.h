@@ -9,7 +9,7 @@
 /* For the record. Transfer full. */
 HealthResult *check_result_make(const ProbeResult *result, GDateTime *begin);
 
-/* What the journal is told of it: each change, each failure, and with events_logger everything. `unit`: of the container,
- * without ".service". */
+/* What the journal is told of it: each change, each failure, and with events_logger everything. `unit`: of the
+ * container, without ".service". */
 void check_result_log(const char *unit, const HealthPlan *plan, const HealthState *state, const HealthResult *result,
                       bool is_startup, guint consequences);

@@ -16,14 +16,15 @@
 #include "libstart/health/check-round.h"
 #include "libstart/request/health-request.h"
 
-/* The threat: containers are strangers to each other, and one whose checks take long, or fail at each step, must not be in
- * the way of others. So nothing here waits for one container alone, and what can wait is done by a process of its own. */
+/* The threat: containers are strangers to each other, and one whose checks take long, or fail at each step, must not
+ * be in the way of others. So nothing here waits for one container alone, and what can wait is done by a process of
+ * its own. */
 
 /* Descriptors that are open for moments, or all the time, whatever is under way. */
 #define SPARE_DESCRIPTORS 32
 
-/* Checks that are as young as this keep a processor busy; the next ones wait for them, so that fifty containers are no
- * thunderbolt. An older one waits for something, and is not waited for. */
+/* Checks that are as young as this keep a processor busy; the next ones wait for them, so that fifty containers are
+ * no thunderbolt. An older one waits for something, and is not waited for. */
 #define YOUNG_USEC (10 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct Runner {
@@ -94,8 +95,8 @@ static bool is_needed(const char *span) {
         return visit_shared(span, is_one, NULL);
 }
 
-/* How long is it until it is to be checked? One that has just got here, or was checked by hand, was checked less than an
- * interval ago. A clock that was set says nothing. */
+/* How long is it until it is to be checked? One that has just got here, or was checked by hand, was checked less than
+ * an interval ago. A clock that was set says nothing. */
 static gint64 find_delay(const Round *round, const Check *check) {
         const GPtrArray *log = check->record->log;
         const HealthResult *last = log->len > 0 ? log->pdata[log->len - 1] : NULL;
@@ -153,7 +154,8 @@ static guint count_young(const Round *round, gint64 *ret_until) {
         return n;
 }
 
-/* One that finds no descriptor would be taken for a sick container. What is above the limit for now waits until one ends. */
+/* One that finds no descriptor would be taken for a sick container. What is above the limit for now waits until one
+ * ends. */
 static bool raise_limit(Round *round, GError **error) {
         struct rlimit most;
 
@@ -215,8 +217,8 @@ static bool write_down(Check *check, guint *ret_consequences) {
         return done;
 }
 
-/* Those of others are locked as long as anybody has the descriptor that flock(2) was called for, and this process can live
- * as long as its own container wants. */
+/* Those of others are locked as long as anybody has the descriptor that flock(2) was called for, and this process can
+ * live as long as its own container wants. */
 static void forget_others(const Round *round, const Runner *mine) {
         for (guint i = 0; i < round->running->len; i++)
                 if (round->running->pdata[i] != mine)

@@ -26,7 +26,8 @@ static bool call(const char *method, char *unit, GError **error) {
 #define PATIENCE 50
 #define PATIENCE_USEC 20000
 
-/* A restart of the container restarts it, too, but the image may be another one. systemd forgets what has ended soon. */
+/* A restart of the container restarts it, too, but the image may be another one. systemd forgets what has ended soon.
+ */
 static void remove_timer(const Check *check) {
         g_autofree char *timer = g_strdup_printf("keyturn-health@%s.timer", check->unit);
         g_autofree char *path = g_strconcat(TRANSIENT_DIR, timer, NULL);

@@ -5,8 +5,9 @@
 
 /* Who has the next check of a container run.
  *  - Until it is healthy or unhealthy: a timer of its own, so that it is checked when its file says.
- *  - After that: the timer of all containers with that interval, keyturn-health-every@SPAN.timer, so that systemd starts one
- *    unit for all of them; that is most of what a check costs. A symbolic link in the container's directory says so.
+ *  - After that: the timer of all containers with that interval, keyturn-health-every@SPAN.timer, so that systemd
+ *    starts one unit for all of them; that is most of what a check costs. A symbolic link in the container's
+ *    directory says so.
  *  - Where its own unit has drop-ins, as for what [Service] lays upon a process, still a timer of its own. */
 
 typedef enum CheckTurn {
@@ -22,7 +23,8 @@ CheckTurn check_timer_turn(const Check *check);
 /* When one of `turn` has ended: who has the next one run? Starts and stops timers where that is another. */
 bool check_timer_pass_on(const Check *check, CheckTurn turn, GError **error);
 
-/* Is the container, whose directory is `name` below the directory `parent`, checked with all others of this interval? */
+/* Is the container, whose directory is `name` below the directory `parent`, checked with all others of this
+ * interval? */
 bool check_timer_is_shared(int parent, const char *name, const char *span);
 
 /* Nobody is. The timer ends, or goes on where somebody is now: is_needed() is asked once more. */

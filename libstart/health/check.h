@@ -4,10 +4,10 @@
 #include "libstart/health/health-record.h"
 #include "libstart/health/probe.h"
 
-/* A check of a container, in its order: open, begin, prepare and advance until it has ended, end. It is of one start of the
- * container, and says nothing about another: all its files are opened below the directory that it found first, which
- * systemd removes at the stop; the plan must still be the one that it read; the payload is held by a pidfd, and must live
- * at the end. */
+/* A check of a container, in its order: open, begin, prepare and advance until it has ended, end. It is of one start
+ * of the container, and says nothing about another: all its files are opened below the directory that it found first,
+ * which systemd removes at the stop; the plan must still be the one that it read; the payload is held by a pidfd, and
+ * must live at the end. */
 typedef struct Check {
         char *unit; /* without ".service" */
         char *path; /* the container's directory on /run */
@@ -32,17 +32,17 @@ Check *check_new(const char *unit);
 void check_free(Check *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Check, check_free)
 
-/* `wait`: for another check of it to end. False without an error where there is no container, or none with a check, or
- * somebody else's check is under way. Where fewer filters are upon the caller than upon the payload the error is in the
- * container's record, too. */
+/* `wait`: for another check of it to end. False without an error where there is no container, or none with a check,
+ * or somebody else's check is under way. Where fewer filters are upon the caller than upon the payload the error is
+ * in the container's record, too. */
 bool check_open(Check *check, bool wait, GError **error);
 
 void check_begin(Check *check);
 
 #define CHECK_POLLS 2
 
-/* As probe_prepare() and probe_advance(); the container's end is one of the check's, too. One that could not be begun has
- * ended. */
+/* As probe_prepare() and probe_advance(); the container's end is one of the check's, too. One that could not be begun
+ * has ended. */
 gint64 check_prepare(const Check *check, struct pollfd polls[CHECK_POLLS]);
 bool check_advance(Check *check, const struct pollfd polls[CHECK_POLLS]);
 

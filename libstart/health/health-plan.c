@@ -98,8 +98,8 @@ static bool make_check(const HealthCheck *wanted, const char *option, HealthChec
         return false;
 }
 
-/* As Podman: what the image does not say is 30 s, but for retries, where it is "at the first failure"; what the options
- * say beside --health-cmd is not for the image's check. */
+/* As Podman: what the image does not say is 30 s, but for retries, where it is "at the first failure"; what the
+ * options say beside --health-cmd is not for the image's check. */
 static void take_image(HealthPlan *plan, const ImageHealth *image) {
         char **test = image->test;
 

@@ -7,8 +7,8 @@
 #include "libstart/health/image-health.h"
 #include "libstart/request/request.h"
 
-/* What is run to see whether a container is well, and what follows: the request, and where that names no check the image.
- * libstart finds it at the start and writes it down; who runs a check reads it. Spans are in microseconds. */
+/* What is run to see whether a container is well, and what follows: the request, and where that names no check the
+ * image. libstart finds it at the start and writes it down; who runs a check reads it. Spans are in microseconds. */
 
 /* Who lets it be run time and again, once the first check has been run. */
 typedef enum HealthTimer {
@@ -36,7 +36,8 @@ typedef struct HealthPlan {
         bool notify;     /* the first success is what READY=1 waits for */
 } HealthPlan;
 
-/* `image`: NULL where it names no check. *ret is NULL, without an error, where there is nothing to be run. Transfer full. */
+/* `image`: NULL where it names no check. *ret is NULL, without an error, where there is nothing to be run. Transfer
+ * full. */
 bool health_plan_make(const ContainerRequest *request, const ImageHealth *image, HealthPlan **ret, GError **error);
 void health_plan_free(HealthPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HealthPlan, health_plan_free)
@@ -45,6 +46,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(HealthPlan, health_plan_free)
 char *health_plan_print(const HealthPlan *plan);
 HealthPlan *health_plan_parse(const char *text, GError **error);
 
-/* The words that --health-cmd means (podman-run(1)): a JSON array, CMD and words, or text for the shell. NULL: none. Transfer
- * full. */
+/* The words that --health-cmd means (podman-run(1)): a JSON array, CMD and words, or text for the shell. NULL: none.
+ * Transfer full. */
 bool health_command_parse(const char *text, char ***ret, GError **error);

@@ -26,8 +26,8 @@ HealthRecord *health_record_new(void);
 void health_record_free(HealthRecord *record);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HealthRecord, health_record_free)
 
-/* Of the output of all results together. Each check reads and writes all of it, and all of it is memory of the host's. A
- * thousand results of HealthMaxLogSize='s default fit. */
+/* Of the output of all results together. Each check reads and writes all of it, and all of it is memory of the
+ * host's. A thousand results of HealthMaxLogSize='s default fit. */
 #define HEALTH_LOG_SIZE_MAX (512 * 1024)
 
 /* Of at most `max` results, unless that is 0, and of a limited size: the first ones go. Takes ownership of result. */

@@ -16,8 +16,8 @@ static bool write_file(const char *directory, const char *name, const char *text
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
 }
 
-/* A command may have values of variables in it that are not for everybody's eyes, and so may what it prints. What is upon this process is systemd's:
- * the payload's own filter comes later. */
+/* A command may have values of variables in it that are not for everybody's eyes, and so may what it prints. What is
+ * upon this process is systemd's: the payload's own filter comes later. */
 bool health_write(HealthPlan *plan, const char *directory, GError **error) {
         g_autoptr(HealthRecord) record = health_record_new();
         g_autofree char *shown = health_record_print(record), *text = NULL;
@@ -34,8 +34,8 @@ bool health_write(HealthPlan *plan, const char *directory, GError **error) {
                write_file(directory, HEALTH_PLAN_FILE, text, 0600, error);
 }
 
-/* The first check is run now, and starts the timer of those that follow. One may run already, and have found that there is
- * no container yet: that of a start before this one, as systemd restarts both at once. */
+/* The first check is run now, and starts the timer of those that follow. One may run already, and have found that
+ * there is no container yet: that of a start before this one, as systemd restarts both at once. */
 void health_start(const HealthPlan *plan, const char *unit) {
         g_autofree char *stem = g_strndup(unit, strlen(unit) - strlen(".service"));
         g_autofree char *service = g_strdup_printf(HEALTH_SERVICE, stem);

@@ -35,8 +35,8 @@ static guint count_startup(HealthState *state, const HealthCheck *startup, bool 
         return HEALTH_STARTUP_PASSED;
 }
 
-/* One success makes it healthy at any time, also one of a startup check that needs more of them. Failures of that, and
- * those in the start period, do not count. */
+/* One success makes it healthy at any time, also one of a startup check that needs more of them. Failures of that,
+ * and those in the start period, do not count. */
 guint health_state_apply(HealthState *state, const HealthPlan *plan, bool success, bool in_start_period) {
         bool is_startup = health_state_is_starting_up(state, plan);
         HealthStatus before = state->status;

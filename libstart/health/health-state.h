@@ -37,5 +37,6 @@ typedef enum HealthConsequence {
 /* Is it the startup check's turn? */
 bool health_state_is_starting_up(const HealthState *state, const HealthPlan *plan);
 
-/* Of that check, or else the regular one: did it succeed? in_start_period: it began in it. Returns HealthConsequences. */
+/* Of that check, or else the regular one: did it succeed? in_start_period: it began in it. Returns
+ * HealthConsequences. */
 guint health_state_apply(HealthState *state, const HealthPlan *plan, bool success, bool in_start_period);

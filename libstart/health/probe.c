@@ -19,12 +19,14 @@
 #include "libstart/health/probe.h"
 
 /* The threat: the command is the payload's program, and does what it wants to keep whoever waits for it busy. So
- *  - its end is that of the process which libcrun runs in, not of its output: it may close that, or leave it to others;
+ *  - its end is that of the process which libcrun runs in, not of its output: it may close that, or leave it to
+ *    others;
  *  - all that it starts stays in a cgroup of its own below the container's, whatever it forks, and is killed there;
- *  - its output is read by a process in that cgroup, too, and only the beginning is kept. Whoever writes to a pipe can hold
- *    the kernel's lock of it, for which read(2), FIONREAD and the last close(2) wait, and nothing ends that wait, not even
- *    SIGKILL. So we never have a descriptor of the pipe. What was read is in memory that the reader shares with us, and
- *    it is not waited for where it does not end. As it is none of our unit's processes, systemd does not wait, either. */
+ *  - its output is read by a process in that cgroup, too, and only the beginning is kept. Whoever writes to a pipe
+ *    can hold the kernel's lock of it, for which read(2), FIONREAD and the last close(2) wait, and nothing ends that
+ *    wait, not even SIGKILL. So we never have a descriptor of the pipe. What was read is in memory that the reader
+ *    shares with us, and it is not waited for where it does not end. As it is none of our unit's processes,
+ *    systemd does not wait, either. */
 
 struct ProbeOutput {
         atomic_size_t length;
@@ -130,7 +132,8 @@ static void read_until_end(const Probe *probe, int process, int pipe) {
         take_rest(probe, pipe);
 }
 
-/* Not /dev/null: libcrun gives the standard streams to the container's user, and the host's /dev/null would be his. */
+/* Not /dev/null: libcrun gives the standard streams to the container's user, and the host's /dev/null would be
+ * his. */
 static int open_nothing(void) {
         int ends[2];
 
@@ -199,8 +202,8 @@ static bool is_populated(const Probe *probe) {
         return strstr(text, "populated 1");
 }
 
-/* A check before this one may have been killed by itself, or given up. There is to be one at most that cannot be killed, so
- * this one does not begin before that has ended, and takes too long. */
+/* An earlier check may have been killed alone, or given up. At most one process may be there that cannot be killed.
+ * So this check waits until the earlier one has ended, and counts as too slow if that takes too long. */
 static void wait_for_others(const Probe *probe) {
         static const char why[] = "What a check before this one has started cannot be killed\n";
 

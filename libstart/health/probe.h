@@ -9,8 +9,8 @@
 
 typedef struct ProbeOutput ProbeOutput;
 
-/* A command of a health check in a container, its output, and its end. Several can be under way: whoever has them asks each
- * what it waits for, waits for all of that at once, and tells each what has come. */
+/* A command of a health check in a container, its output, and its end. Several can be under way: the caller asks
+ * each for its descriptors, polls them together, and hands each its results. */
 typedef struct Probe {
         const Entry *entry; /* its cgroup is made, and belongs to this command alone */
         const char *config; /* of libcrun: what the payload is */
@@ -40,8 +40,8 @@ bool probe_start(Probe *probe, GError **error);
 /* What it waits for. Returns until when at most, of g_get_monotonic_time(). */
 gint64 probe_prepare(const Probe *probe, struct pollfd *ret_poll);
 
-/* What has come. Returns whether the command has ended; where its time is over, it is killed first, and where it does not
- * end then, it is given up soon. */
+/* What has come. Returns whether the command has ended; where its time is over, it is killed first, and where it does
+ * not end then, it is given up soon. */
 bool probe_advance(Probe *probe, const struct pollfd *poll);
 
 /* All that it has started, too. It ends then, or is given up. */

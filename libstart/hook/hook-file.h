@@ -4,8 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* When a hook is run. The last seven are the runtime's (the OCI runtime spec says where), and the first is Podman's own: what
- * is to become of the container is given to the hook, which prints what is to become of it instead. */
+/* When a hook is run. The last seven are the runtime's (the OCI runtime spec says where), and the first is Podman's
+ * own: what is to become of the container is given to the hook, which prints what is to become of it instead. */
 typedef enum HookStage {
         HOOK_PRECREATE,
         HOOK_PRESTART,

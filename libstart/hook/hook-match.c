@@ -5,7 +5,8 @@
 #include "libstart/hook/hook-match.h"
 
 /* Podman's rules: each condition that is said must be fulfilled, of the commands one, and there must be at least one
- * condition. Podman's regular expressions are RE2's, which Perl's nearly include; "$" is the end of the text alone. */
+ * condition. Podman's regular expressions are RE2's, which Perl's nearly include; "$" is the end of the text alone.
+ */
 #define SYNTAX (G_REGEX_RAW | G_REGEX_DOLLAR_ENDONLY)
 
 static bool check(const char *pattern, GError **error) {

@@ -6,8 +6,8 @@
 
 #include "libstart/hook/hook-file.h"
 
-/* GLib's regular expressions bring a library that is as large as half of libstart. So libstart does not link this file:
- * what keyturn-generator cannot know, libstart asks the program keyturn-hooks. */
+/* GLib's regular expressions bring a library that is as large as half of libstart. So libstart does not link this
+ * file: what keyturn-generator cannot know, libstart asks the program keyturn-hooks. */
 
 typedef enum HookAnswer {
         HOOK_NO,

@@ -59,8 +59,8 @@ static GPtrArray *own_environment(void) {
         return variables;
 }
 
-/* Without an environment of its own a hook that the runtime runs has its caller's: in the container that is the payload's.
- * The others have none then. */
+/* Without an environment of its own a hook that the runtime runs has its caller's: in the container that is the
+ * payload's. The others have none then. */
 static GPtrArray *find_environment(const HookFile *file, HookStage stage, char *const *payloads) {
         GPtrArray *variables;
 

@@ -3,16 +3,17 @@
 
 #include <glib.h>
 
-/* How long the programs that bring images are waited for: a registry can take a connection and say nothing, or a byte each
- * second, for ever, and these programs have no deadlines of their own. In seconds, and settable in the environment. */
+/* How long the programs that bring images are waited for: a registry can take a connection and say nothing, or a byte
+ * each second, for ever, and these programs have no deadlines of their own. In seconds, and settable in the
+ * environment. */
 
 /* For what a registry has under a name. KEYTURN_ASK_SEC. */
 guint deadline_ask(void);
 
-/* A program that copies must get on: 64 KiB are to be read and written within 2 minutes (KEYTURN_STALL_SEC). Counted is what it
- * asks of the kernel, from the network, its temporary files or the store alike: the same while it pulls, unpacks and commits.
- * Its output says nothing during a layer, and the store's size takes long to find out. Whatever it does, it is over after 4
- * hours (KEYTURN_COPY_SEC), as a trickle of a layer without end gets on, too. */
+/* A program that copies must get on: 64 KiB are to be read and written within 2 minutes (KEYTURN_STALL_SEC). Counted
+ * is what it asks of the kernel, from the network, its temporary files or the store alike: the same while it pulls,
+ * unpacks and commits. Its output says nothing during a layer, and the store's size takes long to find out. Whatever
+ * it does, it is over after 4 hours (KEYTURN_COPY_SEC), as a trickle of a layer without end gets on, too. */
 typedef struct Deadline {
         GPid pid;
         guint stall, total;  /* seconds */

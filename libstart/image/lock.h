@@ -4,10 +4,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* One at a time brings an image of a name: whoever has the lock. With it comes what is known of the name, which survives a power
- * cut:
+/* One at a time brings an image of a name: whoever has the lock. With it comes what is known of the name, which
+ * survives a power cut:
  *
- *   rejected  the digest of an image that was brought, did not work, and was rolled back: it is not brought again by itself
+ *   rejected  the digest of an image that was brought, did not work, and was rolled back: it is not brought again by
+ *             itself
  *   previous  the id of the image that had the name before one that is yet to be proved: the way back */
 
 /* Waits. Returns a descriptor, or -1 with an error; closing it gives the lock back. */

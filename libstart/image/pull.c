@@ -35,8 +35,9 @@ static void empty(const char *directory) {
                 log_warning("'%s' cannot be removed: %s", directory, error->message);
 }
 
-/* Whoever copies leaves its layers behind where it is ended before its time. They would be more each day, so they have a place
- * where they are found again: after it, and before the next one, as this process may be ended, too. With the lock of the name. */
+/* Whoever copies leaves its layers behind where it is ended before its time. They would be more each day, so they
+ * have a place where they are found again: after it, and before the next one, as this process may be ended, too. With
+ * the lock of the name. */
 static bool copy(GPtrArray *words, bool podman, const char *name, GError **error) {
         g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
         g_autofree char *directory = g_build_filename(PATH_PULLING, hash, NULL),

@@ -6,8 +6,8 @@
 
 #include "libstart/store/short-names.h"
 
-/* The command lines of the programs that bring images. What a file says is always the value of an option (--name=VALUE), or
- * stands behind "docker://" or "--": it can be no option itself. Pure. */
+/* The command lines of the programs that bring images. What a file says is always the value of an option
+ * (--name=VALUE), or stands behind "docker://" or "--": it can be no option itself. Pure. */
 
 /* Where skopeo puts images. */
 #define LOCAL_STORE "containers-storage:"
@@ -30,8 +30,8 @@ typedef struct PullRequest {
 
 #define PULL_RETRY_DEFAULT 3 /* podman's */
 
-/* The name that is pulled: of one without a registry, what registries.conf says. Podman asks at a terminal where it could be
- * several; this fails, as Podman does without a terminal. Transfer full. */
+/* The name that is pulled: of one without a registry, what registries.conf says. Podman asks at a terminal where it
+ * could be several; this fails, as Podman does without a terminal. Transfer full. */
 char *pull_find_name(const char *reference, const ShortNames *names, GError **error);
 
 /* Is podman needed, as skopeo has no such option? */

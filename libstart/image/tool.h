@@ -7,8 +7,9 @@
 /* Is that program in the search path? */
 bool tool_is_there(const char *name);
 
-/* Run it and wait. What it says goes to the journal; to systemctl status as well, behind `what`. Its last line is the error's
- * reason where it fails; it is ended where it does not get on (deadline.h). words: as in tool-words.h; NULL is added. */
+/* Run it and wait. What it says goes to the journal; to systemctl status as well, behind `what`. Its last line is the
+ * error's reason where it fails; it is ended where it does not get on (deadline.h). words: as in tool-words.h; NULL
+ * is added. */
 bool tool_run(GPtrArray *words, const char *what, GError **error);
 
 /* The same of one that may do nothing that can be seen for as long as it likes. */

@@ -5,7 +5,7 @@
 #include "libstart/base/log.h"
 #include "libstart/systemd/systemd-call.h"
 
-/* One that somebody has stopped is inactive, and one that failed for another reason would fail again. */
+/* A container that was stopped is inactive. After any other failure a start would fail again. */
 static bool waits(const char *unit) {
         g_autofree char *state = systemd_unit_state(unit, NULL);
 

@@ -76,8 +76,8 @@ void json_keys_clear(JsonKeys *keys) {
         g_array_unref(keys->levels);
 }
 
-/* What is in there is named by the people who make images, networks and secrets, and may well be two names that only differ in
- * case: Red Hat's images had both "Name" and "name". */
+/* What is in there is named by the people who make images, networks and secrets, and may well be two names that only
+ * differ in case: Red Hat's images had both "Name" and "name". */
 static bool is_map(const JsonKeys *keys, const Level *level) {
         static const char *const maps[] = {
                 "annotations", "driverOptions", "ExposedPorts", "labels",     "metadata", "nameToID",

@@ -4,12 +4,13 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* The keys of the objects that a parser is in. What Go's programs read of a document (Podman, skopeo, scanners) must be what
- * keyturn reads of it, as both say that they speak of the same digest. Of two keys that are equal they take the last one, in any
- * case of letters; parsers in C take the first one, and the exact spelling. So a document is refused
+/* The keys of the objects that a parser is in. What Go's programs read of a document (Podman, skopeo, scanners) must
+ * be what keyturn reads of it, as both say that they speak of the same digest. Of two keys that are equal they take
+ * the last one, in any case of letters; parsers in C take the first one, and the exact spelling. So a document is
+ * refused
  *
- *   - where two keys of an object are equal but for case, or in an object whose keys are somebody's own words (labels), of which
- *     Go makes a map and not a structure, equal
+ *   - where two keys of an object are equal but for case, or in an object whose keys are somebody's own words
+ *     (labels), of which Go makes a map and not a structure, equal
  *   - where a key is one of `names`, which the caller reads, but for case.
  *
  * It is on the way of each start: no key has memory of its own. */

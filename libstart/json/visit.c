@@ -86,8 +86,8 @@ static int on_end(void *context) {
         return reader->ended && reader->depth > 0 ? STOP : GO_ON;
 }
 
-/* A key with what is between the parts of a path, or with a NUL, would look like another path: "rootfs.type" like "type"
- * of "rootfs". */
+/* A key with what is between the parts of a path, or with a NUL, would look like another path: "rootfs.type" like
+ * "type" of "rootfs". */
 static int on_key(void *context, const unsigned char *key, size_t length) {
         Reader *reader = context;
 

@@ -22,7 +22,7 @@ typedef struct JsonVisitor {
         bool (*object)(const char *path, void *data, GError **error);
         bool (*string)(const char *path, const char *value, size_t length, void *data, GError **error);
         void (*array)(const char *path, TextRange elements, void *data); /* at its end */
-        bool is_checked; /* somebody else looks whether the keys have two meanings, before anything comes of the document */
+        bool is_checked;          /* somebody else checks the keys, before anything comes of the document */
         const char *const *names; /* the keys that matter, up to NULL: what they are but for case is refused */
 } JsonVisitor;
 

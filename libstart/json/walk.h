@@ -17,18 +17,20 @@ typedef struct JsonKey {
         size_t member;       /* of the object: the handler is given its address */
 } JsonKey;
 
-/* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's
- * destructor is recursive, and a profile is not to be trusted to end), or has two meanings (keys.h). Release with yajl_tree_free(). */
+/* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's destructor
+ * is recursive, and a profile is not to be trusted to end), or has two meanings (keys.h). Release with
+ * yajl_tree_free(). */
 yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error);
 
-/* The same of a document whose reader looks for these names, up to NULL, in their exact spelling: they are refused in another
- * case. */
+/* The same of a document whose reader looks for these names, up to NULL, in their exact spelling: they are refused in
+ * another case. */
 yajl_val json_parse_names(const char *text, gsize length, guint max_depth, const char *const *names, GError **error);
 
 /* The same of a document whose topmost object has names as its keys, of which case matters. */
 yajl_val json_parse_map(const char *text, gsize length, guint max_depth, GError **error);
 
-/* Calls the handler of each key. A key that is not in the table (which ends with a NULL name) is an error; one that does not begin with a letter is a remark of the author's. */
+/* Calls the handler of each key. A key that is not in the table (which ends with a NULL name) is an error; one that
+ * does not begin with a letter is a remark of the author's. */
 bool json_walk_object(yajl_val value, const JsonKey *keys, void *object, GError **error);
 
 /* Calls `handler` for each element. */

@@ -88,8 +88,9 @@ static bool attach(int mount, int target) {
         return syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
-/* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the tmpfs
- * is attached where the overlay will lie on it; but not by a process that is not in the container's (mounts.h). */
+/* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the
+ * tmpfs is attached where the overlay will lie on it; but not by a process that is not in the container's (mounts.h).
+ */
 static bool attach_below(const BindMountContext *context, int layer, int source, const ContainerMount *wanted,
                          GError **error) {
         _cleanup_close_ int target = -1;

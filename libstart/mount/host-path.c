@@ -19,7 +19,7 @@
 #define LINKS_MAX 40 /* as in the kernel */
 #define BUFFER_SIZE (64U * 1024U)
 
-/* A directory: one that is on the way, or one that payloads write to. */
+/* A directory on the way, or one with write access for payloads. */
 typedef struct Directory {
         dev_t device;
         ino_t inode;
@@ -74,7 +74,8 @@ static const Directory *find_untrusted(const Walk *walk) {
         return NULL;
 }
 
-/* As the kernel's protected_symlinks: in /tmp and the like only root's links are followed, and the directory's owner's. */
+/* As the kernel's protected_symlinks: in /tmp and the like only root's links are followed, and the directory's
+ * owner's. */
 static bool is_somebodys(const Walk *walk, const struct stat *link) {
         const Directory *parent = last(walk->parents);
 
@@ -173,8 +174,8 @@ static int open_way(const Walk *walk, const char *name, int flags) {
         return resolve_open(walk->base, path, flags, 0, RESOLVE_NO_SYMLINKS);
 }
 
-/* The machine's root, and the directories of processes, are as trusted as without the link. All else is another's: the
- * working directory of a process, or its root, may be a payload's, and nothing tells what is above it. */
+/* The machine's root, and the directories of processes, are as trusted as without the link. All else is another's:
+ * the working directory of a process, or its root, may be a payload's, and nothing tells what is above it. */
 static bool is_own(int fd) {
         struct stat st, root;
 
@@ -226,8 +227,8 @@ static int open_end(const Walk *walk, int flags) {
         return walk->way->len > walk->skip ? open_way(walk, "", flags) : resolve_open(AT_FDCWD, itself, flags, 0, 0);
 }
 
-/* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links: one
- * that somebody puts there meanwhile is not followed either. */
+/* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links:
+ * one that somebody puts there meanwhile is not followed either. */
 static int walk_open(const char *path, int flags, const GArray *untrusted, GError **error) {
         g_auto(Walk) walk = {
                 .base = -1,
@@ -316,8 +317,8 @@ static bool read_whole(int fd, GString *content) {
         return true;
 }
 
-/* The file is looked at before it is opened: to open a device may do something, to open a FIFO waits, and what they say
- * may never end. */
+/* The file is looked at before it is opened: to open a device may do something, to open a FIFO waits, and what they
+ * say may never end. */
 static int open_file(const char *path, const char *untrusted_list, GError **error) {
         _cleanup_close_ int found = host_path_open(path, O_PATH, untrusted_list, error);
         g_autofree char *itself = g_strdup_printf("/proc/self/fd/%d", found);

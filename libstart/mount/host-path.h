@@ -6,22 +6,23 @@
 
 /* Paths of the host that a container's file names: sources of volumes, root directories, environment files.
  *
- * The threat: libstart opens them as root, before there is a container. Where one lies in a directory that a payload
- * can write to, of another container or of this one's last run, that payload has perhaps put a link there: to "/", and
- * the next start mounts the host's root; to another's secrets, and they become variables. Who owns the link tells
- * nothing, as payloads are root on the host's file systems, too.
+ * The threat: libstart opens them as root, before there is a container. A payload of another container, or this one's
+ * last, may be able to write to a directory on the way, and may have put a link there: to "/", and the next start
+ * mounts the host's root; to another's secrets, and they become variables. The owner of the link tells nothing, as
+ * payloads are root on the host's file systems, too.
  *
- * So no link is followed that lies in such a directory; all others are, as they are the administrator's. keyturn-generator
- * lists the directories: the sources of all writable volumes of all files (untrusted-paths.c). They are compared by
- * device and inode, so that another way to the same directory is no way around.
+ * So no link is followed that lies in such a directory; all others are, as they are the administrator's.
+ * keyturn-generator lists the directories: the sources of all writable volumes of all files (untrusted-paths.c). They
+ * are compared by device and inode, so that another way to the same directory is no way around.
  *
- * Not known, and so not protected: what containers write to that no .container file describes (`podman run`), volumes
- * whose path is in a variable, and directories inside such a volume that the host has mounted elsewhere. */
+ * Not known, and so not protected: volumes of containers without a file (`podman run`), volumes with a variable in
+ * their path, and directories inside such a volume with a further mount on the host. */
 
 /* Open `path`. untrusted_list: the generator's file, read only where there is a link in the path; NULL: there is
  * none, and links are followed as open(2) does. flags: O_PATH and the like; O_CLOEXEC is added. -1 on errors. */
 int host_path_open(const char *path, int flags, const char *untrusted_list, GError **error);
 
-/* Read a whole file; a FIFO is refused where there is an untrusted_list, as nobody may ever write to it. Transfer full. */
+/* Read a whole file; a FIFO is refused where there is an untrusted_list, as nobody may ever write to it. Transfer
+ * full. */
 bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
                     GError **error);

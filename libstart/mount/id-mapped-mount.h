@@ -4,11 +4,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Mounts that show the files of a file system with other owners: those that a user namespace has for theirs. Nothing is
- * written for that. */
+/* Mounts that show the files of a file system with other owners: those that a user namespace has for theirs. Nothing
+ * is written for that. */
 
-/* Maps a detached mount, and none below it. path: of what it is a mount, for errors, which tell what to do where kernel or
- * file system cannot do that. */
+/* Maps a detached mount, and none below it. path: its source, for errors. They tell what to do where kernel or file
+ * system have no id-mapped mounts. */
 bool id_mapped_mount_set(int mount, int userns_fd, const char *path, GError **error);
 
 /* A detached, mapped, read-only mount of a directory. -1 on errors. */

@@ -24,8 +24,8 @@ static int open_directory(int root_fd, const char *path) {
         return resolve_open(root_fd, path, O_PATH | O_DIRECTORY, 0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* In its parent, by a name alone: mkdirat(2) would follow a link on the way, which somebody who shares the root directory
- * may put there at this moment, to the host's root. */
+/* In its parent, by a name alone: mkdirat(2) would follow a link on the way, which somebody who shares the root
+ * directory may put there at this moment, to the host's root. */
 static bool make_directory(int root_fd, const char *path) {
         g_autofree char *parent = g_path_get_dirname(path), *name = g_path_get_basename(path);
         _cleanup_close_ int fd = open_directory(root_fd, parent);
@@ -45,8 +45,8 @@ static bool enter_mount_point(int root_fd, const char *destination, GError **err
         return true;
 }
 
-/* What the runtime spec wants in every /dev, the links that the C library and shells expect, and the mount points of what
- * is mounted next: /dev is open here. The umask is 0. */
+/* What the runtime spec wants in every /dev, the links that the C library and shells expect, and the mount points of
+ * what is mounted next: /dev is open here. The umask is 0. */
 static bool fill_dev(int dev, GError **error) {
         static const struct {
                 const char *name;

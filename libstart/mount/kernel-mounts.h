@@ -15,8 +15,8 @@ void kernel_mounts_note(MountPlan *plan, int root_fd);
 /* Whether they still are where they were: a later mount, for which a link was followed, may lie on top of one. */
 bool kernel_mounts_check(const MountPlan *plan, int root_fd, GError **error);
 
-/* A detached mount of such a file system, /dev with all that is in it; -1 on errors. For a container whose processes may
- * not do that themselves. */
+/* A detached mount of such a file system, /dev with all that is in it; -1 on errors. For a container whose processes
+ * may not do that themselves. */
 int kernel_mount_make_detached(const ContainerMount *wanted, const MountLabel *label, GError **error);
 bool kernel_mount_attach(int root_fd, const ContainerMount *wanted, int mount, GError **error);
 

@@ -18,14 +18,14 @@
 /* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
  * be another file than what was looked at. Mounts are made read-only before they are attached.
  *
- * The threat: a root directory may be another container's volume, and that renames in it what it likes, /proc too, while
- * we are at work. A mask whose path leads into another directory for that moment finds nothing to hide, and the
+ * The threat: a root directory may be another container's volume, and that renames in it what it likes, /proc too,
+ * while we are at work. A mask whose path leads into another directory for that moment finds nothing to hide, and the
  * container has a /proc without masks, in which it can name a program for the host to run (like CVE-2025-31133). So
  * what lies in /proc and /sys is looked up in the kernel's file systems themselves, or the start fails. */
 
-/* What lies on masked paths: the first of each kind, once it is attached, or -1. The others are clones of it, with its
- * flags. A tmpfs for each directory would be a super block and a shrinker each, for every container (a fourth of a
- * start's mounts). */
+/* What lies on masked paths: the first of each kind, once it is attached, or -1. The others are clones of it, with
+ * its flags. A tmpfs for each directory would be a super block and a shrinker each, for every container (a fourth of
+ * a start's mounts). */
 typedef struct Covers {
         int file;
         int directory;
@@ -140,8 +140,8 @@ static int make_empty_directory(const MountLabel *label) {
         return (int) syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY);
 }
 
-/* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it, instead
- * of an error. Read-only, so that nobody changes the mode of the host's device. */
+/* The host's /dev/null, as an image may have another idea of it: whoever may read the file finds nothing in it,
+ * instead of an error. Read-only, so that nobody changes the mode of the host's device. */
 static int make_empty_file(const MountLabel *label) {
         _cleanup_close_ int mount = (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null",
                                                   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);

@@ -11,9 +11,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/mount/mount-tree.h"
 
-/* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the root
- * as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing.
- * MS_SLAVE and not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
+/* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the
+ * root as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing. MS_SLAVE and
+ * not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
 bool mount_tree_separate(const char *path, GError **error) {
         g_autofree char *directory = realpath(path, NULL);
 
@@ -43,8 +43,8 @@ bool mount_tree_attach(int mount, const char *path, GError **error) {
                error_set_errno(error, errno, "Cannot mount on '%s'", path);
 }
 
-/* What was attached in the namespace before this one had a user namespace of its own is locked there: the kernel refuses to
- * make it the root. A mount of it is not. */
+/* What was attached in the namespace before this one had a user namespace of its own is locked there: the kernel
+ * refuses to make it the root. A mount of it is not. */
 static bool unlock(const char *path, GError **error) {
         return mount(path, path, NULL, MS_BIND | MS_REC, NULL) == 0 ||
                error_set_errno(error, errno, "Cannot mount '%s' on itself", path);
@@ -75,9 +75,10 @@ bool mount_tree_end(int root_fd, bool read_only, GError **error) {
                error_set_errno(error, errno, "Cannot restrict the container's root");
 }
 
-/* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its "/",
- * processes are below it, and so is the old root, which would stay on top of the new one and be entered by "/..". So until
- * nothing is left of it: the working directory, the old root, is then no mount of this namespace any more (EINVAL). */
+/* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its
+ * "/", processes are below it, and so is the old root, which would stay on top of the new one and be entered by
+ * "/..". So until nothing is left of it: the working directory, the old root, is then no mount of this namespace any
+ * more (EINVAL). */
 static bool detach_old_root(void) {
         while (umount2(".", MNT_DETACH) == 0)
                 ;

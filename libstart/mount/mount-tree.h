@@ -18,16 +18,17 @@ typedef struct DetachedMount {
         const char *path;
 } DetachedMount;
 
-/* Put the mounts on their paths, in their order; then `path` is the root. share_rest: the other mounts of the namespace
- * go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a descriptor of the
- * root.
- * is_locked: the root is there already, and this namespace belongs to a user namespace that did not make it. */
+/* Put the mounts on their paths, in their order; then `path` is the root. share_rest: the other mounts of the
+ * namespace go on exchanging mounts with the host's, for volumes that want that; else nothing does. Returns a
+ * descriptor of the root. is_locked: the root is there already, and this namespace belongs to a user namespace that
+ * did not make it. */
 int mount_tree_begin(const char *path, bool is_locked, bool share_rest, const DetachedMount *mounts, size_t n,
                      GError **error);
 
-/* After all mounts: the root is read-only if it is to be, and has no usable device nodes still. To be called where it is to
- * be read-only, or where libcrun has made mounts. */
+/* After all mounts: the root is read-only if it is to be, and has no usable device nodes still. To be called where it
+ * is to be read-only, or where libcrun has made mounts. */
 bool mount_tree_end(int root_fd, bool read_only, GError **error);
 
-/* Make it "/" and the working directory, and forget the host's. Not with share_rest: the host would lose its mounts. */
+/* Make it "/" and the working directory, and forget the host's. Not with share_rest: the host would lose its mounts.
+ */
 bool mount_tree_enter(int root_fd, GError **error);

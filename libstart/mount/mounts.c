@@ -152,8 +152,8 @@ bool mounts_make(const MountPlan *plan, bool last, const BindMountContext *conte
         return true;
 }
 
-/* What is in the image can be looked at before libcrun follows it, also as the contents of /proc would be copied into a
- * tmpfs on it; but what a volume brings only afterwards. */
+/* What is in the image can be looked at before libcrun follows it, also as the contents of /proc would be copied into
+ * a tmpfs on it; but what a volume brings only afterwards. */
 bool mounts_open_for_libcrun(MountPlan *plan, const BindMountContext *context, GError **error) {
         kernel_mounts_note(plan, context->root_fd);
         for (guint i = 0; i < plan->n_mounts; i++) {

@@ -70,8 +70,9 @@ char *overlay_options(char *const *layers, const char *upper, const char *work) 
         return g_string_free(options, FALSE);
 }
 
-/* MAJOR * 1000 + MINOR; 0 if it cannot be told. Up to 6.4 overlayfs does not even say what it does not take: fsconfig(2)
- * takes any option, and the mount fails with a message in the kernel's log. So the kernel is asked for its age. */
+/* MAJOR * 1000 + MINOR; 0 if it cannot be told. Up to 6.4 overlayfs does not even say what it does not take:
+ * fsconfig(2) takes any option, and the mount fails with a message in the kernel's log. So the kernel is asked for
+ * its age. */
 static unsigned kernel_version(void) {
         struct utsname name;
         unsigned major = 0, minor = 0;
@@ -173,8 +174,8 @@ int overlay_mount_over(int lower, int upper, int work, const MountLabel *label, 
  * Mapped layers
  */
 
-/* The layers as they are seen through mapped mounts. One mount is enough for all that have the same directory two levels
- * up (STORE/overlay/ID/diff): each more of them would cost as much as all the rest. */
+/* The layers as they are seen through mapped mounts. One mount is enough for all that have the same directory two
+ * levels up (STORE/overlay/ID/diff): each more of them would cost as much as all the rest. */
 typedef struct MappedLayers {
         GPtrArray *tops; /* of char*: the directories that are mounted */
         GArray *mounts;  /* of int */

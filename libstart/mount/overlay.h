@@ -13,15 +13,15 @@ typedef enum OverlayPlace {
         OVERLAY_ATTACHED,       /* both on the target; before Linux 6.8 */
 } OverlayPlace;
 
-/* Mount the layers (directories, uppermost first, NULL-terminated) with the writable layer on top (upper-layer.h); or NULL:
- * then nothing can be written (two layers at least). No device node in it can be opened.
+/* Mount the layers (directories, uppermost first, NULL-terminated) with the writable layer on top (upper-layer.h); or
+ * NULL: then nothing can be written (two layers at least). No device node in it can be opened.
  *
- * userns_fd: a user namespace that the layers' owners are mapped for (id-mapped-mount.h); -1: they stay. What is to be
- * written must have the mapped ones.
+ * userns_fd: a user namespace that the layers' owners are mapped for (id-mapped-mount.h); -1: they stay. What is to
+ * be written must have the mapped ones.
  *
- * Returns a descriptor of the mount, or -1. Linux 6.15 has all that it takes to attach nothing. Where it is older, this
- * process gets a mount namespace of its own, in which mounts are attached to the directory `target`, until the process ends
- * or unmounts them; *ret_place says which, also on errors. */
+ * Returns a descriptor of the mount, or -1. Linux 6.15 has all that it takes to attach nothing. Where it is older,
+ * this process gets a mount namespace of its own, in which mounts are attached to the directory `target`, until the
+ * process ends or unmounts them; *ret_place says which, also on errors. */
 int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
                   const char *target, OverlayPlace *ret_place, GError **error);
 

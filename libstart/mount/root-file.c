@@ -20,9 +20,9 @@ static int open_in_root(int root_fd, const char *path, int flags, mode_t mode) {
         return resolve_open(root_fd, path, flags, mode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
-/* The image may have anything in the place of a file. To open a device can start a watchdog, or rewind a tape: the root
- * is nodev, so that the kernel refuses it (EACCES). To open a FIFO would wait: O_NONBLOCK. Sockets cannot be opened
- * (ENXIO). */
+/* The image may have anything in the place of a file. To open a device can start a watchdog, or rewind a tape: the
+ * root is nodev, so that the kernel refuses it (EACCES). To open a FIFO would wait: O_NONBLOCK. Sockets cannot be
+ * opened (ENXIO). */
 static bool fail_open(int root_fd, const char *path, int errnum, GError **error) {
         _cleanup_close_ int fd = open_in_root(root_fd, path, O_PATH, 0);
         struct stat st;
@@ -124,8 +124,8 @@ static int open_mount_point(int root_fd, const char *path, bool *ret_linked) {
         return *ret_linked ? open_in_root(root_fd, path, O_PATH, 0) : fd;
 }
 
-/* A link of the image's, or of who else writes to a volume, must not bring over what the kernel shows, and what masks
- * lie on, a mount that is meant for another place. Whoever names that place himself may have it. */
+/* A link of the image, or of another writer to a volume, must not lead a mount over the kernel's files and their
+ * masks. A file that names such a place itself may have it. */
 static bool check_led_aside(int root_fd, int fd, const char *path, GError **error) {
         struct stat dev, st;
         struct statfs fs;

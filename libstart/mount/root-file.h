@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Files below the container's root, reached without ever leaving it: symbolic links, also absolute ones and "..",
- * are followed as they would be after the pivot (openat2(2), RESOLVE_IN_ROOT; Linux 5.6). The image is not trusted. */
+/* Files below the container's root, reached without ever leaving it: symbolic links, also absolute ones and "..", are
+ * followed as they would be after the pivot (openat2(2), RESOLVE_IN_ROOT; Linux 5.6). The image is not trusted. */
 
 /* The content of a regular file of at most 4 MiB, in a root that is nodev; *ret_content is NULL, without an error,
  * where there is none. */

@@ -9,14 +9,15 @@
 #include "libstart/base/fd.h"
 #include "libstart/mount/writable-layer.h"
 
-/* The threat: a payload that writes as much as it can, or as many files, or as deep a tree. On /run, where the machine's
- * own services keep their state, no unit would start any more, and systemd would have to remove what it made, name by name.
+/* The threat: a payload that writes as much as it can, or as many files, or as deep a tree. On /run, where the
+ * machine's own services keep their state, no unit would start any more, and systemd would have to remove what it
+ * made, name by name.
  *
- * So what it writes has a file system of its own, with a limit for the content and one for the number of inodes, which
- * are kernel memory of 1 to 2 KiB each. The host's mount namespace never has it. In the container it lies below the root
- * until the host's tree is detached, and goes with that: then only the overlay, or a file mounted from it, leads to it. It
- * vanishes as a whole with the last process of the container; nothing of it is ever removed by name. The memory counts as
- * the unit's (MemoryMax=).
+ * So what it writes has a file system of its own, with a limit for the content and one for the number of inodes,
+ * which are kernel memory of 1 to 2 KiB each. The host's mount namespace never has it. In the container it lies below
+ * the root until the host's tree is detached, and goes with that: then only the overlay, or a file mounted from it,
+ * leads to it. It vanishes as a whole with the last process of the container; nothing of it is ever removed by name.
+ * The memory counts as the unit's (MemoryMax=).
  *
  * Not limited: POSIX ACLs, up to 256 KiB of the kernel's memory for each inode. */
 

@@ -22,8 +22,9 @@ bool writable_layer_make(const StorageLimits *wanted, const MountLabel *label, W
 /* Behind an error about writing: what to do where there is no room (ENOSPC), else "". */
 const char *writable_layer_hint(int errnum);
 
-/* Upper and work, which an overlay now has. The mount itself is better given to the container's process, to go with the
- * rest of the host's: the last to close one that is attached nowhere waits for the kernel to forget it (40 us and more). */
+/* Upper and work, which an overlay now has. The mount itself is better given to the container's process, to go with
+ * the rest of the host's: the last to close one that is attached nowhere waits for the kernel to forget it (40 us and
+ * more). */
 void writable_layer_close_directories(WritableLayer *layer);
 
 void writable_layer_close(WritableLayer *layer);

@@ -33,8 +33,8 @@ typedef struct NetworkDefinition {
 void network_definition_free(NetworkDefinition *definition);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NetworkDefinition, network_definition_free)
 
-/* name: the file's, without ".json", which the network must have, too. As Podman does, subnets without a gateway get one.
- * KT_ERROR_FAILED. */
+/* name: the file's, without ".json", which the network must have, too. As Podman does, subnets without a gateway get
+ * one. KT_ERROR_FAILED. */
 NetworkDefinition *network_definition_parse(const char *text, gsize length, const char *name, GError **error);
 
 /* Whether addresses are given to containers, and not by a DHCP server or nobody. */
@@ -49,9 +49,9 @@ char *network_definition_format(const NetworkDefinition *definition);
 /* What Podman has for a network "podman" that has no file: its name and its first subnet are containers.conf's. */
 NetworkDefinition *network_definition_default(const char *name, const char *subnet, GError **error);
 
-/* Halves the addresses of each subnet, so that Podman and keyturn never give the same one: Podman's database of them cannot
- * be written by others, but it keeps to the "lease_range", which becomes the lower half. The upper half stands in a label.
- * Nothing changes where that was done already. True: something has changed. */
+/* Halves the addresses of each subnet, so that Podman and keyturn never give the same one: Podman's database of them
+ * cannot be written by others, but it keeps to the "lease_range", which becomes the lower half. The upper half stands
+ * in a label. Nothing changes where that was done already. True: something has changed. */
 bool network_definition_share(NetworkDefinition *definition);
 
 /* "subnets": [...], of an array of NetworkSubnet, where a map is open. */

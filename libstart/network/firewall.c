@@ -65,8 +65,8 @@ static bool is_in(const char *unit, const NetworkDefinition *definition) {
         return false;
 }
 
-/* Options may ask for rules of their own. A payload may remove its interface, and so be in the network as far as its files
- * say, but the bridge and its rules go with the last port. */
+/* Options may ask for rules of their own. A payload may remove its interface, and so be in the network as far as its
+ * files say, but the bridge and its rules go with the last port. */
 static bool is_plain_and_used(const NetworkDefinition *definition) {
         yajl_val options = json_member(definition->tree, "options", yajl_t_object);
 

@@ -9,9 +9,9 @@
 
 /* Who has which address. Whoever asks holds the lock (network-lock.h).
  *
- * An address is held by a namespace that is there, as its setup says, or by a container of Podman's. A namespace that is gone
- * is remembered, in a file of its name in /var/lib/keyturn/leases, or on /run where that cannot be written: it gets the same
- * address again, and others get it only when there is no other left. */
+ * An address is held by a namespace that is there, as its setup says, or by a container of Podman's. A namespace that
+ * is gone is remembered, in a file of its name in /var/lib/keyturn/leases, or on /run where that cannot be written:
+ * it gets the same address again, and others get it only when there is no other left. */
 typedef struct LeaseTable LeaseTable;
 
 /* unit: the namespace that addresses are for, whose own are not "of others". */
@@ -25,12 +25,12 @@ const char *lease_table_find_holder(LeaseTable *table, const char *network, cons
 /* Has a container of Podman's an address of that network? */
 bool lease_table_has_podmans(const char *network);
 
-/* Ports of the machine that lead into a namespace that is there: of another namespace's mapping that meets this one. A
- * unit's name, or NULL. Borrowed. */
+/* Ports of the machine that lead into a namespace that is there: of another namespace's mapping that meets this one.
+ * A unit's name, or NULL. Borrowed. */
 const char *lease_table_find_port(const LeaseTable *table, const PortMapping *port);
 
-/* Chooses what is wanted and not said: fills attachment->addresses with one for each subnet. Fails where an address that is
- * asked for is somebody's, or not of the network, and where there is none left. */
+/* Chooses what is wanted and not said: fills attachment->addresses with one for each subnet. Fails where an address
+ * that is asked for is somebody's, or not of the network, and where there is none left. */
 bool lease_table_choose(LeaseTable *table, Attachment *attachment, GError **error);
 
 /* Remembers what was chosen. Nothing is written where it was the same before. */

@@ -8,7 +8,8 @@
 
 /* What is in /run/keyturn/network/UNIT: the files of a namespace, in the order in which they are made.
  *
- *   setup    what netavark is told, written before anything is done: whoever comes after a kill knows what there may be
+ *   setup    what netavark is told, written before anything is done: whoever comes after a kill knows what there may
+ *            be
  *   sysctls  what is set in it
  *   netns    the namespace itself, mounted
  *   names    what a start reads, written when all is done, and removed first

@@ -20,8 +20,8 @@
 /* What a child that enters a namespace does there. Returns an errno value. */
 typedef int (*Inside)(const void *data);
 
-/* It ends with its parent. In a user namespace below, root of this one may do everything to it, with whatever capabilities:
- * a container that sees it (--pid=host) would get at the host's files by its root directory. */
+/* It ends with its parent. In a user namespace below, root of this one may do everything to it, with whatever
+ * capabilities: a container that sees it (--pid=host) would get at the host's files by its root directory. */
 static void begin_inside(void) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         prctl(PR_SET_DUMPABLE, 0);
@@ -43,8 +43,8 @@ static bool run_apart(Inside inside, const void *data, const char *what, GError 
         return WEXITSTATUS(status) == 0 || error_set_errno(error, WEXITSTATUS(status), "%s", what);
 }
 
-/* The pin's mount namespace is the machine's also where its user namespace is another: the child makes the namespace and
- * waits while its parent mounts it. */
+/* The pin's mount namespace is the machine's also where its user namespace is another: the child makes the namespace
+ * and waits while its parent mounts it. */
 typedef struct Maker {
         const char *userns;
         int made[2], mounted[2]; /* pipes */
@@ -65,9 +65,9 @@ static bool is_user_namespace(const char *path) {
         return fd >= 0 && ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWUSER;
 }
 
-/* In a directory is what keyturn-userns@.service has made, if it could: without an image it cannot know the ids. Until the
- * container's start knows them, and asks again, the network is the machine's, and the container may do less in it. NULL: the
- * machine's. Transfer full. */
+/* In a directory is what keyturn-userns@.service has made, if it could: without an image it cannot know the ids.
+ * Until the container's start knows them, and asks again, the network is the machine's, and the container may do less
+ * in it. NULL: the machine's. Transfer full. */
 static char *find_userns(const char *userns) {
         g_autoptr(GDir) directory = NULL;
         const char *name;
@@ -151,7 +151,8 @@ typedef struct SysctlJob {
         const char *pin, *name, *value;
 } SysctlJob;
 
-/* Ids in values are those of the container. Where the namespace belongs to the machine, we are there already: EINVAL. */
+/* Ids in values are those of the container. Where the namespace belongs to the machine, we are there already: EINVAL.
+ */
 static int enter_owner(int ns) {
         _cleanup_close_ int owner = ioctl(ns, NS_GET_USERNS);
 

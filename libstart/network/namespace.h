@@ -6,9 +6,8 @@
 
 /* A network namespace that is a file, and stays without a process. */
 
-/* Makes one and mounts it on `pin`, a file that is made. userns: a file that is the user namespace it belongs to, or a directory
- * below PATH_USERNS, or NULL.
- * On errors there may be a file, and never a namespace. */
+/* Makes one and mounts it on `pin`, a file that is made. userns: a file that is the user namespace it belongs to, or
+ * a directory below PATH_USERNS, or NULL. On errors there may be a file, and never a namespace. */
 bool namespace_pin(const char *pin, const char *userns, GError **error);
 
 /* Unmounts it and removes the file. What is not there is no error. */

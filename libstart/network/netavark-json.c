@@ -261,8 +261,8 @@ typedef struct Names {
         const char *own;         /* " NAME NAME" */
 } Names;
 
-/* The machine, where it is the gateway: on bridges. On an internal one it is there, too, but is somebody else's way out: IPv4 is
- * preferred, as podman has it. */
+/* The machine, where it is the gateway: on bridges. On an internal one it is there, too, but is somebody else's way
+ * out: IPv4 is preferred, as podman has it. */
 static bool take_gateway(Names *names, const SummaryNetwork *network, const char *gateway, GError **error) {
         unsigned rank = 1 + (network->internal ? 0 : 2) + (strchr(gateway, ':') ? 0 : 1);
 

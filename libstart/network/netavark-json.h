@@ -56,8 +56,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SetupSummary, setup_summary_free)
 
 SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **error);
 
-/* From what `netavark setup` has printed, a container's names file: lines "host ADDRESS NAME...", "nameserver ADDRESS",
- * "search DOMAIN", "gateway ADDRESS". Transfer full; NULL with KT_ERROR_FAILED. */
+/* From what `netavark setup` has printed, a container's names file: lines "host ADDRESS NAME...", "nameserver
+ * ADDRESS", "search DOMAIN", "gateway ADDRESS". Transfer full; NULL with KT_ERROR_FAILED. */
 char *netavark_format_names(const char *status, gsize length, const SetupSummary *setup, GError **error);
 
 /* netavark prints {"error": "..."} when something fails. Transfer full; NULL: that is not in the text. */

@@ -6,8 +6,8 @@
 
 #include "libstart/network/network-conf.h"
 
-/* Runs `netavark VERB NETNS` with a document on its standard input, and waits. verb: "setup" or "teardown". Its state is in
- * Podman's directory, so that the containers of both find each other by name, of one aardvark-dns.
+/* Runs `netavark VERB NETNS` with a document on its standard input, and waits. verb: "setup" or "teardown". Its state
+ * is in Podman's directory, so that the containers of both find each other by name, of one aardvark-dns.
  *
  * ret_output: what it has printed; transfer full, NULL if nobody asks. KT_ERROR_NOT_FOUND: it is not installed. */
 bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,

@@ -7,8 +7,8 @@
 #include "libstart/network/definition.h"
 #include "libstart/network/network-conf.h"
 
-/* The networks of this machine: NAME.json in Podman's directory and, where that cannot be written, in keyturn's own, of
- * which Podman knows nothing. Whoever writes holds the lock (network-lock.h). */
+/* The networks of this machine: NAME.json in Podman's directory and, where that cannot be written, in keyturn's own,
+ * of which Podman knows nothing. Whoever writes holds the lock (network-lock.h). */
 
 /* That one; without a file, the default network. KT_ERROR_NOT_FOUND. */
 NetworkDefinition *network_files_find(const NetworkConf *conf, const char *name, GError **error);

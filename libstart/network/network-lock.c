@@ -14,13 +14,13 @@
 /* containers/common's, for root. */
 #define LOCK "/run/lock/netavark.lock"
 
-/* Seconds: fifty containers one after the other. Before systemd's patience ends (TimeoutSec= of the unit), so that somebody
- * says why. */
+/* Seconds: fifty containers one after the other. Before systemd's patience ends (TimeoutSec= of the unit), so that
+ * somebody says why. */
 #define PATIENCE 45
 
-/* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. Podman makes it readable for all, and who
- * may read it may lock it: so it is made private. Who has it open already keeps it; to put another in its place would let us
- * and a Podman that waits for this one work at the same time. */
+/* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. Podman makes it readable for
+ * all, and who may read it may lock it: so it is made private. Who has it open already keeps it; to put another in
+ * its place would let us and a Podman that waits for this one work at the same time. */
 static bool is_ours(int fd) {
         struct stat st;
 

@@ -31,8 +31,8 @@ typedef struct NetworkPlan {
         bool dns, unmanaged;
 } NetworkPlan;
 
-/* Fills in the rest of a plan with its options: those that contradict each other, or mean no network, are an error. It gets
- * subnets and an interface that no other network has. */
+/* Fills in the rest of a plan with its options: those that contradict each other, or mean no network, are an error.
+ * It gets subnets and an interface that no other network has. */
 bool network_plan_make(NetworkPlan *plan, const NetworkConf *conf, GError **error);
 void network_plan_clear(NetworkPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NetworkPlan, network_plan_clear)

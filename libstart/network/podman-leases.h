@@ -6,10 +6,11 @@
 
 #include "libstart/value/ip-address.h"
 
-/* The addresses that Podman has given out, in its database ipam.db: bbolt's format (go.etcd.io/bbolt), of which this reads
- * what is needed. A bucket of each network has one of each subnet, in which an address, of 4 or 16 bytes, is a key.
+/* The addresses that Podman has given out, in its database ipam.db: bbolt's format (go.etcd.io/bbolt), of which this
+ * reads what is needed. A bucket of each network has one of each subnet, in which an address, of 4 or 16 bytes, is a
+ * key.
  *
- * Calls `add` for each address of a network. data: a whole database, which Podman must not write meanwhile: it does so
- * under its lock only. False where it cannot be understood. Pure. */
+ * Calls `add` for each address of a network. data: a whole database, which Podman must not write meanwhile: it does
+ * so under its lock only. False where it cannot be understood. Pure. */
 bool podman_leases_read(const guint8 *data, gsize length, const char *network,
                         void (*add)(const IpAddress *address, void *user), void *user);

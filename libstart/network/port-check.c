@@ -35,8 +35,8 @@ static socklen_t make_address(const IpAddress *ip, guint16 port, struct sockaddr
         return sizeof *v6;
 }
 
-/* *port 0: becomes the kernel's choice. False: someone has it. What else is wrong, as a protocol or an address that the
- * machine does not have yet, is no reason not to publish. */
+/* *port 0: becomes the kernel's choice. False: someone has it. What else is wrong, as a protocol or an address that
+ * the machine does not have yet, is no reason not to publish. */
 static bool try_port(const IpAddress *ip, size_t protocol, guint16 *port) {
         _cleanup_close_ int fd = socket(ip->family, protocols[protocol].type | SOCK_CLOEXEC,
                                         protocols[protocol].protocol);

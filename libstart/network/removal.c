@@ -20,8 +20,8 @@ void removal_announce(const char *unit) {
                 (void) namespace_state_write(unit, STATE_GOING, "", NULL);
 }
 
-/* What netavark was killed in is half there, and `teardown` stops at the first thing that is missing, or cannot remove a
- * chain that a leftover still refers to. So it is made whole first, in a namespace of its own. */
+/* What netavark was killed in is half there, and `teardown` stops at the first thing that is missing, or cannot
+ * remove a chain that a leftover still refers to. So it is made whole first, in a namespace of its own. */
 static void make_whole(const NetworkConf *conf, const char *unit) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
         g_autofree char *setup = namespace_state_read(unit, STATE_SETUP, NULL);

@@ -6,14 +6,14 @@
 
 #include "libstart/network/network-conf.h"
 
-/* How namespaces go, and how what a kill has left goes with them. Whoever calls has the lock (network-lock.h), so that nobody
- * else is at work, and what is not whole is somebody's who was killed. */
+/* How namespaces are removed, with the remains of killed processes. The caller has the lock (network-lock.h). So
+ * nobody else is at work, and a half-made namespace was left by a killed process. */
 
-/* Says that a namespace is to go, so that whoever comes next removes it should its remover be killed. The only one that is
- * called without the lock. */
+/* Marks a namespace for removal, so that the next caller finishes it if this one is killed. Needs no lock, as the
+ * only function here. */
 void removal_announce(const char *unit);
 
-/* Removes all that was announced or is not whole. What cannot be removed is logged. */
+/* Removes every marked or half-made namespace, and logs failures. */
 void removal_sweep(const NetworkConf *conf);
 
 /* Removes one, whole or not. No such namespace is no error. */

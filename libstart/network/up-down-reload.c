@@ -114,7 +114,8 @@ static bool read_options(Plan *plan, GError **error) {
                (!options->hostname || name_check_host(options->hostname, error));
 }
 
-/* A fixed one keeps the neighbours' tables right over restarts. It says that it is administered locally, and no group's. */
+/* A fixed one keeps the neighbours' tables right over restarts. It says that it is administered locally, and no
+ * group's. */
 static char *make_mac(const char *unit, const char *network) {
         g_autofree char *seed = g_strconcat("keyturn mac ", unit, " ", network, NULL);
         g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, seed, -1);
@@ -307,7 +308,8 @@ bool down_command(const char *unit, GError **error) {
  * Reload
  */
 
-/* Where a kill interrupts it, there is no interface, and names stay. So it says what it is at: the next one makes it anew. */
+/* Where a kill interrupts it, there is no interface, and names stay. So it says what it is at: the next one makes it
+ * anew. */
 static bool reload(const NetworkConf *conf, const char *unit, GError **error) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
         g_autofree char *mark = namespace_state_path(unit, STATE_RELOADING);

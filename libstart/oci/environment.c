@@ -60,8 +60,8 @@ typedef struct Environment {
         GPtrArray *owned;
 } Environment;
 
-/* Not known to the maker of an image, who could otherwise name all of its variables so that they meet in one slot. The
- * kernel gives each program random bytes. In the low bits, what is good for a multiplier. */
+/* Not known to the maker of an image, who could otherwise name all of its variables so that they meet in one slot.
+ * The kernel gives each program random bytes. In the low bits, what is good for a multiplier. */
 static guint choose_multiplier(void) {
         const void *random = (const void *) getauxval(AT_RANDOM);
         guint multiplier = 0;

@@ -15,8 +15,8 @@ typedef struct DeviceNode {
         bool is_made;           /* anew, by number; else the host's own is mounted */
 } DeviceNode;
 
-/* All that a container's configuration takes from the machine. libstart/service/host.c fills it; nothing here asks the
- * machine itself. */
+/* All that a container's configuration takes from the machine. libstart/service/host.c fills it; nothing here asks
+ * the machine itself. */
 typedef struct HostFacts {
         const char *hostname;           /* the machine's own */
         const char *const *environment; /* libstart's own: NAME=VALUE, NULL-terminated */

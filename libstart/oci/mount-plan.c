@@ -19,7 +19,8 @@ const KernelMount kernel_mounts[N_KERNEL_MOUNTS] = {
         { "/sys/fs/cgroup", "cgroup", "cgroup", { "rprivate", "nosuid", "noexec", "nodev", "relatime" } },
 };
 
-/* For what keyturn itself mounts an option may stand: of files of the host's, and of a file system of the kernel's. */
+/* For what keyturn itself mounts an option may stand: of files of the host's, and of a file system of the kernel's.
+ */
 enum {
         ON_BIND = 1 << 0,
         ON_KERNEL = 1 << 1,

@@ -9,9 +9,9 @@
 
 #include "libstart/request/mount-request.h"
 
-/* The mounts of a container as one table: what each is, who makes it, and in which order. Requests begin it, spec-mounts.h
- * adds what every container has, CDI and hooks may change it; the list of the OCI spec is printed from it, and mount/mounts.h
- * makes what it says. */
+/* The mounts of a container as one table: what each is, who makes it, and in which order. Requests begin it,
+ * spec-mounts.h adds what every container has, CDI and hooks may change it; the list of the OCI spec is printed from
+ * it, and mount/mounts.h makes what it says. */
 
 typedef runtime_spec_schema_defs_mount OciMount;
 
@@ -23,7 +23,7 @@ typedef enum MountMaker {
         MAKER_KERNEL,  /* mount/kernel-mounts.h */
         MAKER_BIND,    /* mount/bind-mounts.h */
         MAKER_LIBCRUN, /* of the others the first one, and what comes behind that: it may lie on it */
-        MAKER_LAST, /* mount/bind-mounts.h, when libcrun has made its own: what it cannot make, and what lies on such */
+        MAKER_LAST,    /* mount/bind-mounts.h, after libcrun: what it cannot make, and what lies on such */
 } MountMaker;
 
 /* How SELinux's label gets onto what is a container's own. */
@@ -124,8 +124,8 @@ const ContainerMount *mount_plan_find_shared(const MountPlan *plan);
  * outlive the container. `what` begins the message. Links are not followed. */
 bool mount_plan_check_not_shared(const MountPlan *plan, const char *path, const char *what, GError **error);
 
-/* Say who makes each, and put them into that order. cgroup2: the host has the unified hierarchy and nothing else. Fails
- * where libcrun would have to mount something on what is mounted last. */
+/* Say who makes each, and put them into that order. cgroup2: the host has the unified hierarchy and nothing else.
+ * Fails where libcrun would have to mount something on what is mounted last. */
 bool mount_plan_divide(MountPlan *plan, bool cgroup2, GError **error);
 
 /* Has libcrun anything to do? */

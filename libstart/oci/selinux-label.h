@@ -6,15 +6,15 @@
 
 #include "libstart/request/label-option.h"
 
-/* SELinux labels ("contexts"), USER:ROLE:TYPE:LEVEL, as Podman gives them to containers: its policy says which types, and
- * a pair of categories in the level keeps containers from each other's files. Text only. */
+/* SELinux labels ("contexts"), USER:ROLE:TYPE:LEVEL, as Podman gives them to containers: its policy says which types,
+ * and a pair of categories in the level keeps containers from each other's files. Text only. */
 
-/* The value of `key` in the policy's file contexts/lxc_contexts ("process", "file", "init_process"). NULL where there is
- * none. Transfer full. */
+/* The value of `key` in the policy's file contexts/lxc_contexts ("process", "file", "init_process"). NULL where there
+ * is none. Transfer full. */
 char *selinux_contexts_find(const char *text, const char *key);
 
-/* The level of a container of this name: s0 with two of 1024 categories, always the same ones. attempt: 0, and more where
- * another container has what came out. Transfer full. */
+/* The level of a container of this name: s0 with two of 1024 categories, always the same ones. attempt: 0, and more
+ * where another container has what came out. Transfer full. */
 char *selinux_level_choose(const char *name, unsigned attempt);
 
 /* That of files of containers without a label of their own; nobody else's. */
@@ -28,7 +28,8 @@ typedef struct SelinuxLabels {
 void selinux_labels_clear(SelinuxLabels *labels);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SelinuxLabels, selinux_labels_clear)
 
-/* process, file: the policy's. level: that of both where the request says none. Fails where the policy's are no labels. */
+/* process, file: the policy's. level: that of both where the request says none. Fails where the policy's are no
+ * labels. */
 bool selinux_labels_make(const LabelRequest *request, const char *process, const char *file, const char *level,
                          SelinuxLabels *ret, GError **error);
 

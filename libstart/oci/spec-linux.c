@@ -106,8 +106,8 @@ static const char *find_propagation(const MountPlan *mounts) {
         return flags & MS_SHARED ? "shared" : flags & MS_SLAVE ? "rslave" : NULL;
 }
 
-/* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what it
- * masks itself. */
+/* What is hidden from a container, and what it cannot write: Podman's lists, without what the file unmasks, and what
+ * it masks itself. */
 
 #define SELINUX_DIRECTORY "/sys/fs/selinux"
 

@@ -65,8 +65,8 @@ static void add_tmpfs(MountPlan *plan, const char *destination) {
                 mount_plan_add(plan, oci_mount_new(destination, "tmpfs", "tmpfs", options));
 }
 
-/* What is mounted there by default shows the kernel, and hides and protects it: an image's author is not to replace it
- * (CVE-2019-16884). A file may, as it may do without the protection. */
+/* What is mounted there by default shows the kernel, and hides and protects it: an image's author is not to replace
+ * it (CVE-2019-16884). A file may, as it may do without the protection. */
 static bool is_of_kernel(const char *path) {
         return path_value_covers("/proc", path) || path_value_covers("/sys", path) || path_value_covers("/dev", path);
 }
@@ -78,8 +78,8 @@ static void add_image_volume(MountPlan *plan, const char *path) {
                 add_tmpfs(plan, path);
 }
 
-/* Where a root that is read-only, or kept, must be written to all the same. One that is neither is as transient as Podman's
- * anonymous volumes are, so it needs no mounts for them nor for the image's. */
+/* Where a root that is read-only, or kept, must be written to all the same. One that is neither is as transient as
+ * Podman's anonymous volumes are, so it needs no mounts for them nor for the image's. */
 static void add_writable_places(MountPlan *plan, const SpecInput *input) {
         const GPtrArray *requests = input->request->mounts;
 
@@ -124,8 +124,8 @@ static bool is_default_or_above(const char *path) {
         return false;
 }
 
-/* Where any mount is shared with the host, a link of the image's could lead there, and the host, and other containers,
- * would have the secret. */
+/* Where any mount is shared with the host, a link of the image's could lead there, and the host, and other
+ * containers, would have the secret. */
 static bool check_secret(const MountPlan *plan, const SecretFile *file, GError **error) {
         const char *path = file->destination;
         const ContainerMount *shared;
@@ -182,7 +182,8 @@ static void add_shm_size(OciMount *mount, gint64 size) {
         oci_mount_add_option(mount, option);
 }
 
-/* Podman's rule for /sys/fs/cgroup, which is read-only by default: it knows no patterns, and ALL only as the first one. */
+/* Podman's rule for /sys/fs/cgroup, which is read-only by default: it knows no patterns, and ALL only as the first
+ * one. */
 static bool is_cgroup_unmasked(const GPtrArray *unmasked) {
         if (unmasked->len > 0 && g_str_equal(unmasked->pdata[0], SECURITY_UNMASK_ALL))
                 return true;

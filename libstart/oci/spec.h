@@ -12,10 +12,10 @@
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(runtime_spec_schema_config_schema, free_runtime_spec_schema_config_schema)
 
-/* The OCI runtime spec of a container: Podman's default container, and what request and image make of it.
- * There is no seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are
- * systemd's). Free with free_runtime_spec_schema_config_schema(), but before that *ret_mounts, the plan that its mounts are
- * printed from (NULL: it is not wanted). */
+/* The OCI runtime spec of a container: Podman's default container, and what request and image make of it. There is no
+ * seccomp filter in it (libcrun gets that as BPF), no cgroup path and no resources (both are systemd's). Free with
+ * free_runtime_spec_schema_config_schema(), but before that *ret_mounts, the plan that its mounts are printed from
+ * (NULL: it is not wanted). */
 runtime_spec_schema_config_schema *spec_build(const SpecInput *input, MountPlan **ret_mounts, GError **error);
 
 /* As config.json, indented. Transfer full. */

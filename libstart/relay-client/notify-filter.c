@@ -6,19 +6,19 @@
 
 /* The threat: the payload, root in its container and hostile, writes every byte of these messages. systemd's first
  * process reads them, as the words of the service's main process, and does what they say. So a payload may say what
- * changes nothing but the state of its own service, which it may end, fail and restart as it likes in any case. It may
- * not
+ * changes nothing but the state of its own service, which it may end, fail and restart as it likes in any case. It
+ * may not
  *
- *   MAINPID=, MAINPIDFD=, MAINPIDFDID=  make another process the service's own: systemd would send the signals for the
- *                                       service to it
+ *   MAINPID=, MAINPIDFD=, MAINPIDFDID=  make another process the service's own: systemd would send the signals for
+ *                                       the service to it
  *   EXTEND_TIMEOUT_USEC=                have others wait: a boot, a shutdown, who stops the service
  *   FDSTORE=, FDSTOREREMOVE=, FDNAME=   leave descriptors in the first process, which may sleep when it closes one
  *   NOTIFYACCESS=                       say who else may speak
  *   RESTART_RESET=                      undo what keeps it from being restarted without a pause (RestartSteps=)
  *
- * and whatever systemd may learn to understand one day. What it says is shown by systemctl, on somebody's terminal: only
- * text comes through, no bytes that a terminal obeys. systemd ends a line at a carriage return, too. Whatever is not
- * understood here is dropped, never passed on in part.
+ * and whatever systemd may learn to understand one day. What it says is shown by systemctl, on somebody's terminal:
+ * only text comes through, no bytes that a terminal obeys. systemd ends a line at a carriage return, too. Whatever is
+ * not understood here is dropped, never passed on in part.
  *
  * Each rule writes the value as it may be told to `to`, not longer than it was, and returns its length, or -1 to drop
  * the assignment. */

@@ -9,11 +9,12 @@
 /* The longest message that systemd reads (and so is worth reading here). */
 #define NOTIFY_MESSAGE_MAX 4096
 
-/* What of a message may be told. `message` is as it was received, at most NOTIFY_MESSAGE_MAX bytes; what remains of it is
- * written to `ret`, which has room for as many, without a NUL byte. Returns its size: 0 if there is nothing to tell.
+/* What of a message may be told. `message` is as it was received, at most NOTIFY_MESSAGE_MAX bytes; what remains of
+ * it is written to `ret`, which has room for as many, without a NUL byte. Returns its size: 0 if there is nothing to
+ * tell.
  *
- * *ret_refused (unless `ret_refused` is NULL): the name of an assignment in it that a payload may mean well, but may not
- * say, to be complained of; else NULL. */
+ * *ret_refused (unless `ret_refused` is NULL): the name of an assignment in it that a payload may mean well, but may
+ * not say, to be complained of; else NULL. */
 size_t notify_filter(const char *message, size_t size, char *ret, const char **ret_refused);
 
 /* Is this sd_notify_barrier(3), which waits until all that came before has been taken? */

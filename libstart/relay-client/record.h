@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What libstart tells the relay of one container: lines of KEY=VALUE, unknown ones ignored, so that a relay and a libstart
- * of different versions understand each other while an update is going on. */
+/* What libstart tells the relay of one container: lines of KEY=VALUE, unknown ones ignored, so that a relay and a
+ * libstart of different versions understand each other while an update is going on. */
 
 /* Its output. The same text lies in the memory file that systemd keeps for the relay. */
 

@@ -23,27 +23,28 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayPipes, relay_pipes_clear)
 /* Returns a connection to the relay, or -1. */
 int relay_connect(const char *path, GError **error);
 
-/* Send a registration with at most RELAY_ROLES descriptors. Waits, at most some seconds, only where hundreds are queued
- * that the relay has not read. */
+/* Send a registration with at most RELAY_ROLES descriptors. Waits, at most some seconds, only where hundreds are
+ * queued that the relay has not read. */
 bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GError **error);
 
 /* What a descriptor for output is, and what follows for the payload. */
 typedef enum RelayOutput {
-        /* A socket (of an inetd-style service), /dev/null, a pipe without a name: the payload's as it is. What it does
-         * to it nobody else sees. */
+        /* A socket (of an inetd-style service), /dev/null, a pipe without a name: the payload's as it is. What it
+         * does to it nobody else sees. */
         RELAY_OUTPUT_OWN,
-        /* A connection to the journal. Such a socket cannot be opened again through /dev/stdout (open(2), ENXIO), which
-         * is what images like nginx's do, so the payload gets a pipe instead. */
+        /* A connection to the journal. Such a socket cannot be opened again through /dev/stdout (open(2), ENXIO),
+         * which is what images like nginx's do, so the payload gets a pipe instead. */
         RELAY_OUTPUT_JOURNAL,
         /* A file, a terminal or another device, a FIFO: something of the host's file system, that a payload which is
-         * root may give another mode and owner, and open again for more than it was opened for. It must not have it. */
+         * root may give another mode and owner, and open again for more than it was opened for. It must not have it.
+         */
         RELAY_OUTPUT_FILE,
 } RelayOutput;
 
 RelayOutput relay_output(int fd);
 
-/* One pipe, as payloads get them: every user may open it again, so that a payload that changes its user can still open
- * /dev/stdout; nobody reaches it but through /proc/PID/fd of the payload. Both ends are close-on-exec. */
+/* One pipe, as payloads get them: every user may open it again, so that a payload that changes its user can still
+ * open /dev/stdout; nobody reaches it but through /proc/PID/fd of the payload. Both ends are close-on-exec. */
 bool relay_pipe_open(int *ret_read, int *ret_write, GError **error);
 
 /* Another descriptor of its writing end. */
@@ -52,9 +53,9 @@ bool relay_pipe_share(int fd, int *ret, GError **error);
 /* Two that go to the same file: their lines are to be in the order in which they were written. */
 bool relay_is_same_file(int a, int b);
 
-/* Before the container starts: pipes for those of `out` and `err` (libstart's 1 and 2) that the relay is to serve, -1 for
- * one that it is not, and a connection to the relay. Nothing waits for the relay to run: systemd holds its socket. On
- * failure nothing has been opened, and the caller decides what the payload gets. */
+/* Before the container starts: pipes for those of `out` and `err` (libstart's 1 and 2) that the relay is to serve, -1
+ * for one that it is not, and a connection to the relay. Nothing waits for the relay to run: systemd holds its
+ * socket. On failure nothing has been opened, and the caller decides what the payload gets. */
 bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret, GError **error);
 
 typedef struct RelayPayload {

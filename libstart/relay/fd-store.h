@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /* Descriptors that outlive us: copies of them lie in the queue of a socket, as messages with a name, and both ends of
- * that socket lie in systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=), from which they
- * come back as $LISTEN_FDS of our next incarnation. systemd itself hears of it once. Were all descriptors given to it,
- * its one thread would look at each new one, compare it with all others, and fork to close it in the end.
+ * that socket lie in systemd's store of file descriptors (systemd.service(5), FileDescriptorStoreMax=), from which
+ * they come back as $LISTEN_FDS of our next incarnation. systemd itself hears of it once. Were all descriptors given
+ * to it, its one thread would look at each new one, compare it with all others, and fork to close it in the end.
  *
  * The protocol is spoken directly, because the relay is static. */
 typedef struct FdStore FdStore;
@@ -33,7 +33,8 @@ bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds,
 typedef void (*FdStoreVisit)(const char *name, const int *fds, gsize n_fds, void *data);
 bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **error);
 
-/* Take out what need not be kept, and give it to `drop`, whose it becomes: the last close of some things takes time. */
+/* Take out what need not be kept, and give it to `drop`, whose it becomes: the last close of some things takes time.
+ */
 typedef bool (*FdStoreKeep)(const char *name, void *data);
 bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *data, GError **error);
 

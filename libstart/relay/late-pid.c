@@ -24,13 +24,14 @@ static pid_t clone_zombie(pid_t wanted, int cgroup) {
         return pid < 0 ? -errno : (pid_t) pid;
 }
 
-/* A child that exits at once (and closes nothing, which may last: it shares our descriptors), with the id `wanted` unless that is 0. Returns its id or a negative errno.
- * No signal is sent to us when it exits; waitpid() needs __WALL for such children.
+/* A child that exits at once (and closes nothing, which may last: it shares our descriptors), with the id `wanted`
+ * unless that is 0. Returns its id or a negative errno. No signal is sent to us when it exits; waitpid() needs __WALL
+ * for such children.
  *
- * journald may read a line that the payload itself sent, or that was sent in its name while it was there, only when the
- * id is this child's for a moment, and look in its cgroup for the unit. In the root cgroup it finds none, and takes that
- * of the stream; in ours it would find the relay's. Not everywhere may a process be in there: then it is a race that
- * is rarely lost. */
+ * journald may read a line that the payload itself sent, or that was sent in its name while it was there, only when
+ * the id is this child's for a moment, and look in its cgroup for the unit. In the root cgroup it finds none, and
+ * takes that of the stream; in ours it would find the relay's. Not everywhere may a process be in there: then it is a
+ * race that is rarely lost. */
 static pid_t fork_zombie(pid_t wanted) {
         _cleanup_close_ int cgroup = open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         pid_t pid = cgroup >= 0 ? clone_zombie(wanted, cgroup) : -ENOENT;

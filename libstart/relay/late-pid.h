@@ -5,19 +5,19 @@
 
 /* The process id under which the last words of a payload that is gone are sent.
  *
- * journald learns a line's unit from the cgroup of the process that sent it; where it cannot look that
- * process up, it takes the unit named in the stream's header, which is what we want for a payload that has
- * exited. But the kernel does not let anybody send in the name of a process id that does not exist
- * (sendmsg(2), ESRCH), and in the relay's own name the lines would be the relay's.
+ * journald learns a line's unit from the cgroup of the sending process. If that process is gone, it takes the unit in
+ * the stream's header, which is right for a payload that has exited. But the kernel does not let anybody send in the
+ * name of a process id that does not exist (sendmsg(2), ESRCH), and in the relay's own name the lines would be the
+ * relay's.
  *
- * So an id is made that exists and cannot be looked up. An id is in use as long as any process has it as its
- * process group, even when the process that once had it as its own id is gone. Two children are forked that
- * exit at once; the first one leads a process group, the second one is made a member of it. The first one is
- * waited for, and its id is then a group's only; the second stays a zombie until late_pid_close(). Of what is sent
- * from then on journald looks up nobody, whenever it looks.
+ * So an id is made that exists and cannot be looked up. An id is in use as long as any process has it as its process
+ * group, even when the process that once had it as its own id is gone. Two children are forked that exit at once; the
+ * first one leads a process group, the second one is made a member of it. The first one is waited for, and its id is
+ * then a group's only; the second stays a zombie until late_pid_close(). Of what is sent from then on journald looks
+ * up nobody, whenever it looks.
  *
- * Where possible the first child is given the very id that the payload had (clone3(2), set_tid), so that
- * the journal's _PID= and what else journald may still remember of the payload are right. */
+ * Where possible the first child is given the very id that the payload had (clone3(2), set_tid), so that the
+ * journal's _PID= and what else journald may still remember of the payload are right. */
 typedef struct LatePid {
         pid_t pid;    /* 0 while closed */
         pid_t holder; /* the zombie */

@@ -6,11 +6,12 @@
 /* journald takes one to three digits. "<00>" is an emergency, too. */
 #define DIGITS_MAX 3
 
-/* A line so long that journald may break it anywhere: nobody sets LineMax= (48K) as low as this, and hardly anybody has
- * the text "<0>" beyond. */
+/* A line so long that journald may break it anywhere: nobody sets LineMax= (48K) as low as this, and hardly anybody
+ * has the text "<0>" beyond. */
 #define COLUMN_MAX 1024
 
-/* Where one level was lowered there is none in the rest. An open end of the data counts as the ">" that may follow. */
+/* Where one level was lowered there is none in the rest. An open end of the data counts as the ">" that may follow.
+ */
 static void lower_digits(char *digits, const char *end, guint max) {
         char *p = digits;
 

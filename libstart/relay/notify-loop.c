@@ -30,7 +30,8 @@ struct NotifyLoop {
         guint n_awaited;  /* sources that are not ready yet */
 };
 
-/* What an event is about: systemd's socket (no pointer), a source's own, or with this bit its process or its child. */
+/* What an event is about: systemd's socket (no pointer), a source's own, or with this bit its process or its child.
+ */
 #define ABOUT_PROCESS ((uintptr_t) 1)
 
 NotifyLoop *notify_loop_new(int epoll, FdStore *store, const char *address) {
@@ -94,8 +95,8 @@ static void close_systemd(NotifyLoop *loop) {
         resume(loop, &loop->waiting);
 }
 
-/* Only while somebody waits for it: in normal times systemd's reading does not wake us. That it is watched anew tells at
- * once how things are, so nothing is missed. */
+/* Only while somebody waits for it: in normal times systemd's reading does not wake us. That it is watched anew tells
+ * at once how things are, so nothing is missed. */
 static void watch_systemd(NotifyLoop *loop, bool wanted) {
         if (loop->systemd >= 0 && loop->watched != wanted &&
             watch_edges(loop, EPOLL_CTL_MOD, loop->systemd, wanted ? EPOLLOUT : 0, 0, NULL))

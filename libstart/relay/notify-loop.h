@@ -35,7 +35,8 @@ guint notify_loop_n_sources(const NotifyLoop *loop);
 void notify_loop_event(NotifyLoop *loop, const struct epoll_event *event);
 /* Pass on at most one message of each source. Returns true if some have ended, and the store can be swept. */
 bool notify_loop_step(NotifyLoop *loop);
-/* Is a payload's readiness awaited? Then every moment counts: systemd must hear of it before it sees the payload end. */
+/* Is a payload's readiness awaited? Then every moment counts: systemd must hear of it before it sees the payload end.
+ */
 bool notify_loop_is_urgent(const NotifyLoop *loop);
 /* How long to wait for events, at most `timeout` milliseconds (-1: for ever). */
 int notify_loop_wait_time(const NotifyLoop *loop, int timeout);

@@ -22,17 +22,18 @@
 #include "libstart/relay/notify-source.h"
 #include "libstart/relay/watch.h"
 
-/* The threat, beside what notify-filter.c says: whoever has the container's socket writes as much and as often as they
- * like, with any descriptors, and stops at any moment. systemd, the relay, and what it does for others must not notice.
+/* The threat, beside what notify-filter.c says: whoever has the container's socket writes as much and as often as
+ * they like, with any descriptors, and stops at any moment. systemd, the relay, and what it does for others must not
+ * notice.
  *
- * Not losing a message: it stays in the socket's queue until systemd's queue has it (MSG_PEEK). Killed in between, the
- * relay says it again.
+ * Not losing a message: it stays in the socket's queue until systemd's queue has it (MSG_PEEK). Killed in between,
+ * the relay says it again.
  *
  * Not being flooded: a source may say so much in a time, the rest waits in its queue, and its sender waits for room.
  *
  * Descriptors are received by nobody, and go with the message when it is taken. The last close of one may sleep: of a
- * connection with SO_LINGER as long as its owner likes. So a message that has some is taken by a child, which is killed
- * by its alarm; meanwhile nothing else of this source is read. */
+ * connection with SO_LINGER as long as its owner likes. So a message that has some is taken by a child, which is
+ * killed by its alarm; meanwhile nothing else of this source is read. */
 
 /* On the average, and at once after a silence. */
 #define MESSAGE_USEC (20 * G_TIME_SPAN_MILLISECOND)

@@ -17,8 +17,8 @@
  * restarted. */
 #define RETRY_USEC (100 * G_TIME_SPAN_MILLISECOND)
 
-/* How long what a payload has left waits for room in a file, once the payload has ended: else a service that ends again
- * and again, while nobody reads its FIFO, would leave something behind each time. */
+/* How long what a payload has left waits for room in a file, once the payload has ended: else a service that ends
+ * again and again, while nobody reads its FIFO, would leave something behind each time. */
 #define LEFT_USEC G_TIME_SPAN_SECOND
 
 /* Whose pipe or file takes a worker so long is in the slow lane for some time. */
@@ -54,8 +54,8 @@ typedef struct Closing {
         int fds[PIPE_JOB_FDS_MAX];
 } Closing;
 
-/* What an event is about: a stream's pipe, or with a bit what it writes to, or the end of a source's payload. Those with
- * ABOUT_WORKER are pipe-workers.c's. */
+/* What an event is about: a stream's pipe, or with a bit what it writes to, or the end of a source's payload. Those
+ * with ABOUT_WORKER are pipe-workers.c's. */
 #define ABOUT_SINK ((uintptr_t) 1)
 #define ABOUT_PAYLOAD ((uintptr_t) 2)
 #define ABOUT_MASK ((uintptr_t) 3)
@@ -153,8 +153,8 @@ static RelaySource *read_registration(const char *text, int *received, gsize n_r
         return relay_source_new(&record, fds, error);
 }
 
-/* It is put into the store before it is taken out of the queue, so that a kill at any moment finds it in one of them. One
- * that does not fit into the store is served, but does not outlive us. */
+/* It is put into the store before it is taken out of the queue, so that a kill at any moment finds it in one of them.
+ * One that does not fit into the store is served, but does not outlive us. */
 bool output_loop_register(OutputLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {
         g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
         g_autoptr(GError) not_stored = NULL;
@@ -261,10 +261,10 @@ static void open_journal(OutputLoop *loop, RelayStream *stream) {
                 retry_later(loop, stream, error->message);
 }
 
-/* A write(2) that is larger than the pipe waits until we have made room, and goes on. The kernel tells us of what it writes
- * then only if the pipe was empty. The begin of a line that we have left there keeps it from being empty, and when the
- * writer has filled the pipe again, both of us would wait for each other. So where the pipe may have been full just now,
- * look again, for as long as a writer can need that only waits for a processor. */
+/* A write(2) that is larger than the pipe waits until we have made room, and goes on. The kernel tells us of what it
+ * writes then only if the pipe was empty. The begin of a line that we have left there keeps it from being empty, and
+ * when the writer has filled the pipe again, both of us would wait for each other. So where the pipe may have been
+ * full just now, look again, for as long as a writer can need that only waits for a processor. */
 static void look_again(OutputLoop *loop, RelayStream *stream) {
         if (stream->moved < JOURNAL_BATCH_MAX || stream->rechecks == RECHECKS_MAX || stream->rechecked)
                 return;

@@ -7,8 +7,8 @@
 
 #include "libstart/relay/fd-store.h"
 
-/* The relay's part for output: payloads' pipes on one side, the journal and files on the other. It lives in the relay's
- * loop, whose `epoll` it uses.
+/* The relay's part for output: payloads' pipes on one side, the journal and files on the other. It lives in the
+ * relay's loop, whose `epoll` it uses.
  *
  * Pipes are only watched here: poll(2) does not take a pipe's lock, all else does, and is done by workers
  * (pipe-workers.h). */

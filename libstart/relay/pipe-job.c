@@ -40,8 +40,9 @@ static ssize_t send_to_journal(char *data, size_t size, void *context) {
         return n;
 }
 
-/* FIFOs and terminals take no more than they have room for, and a worker does not wait for that. So they are opened once
- * more: others have the description that systemd opened, and want it blocking. -1: it is a file, or cannot be opened. */
+/* FIFOs and terminals take no more than they have room for, and a worker does not wait for that. So they are opened
+ * once more: others have the description that systemd opened, and want it blocking. -1: it is a file, or cannot be
+ * opened. */
 static int open_non_blocking(int file) {
         char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         struct stat st;
@@ -59,8 +60,8 @@ static void open_sink(PipeMove *move) {
                 move->sink = move->file;
 }
 
-/* What a file does not take for good (it is full, its terminal is gone) is dropped, as it would be if the payload wrote
- * it: better to lose a part of a log than to stop who writes it. */
+/* What a file does not take for good (it is full, its terminal is gone) is dropped, as it would be if the payload
+ * wrote it: better to lose a part of a log than to stop who writes it. */
 static ssize_t write_to_file(char *data, size_t size, void *context) {
         PipeMove *move = context;
         size_t done = 0;
@@ -103,8 +104,8 @@ static void move_batches(PipeMove *move, Pump *pump) {
         } while (move->result == PUMP_MORE && move->moved < JOURNAL_BATCH_MAX && move->left > 0);
 }
 
-/* When the payload has ended, what it has left in the pipe is all that is moved, even if somebody elsewhere whom it gave
- * the pipe to still writes: else containers that end would leave behind more and more. */
+/* When the payload has ended, what it has left in the pipe is all that is moved, even if somebody elsewhere whom it
+ * gave the pipe to still writes: else containers that end would leave behind more and more. */
 static void measure(PipeMove *move) {
         int waiting = 0;
 

@@ -9,8 +9,9 @@
 #include "libstart/relay/level-prefix.h"
 #include "libstart/relay/pump.h"
 
-/* Whatever takes the kernel's lock of a payload's pipe: moving what is in it, and closing it. It may wait for that lock
- * for as long as the payload likes, and nothing ends the wait (pump.c). So it is done by a worker (pipe-workers.h). */
+/* Whatever takes the kernel's lock of a payload's pipe: moving what is in it, and closing it. It may wait for that
+ * lock for as long as the payload likes, and nothing ends the wait (pump.c). So it is done by a worker
+ * (pipe-workers.h). */
 
 /* Move what is in a pipe to the journal or to a file. */
 typedef struct PipeMove {

@@ -12,15 +12,16 @@
 #include "libstart/relay/journal.h"
 #include "libstart/relay/pump.h"
 
-/* Everything in a payload's pipe is the payload's: it may open the pipe again through /proc/self/fd, read from it, give it
- * another size, put packets or pages into it that it changes later, at any moment, between any two of our calls. What is
- * protected: nobody's bytes get into another's lines, and nothing here waits for bytes or for room, or is repeated for as
- * long as a payload likes. So the reading ends are non-blocking, and the scratch pipe, which all share, is replaced as soon
- * as it did not give back what was put into it.
+/* Everything in a payload's pipe is the payload's: it may open the pipe again through /proc/self/fd, read from it,
+ * give it another size, put packets or pages into it that it changes later, at any moment, between any two of our
+ * calls. What is protected: nobody's bytes get into another's lines, and nothing here waits for bytes or for room, or
+ * is repeated for as long as a payload likes. So the reading ends are non-blocking, and the scratch pipe, which all
+ * share, is replaced as soon as it did not give back what was put into it.
  *
- * One thing here may wait: tee(2), read(2), ioctl(2), open(2) and the last close(2) of a pipe take the kernel's lock of it.
- * A writer has that lock while write(2) copies from its memory, which a payload can make slow. No call asks for the lock
- * without waiting, and not even SIGKILL ends the wait. So all of this runs in a worker (pipe-workers.h). */
+ * One thing here may wait: tee(2), read(2), ioctl(2), open(2) and the last close(2) of a pipe take the kernel's lock
+ * of it. A writer has that lock while write(2) copies from its memory, which a payload can make slow. No call asks
+ * for the lock without waiting, and not even SIGKILL ends the wait. So all of this runs in a worker (pipe-workers.h).
+ */
 
 static bool open_scratch(Pump *pump, GError **error) {
         int fds[2];
@@ -174,7 +175,8 @@ PumpResult pump_move(Pump *pump, int pipe, bool hung_up, PumpSend send, void *co
                 return PUMP_ENDED;
         if (size == -EMFILE)
                 return failed(EMFILE);
-        /* Or it holds what cannot be read: the payload has done that, and it stays so until the payload's next move. */
+        /* Or it holds what cannot be read: the payload has done that, and it stays so until the payload's next move.
+         */
         if (size < 0)
                 return PUMP_IDLE;
         if (batch == 0)

@@ -35,7 +35,7 @@ typedef enum PumpResult {
 /* Returns how many bytes were taken, or a negative errno. May change the data. */
 typedef ssize_t (*PumpSend)(char *data, size_t size, void *context);
 
-/* Move one batch. `hung_up`: no writer is left (EPOLLHUP), so the begin of a line is all there will be of
- * it. The pipe must be non-blocking, and watched edge-triggered: after PUMP_WAITING it is still readable. Does a
- * bounded amount of work, whatever the pipe's other users do to it, but may wait for the kernel's lock of the pipe. */
+/* Move one batch. `hung_up`: no writer is left (EPOLLHUP), so the begin of a line is all there will be of it. The
+ * pipe must be non-blocking, and watched edge-triggered: after PUMP_WAITING it is still readable. Does a bounded
+ * amount of work, whatever the pipe's other users do to it, but may wait for the kernel's lock of the pipe. */
 PumpResult pump_move(Pump *pump, int pipe, bool hung_up, PumpSend send, void *context);

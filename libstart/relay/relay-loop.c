@@ -153,11 +153,11 @@ static void handle_event(Relay *relay, const struct epoll_event *event) {
                         ;
 }
 
-/* A payload may say READY=1 and end right after it. systemd sees both in this order only if we have passed the message on
- * before it learns of the end, within some hundred microseconds; on a busy machine we would not even get a processor in
- * that time. So while somebody's readiness is awaited, we wait for events with a real-time priority. What is done with it
- * is bounded: a message of each payload in turn, and so many in a time. Lines are moved without it. Where we may not have
- * it, the order is left to luck. */
+/* A payload may say READY=1 and end right after it. systemd sees both in this order only if we have passed the
+ * message on before it learns of the end, within some hundred microseconds; on a busy machine we would not even get a
+ * processor in that time. So while somebody's readiness is awaited, we wait for events with a real-time priority.
+ * What is done with it is bounded: a message of each payload in turn, and so many in a time. Lines are moved without
+ * it. Where we may not have it, the order is left to luck. */
 static void hurry(Relay *relay, bool wanted) {
         const struct sched_param priority = { .sched_priority = wanted ? 1 : 0 };
 

@@ -12,9 +12,9 @@
 #include "libstart/relay/level-prefix.h"
 #include "libstart/relay/pipe-job.h"
 
-/* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file that
- * systemd opened for the unit (StandardOutput=file:, tty and the like). The payload must not get a descriptor of such a
- * file: root in a container could change its mode, and open it again. */
+/* One container, as the relay sees it: up to two pipes, each with its own connection to the journal, or with a file
+ * that systemd opened for the unit (StandardOutput=file:, tty and the like). The payload must not get a descriptor of
+ * such a file: root in a container could change its mode, and open it again. */
 
 typedef struct RelaySource RelaySource;
 

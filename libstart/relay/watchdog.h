@@ -3,11 +3,11 @@
 
 #include <glib.h>
 
-/* systemd ends and restarts the relay when it has heard nothing from it for WatchdogSec=. This is about the relay itself,
- * should it ever hang; pipe-workers.c watches the workers.
+/* systemd ends and restarts the relay when it has heard nothing from it for WatchdogSec=. This is about the relay
+ * itself, should it ever hang; pipe-workers.c watches the workers.
  *
- * The relay tells systemd when it is awake anyway and a quarter of that time has passed. Only where nothing is logged at
- * all, a timer wakes it after half of the time. No descriptor is kept. */
+ * The relay tells systemd when it is awake anyway and a quarter of that time has passed. Only where nothing is logged
+ * at all, a timer wakes it after half of the time. No descriptor is kept. */
 typedef struct Watchdog {
         const char *address; /* systemd's; NULL: nobody waits for us */
         gint64 interval;     /* microseconds */

@@ -30,8 +30,8 @@ DeviceRequest *device_request_parse(const char *value, GError **error);
  * were written. What it is to replace only in ExecStart= is refused, as DeviceAllow= needs the path, too. */
 DeviceRequest *device_request_parse_unexpanded(const char *value, GError **error);
 
-/* What systemd calls all devices of a directory in DeviceAllow= ("char-input"); NULL where it has no one name for just
- * these, so that nobody can allow them before the start. */
+/* What systemd calls all devices of a directory in DeviceAllow= ("char-input"); NULL where it has no one name for
+ * just these, so that nobody can allow them before the start. */
 const char *device_request_group(const DeviceRequest *request);
 
 /* Some of r, w and m, each once. */

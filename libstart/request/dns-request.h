@@ -6,19 +6,21 @@
 
 #include "libstart/request/network-mode.h"
 
-/* What /etc/resolv.conf is to say: podman's --dns, --dns-search and --dns-option. Each value may be several with commas
- * between; empty ones say nothing. */
+/* What /etc/resolv.conf is to say: podman's --dns, --dns-search and --dns-option. Each value may be several with
+ * commas between; empty ones say nothing. */
 typedef struct DnsRequest {
         GPtrArray *servers, *searches, *options; /* owned, of char*; NULL: not said */
         bool of_image;                           /* --dns=none: the image's file stays as it is */
 } DnsRequest;
 
-/* Add a value. Servers become addresses as inet_ntop(3) writes them. Fail with KT_ERROR_USAGE, the request perhaps longer. */
+/* Add a value. Servers become addresses as inet_ntop(3) writes them. Fail with KT_ERROR_USAGE, the request perhaps
+ * longer. */
 bool dns_request_add_servers(DnsRequest *request, const char *value, GError **error);
 bool dns_request_add_searches(DnsRequest *request, const char *value, GError **error);
 bool dns_request_add_options(DnsRequest *request, const char *value, GError **error);
 
-/* Whether all of it, and the network, go together. *ret_option: "dns", "dns-search" or "dns-option", which does not. */
+/* Whether all of it, and the network, go together. *ret_option: "dns", "dns-search" or "dns-option", which does not.
+ */
 bool dns_request_check(const DnsRequest *request, NetworkMode network, const char **ret_option, GError **error);
 
 bool dns_request_is_empty(const DnsRequest *request);

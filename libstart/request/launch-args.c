@@ -72,8 +72,8 @@ bool launch_args_set(LaunchArgs *args, const char *name, const char *value, GErr
         return check_value(option, value, error) && set_value(args, option, value, error);
 }
 
-/* A command line is not believed to be right because a later word makes up for an earlier one: launch_args_read() will
- * not see the value that is about to be replaced. */
+/* A command line is not believed to be right because a later word makes up for an earlier one: launch_args_read()
+ * will not see the value that is about to be replaced. */
 static bool check_replaced(const LaunchArgs *args, const LaunchOption *option, GError **error) {
         g_auto(ContainerRequest) scratch = { 0 };
         const char *replaced = option->kind == LAUNCH_OPTION_STRING ? *(char **) launch_option_field(args, option) :

@@ -5,13 +5,12 @@
 
 #include "libstart/request/launch-fields.h"
 
-/* The seam of the project: what a container is to be, as the generator writes it into ExecStart= and
- * `libstart run` reads it back. Names and meanings are those of `podman run` (podman-run(1)), of which this is a
- * subset; options of our own are marked. Both directions come from one table (launch-option.c), and
- * parse(build(x)) == x.
+/* The seam of the project: what a container is to be, as the generator writes it into ExecStart= and `libstart run`
+ * reads it back. Names and meanings are those of `podman run` (podman-run(1)), of which this is a subset; options of
+ * our own are marked. Both directions come from one table (launch-option.c), and parse(build(x)) == x.
  *
- * Values stay strings here: in the generator they may still hold systemd's specifiers (%i) and variables
- * (${NAME}), which systemd expands before libstart sees them. What they mean is a ContainerRequest (launch-request.h). */
+ * Values stay strings here: in the generator they may still hold systemd's specifiers (%i) and variables (${NAME}),
+ * which systemd expands before libstart sees them. What they mean is a ContainerRequest (launch-request.h). */
 
 LaunchArgs *launch_args_new(void);
 void launch_args_free(LaunchArgs *args);
@@ -31,7 +30,8 @@ unsigned launch_args_option_words(const char *word);
 bool launch_args_parse_options(LaunchArgs *args, const char *const *words, GError **error);
 
 /* Options, then the image, then the command. "--" ends the options. Values are not looked at, for in a unit they may
- * still hold what systemd is to expand; but one that a later option replaces is checked here, as nobody else sees it. */
+ * still hold what systemd is to expand; but one that a later option replaces is checked here, as nobody else sees it.
+ */
 LaunchArgs *launch_args_parse(const char *const *words, GError **error);
 
 /* The words of a command line that mean `args`, in the order of the table. An option and its value are two words,

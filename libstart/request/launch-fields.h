@@ -85,9 +85,9 @@ typedef struct LaunchArgs {
         char *cidfile;     /* file that the container's name is written to */
 
         /* keyturn's own */
-        char *env_list;       /* file with more of `env`, in its order (value/env-list.h) */
-        char *untrusted_list; /* file with the directories of the host that payloads can write to (mount/host-path.h) */
-        GPtrArray *hooks;     /* files of hooks.d as in hook-word.h, in their order */
+        char *env_list;           /* file with more of `env`, in its order (value/env-list.h) */
+        char *untrusted_list;     /* file with the directories that payloads can write to (mount/host-path.h) */
+        GPtrArray *hooks;         /* files of hooks.d as in hook-word.h, in their order */
         LaunchFlag guard_devices; /* libstart forbids other devices: only the start knows which these are */
         char *state_dir;          /* the container's directory on /run, made and removed by systemd */
         LaunchFlag timing;        /* say where the time of the start went */

@@ -201,7 +201,7 @@ static bool read_shm_size(ContainerRequest *request, const char *value, GError *
         return true;
 }
 
-/* What brings the image anew each time, and what brings one that is missing. */
+/* "always:" for a service that brings the image anew at each start. */
 static bool read_image_unit(ContainerRequest *request, const char *value, GError **error) {
         request->image_unit_counts = g_str_has_prefix(value, "always:");
         request->image_unit = value + (request->image_unit_counts ? strlen("always:") : 0);

@@ -6,9 +6,9 @@
 #include "libstart/request/launch-fields.h"
 #include "libstart/request/request.h"
 
-/* The table of the options that LaunchArgs and ContainerRequest know: their names, where their values are kept, and what
- * reads them. Only for launch-args.c, which goes from words to values and back, and launch-request.c, which goes from
- * values to what they mean. */
+/* The table of the options that LaunchArgs and ContainerRequest know: their names, where their values are kept, and
+ * what reads them. Only for launch-args.c, which goes from words to values and back, and launch-request.c, which goes
+ * from values to what they mean. */
 
 typedef enum LaunchOptionKind {
         LAUNCH_OPTION_STRING,
@@ -23,7 +23,7 @@ typedef struct LaunchOption {
         size_t offset; /* in LaunchArgs */
         bool (*check)(const char *value, GError **error);
         bool (*read)(ContainerRequest *request, const char *value, GError **error);
-        size_t kept; /* in ContainerRequest: where the value goes as it is, if nothing reads it; or LAUNCH_OPTION_NOT_KEPT */
+        size_t kept; /* in ContainerRequest: where the value goes as it is; or LAUNCH_OPTION_NOT_KEPT */
         const char *metavar;
         const char *help; /* NULL: another name of the option before it */
 } LaunchOption;

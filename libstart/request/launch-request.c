@@ -113,7 +113,7 @@ static bool check_privileged(const LaunchArgs *args, const ContainerRequest *req
                         "AddDevice= and the capabilities in AddCapability=");
 }
 
-/* An image may bring a check, so one that is missing is not missed here. */
+/* No check at all is fine: the image may have one. */
 static bool check_health(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
         const HealthRequest *health = &request->health;
         bool is_none = health->regular.text && health_command_is_none(health->regular.text);

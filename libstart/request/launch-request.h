@@ -6,8 +6,8 @@
 
 /* What the values of a command line mean, one by one and together. */
 
-/* Read all values, each once, whatever they hold. The request uses the strings of `args`. Errors name the option; *ret is
- * left alone then. */
+/* Read all values, each once, whatever they hold. The request uses the strings of `args`. Errors name the option;
+ * *ret is left alone then. */
 bool launch_args_read(const LaunchArgs *args, ContainerRequest *ret, GError **error);
 
 /* Options that cannot be together, by their names without dashes. Whoever knows them by other names says these. */
@@ -17,6 +17,6 @@ typedef struct LaunchConflict {
         const char *other;  /* NULL: the value alone is wrong */
 } LaunchConflict;
 
-/* What launch_args_read() would refuse, as far as it is known: values that systemd has still to complete (% and $) are left
- * out. */
+/* What launch_args_read() would refuse, as far as it is known: values that systemd has still to complete (% and $)
+ * are left out. */
 bool launch_args_check(const LaunchArgs *args, LaunchConflict *ret, GError **error);

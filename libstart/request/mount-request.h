@@ -45,8 +45,8 @@ MountRequest *mount_request_parse_volume(const char *value, GError **error); /* 
 MountRequest *mount_request_parse_mount(const char *value, GError **error);  /* type=T,KEY[=VALUE],... as CSV */
 MountRequest *mount_request_parse_tmpfs(const char *value, GError **error);  /* DESTINATION[:OPTION,...] */
 
-/* A --volume as far as it can be read while systemd has yet to expand it: source and destination as they stand, and those of
- * the options that are any. Nothing is checked, and nothing completed. Transfer full. */
+/* A --volume as far as it can be read while systemd has yet to expand it: source and destination as they stand, and
+ * those of the options that are any. Nothing is checked, and nothing completed. Transfer full. */
 MountRequest *mount_request_sketch_volume(const char *value);
 
 /* Can `source` be that of a --volume, a path or the name of a volume? Fails as the above. */

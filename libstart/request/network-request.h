@@ -18,8 +18,8 @@ typedef struct NetworkRequest {
 void network_request_free(NetworkRequest *request);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NetworkRequest, network_request_free)
 
-/* podman's --network where it means networks: "bridge[:OPTION,...]", "NAME[:OPTION,...]", "NAME,NAME..."; the options are
- * ip=, ip6=, mac=, alias=, interface_name=. Appends to an array of NetworkRequest, longer or not after an error.
+/* podman's --network where it means networks: "bridge[:OPTION,...]", "NAME[:OPTION,...]", "NAME,NAME..."; the options
+ * are ip=, ip6=, mac=, alias=, interface_name=. Appends to an array of NetworkRequest, longer or not after an error.
  * KT_ERROR_USAGE, and KT_ERROR_UNSUPPORTED for the values that mean no network ("host", "pasta", ...). */
 bool network_request_parse(const char *value, GPtrArray *requests, GError **error);
 

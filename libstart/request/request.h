@@ -17,8 +17,8 @@
 #include "libstart/value/image-volume.h"
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
- * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where a
- * field says so. No list is NULL. */
+ * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where
+ * a field says so. No list is NULL. */
 typedef struct ContainerRequest {
         /* who it is */
         const char *name;

@@ -17,7 +17,8 @@ void secret_request_free(SecretRequest *request) {
         g_free(request);
 }
 
-/* podman's rule: a value without a comma is a name, whatever is in it; else the first field, unless that is an option. */
+/* podman's rule: a value without a comma is a name, whatever is in it; else the first field, unless that is an
+ * option. */
 char *secret_request_find_name(const char *value) {
         g_auto(GStrv) fields = g_strsplit(value, ",", -1);
         char *name = NULL;

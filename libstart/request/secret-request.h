@@ -20,11 +20,11 @@ SecretRequest *secret_request_parse(const char *value, GError **error);
 void secret_request_free(SecretRequest *request);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SecretRequest, secret_request_free)
 
-/* Can a credential have the name? A '%' may stand for what systemd puts there. Other names can be those of Podman's secrets
- * only. systemd allows itself some more characters, but 257 does not start a service with a blank in one of them, and a ':'
- * ends a name; it replaces no '$' in a credential's name. */
+/* Can a credential have the name? A '%' may stand for what systemd puts there. Other names can be those of Podman's
+ * secrets only. systemd allows itself some more characters, but 257 does not start a service with a blank in one of
+ * them, and a ':' ends a name; it replaces no '$' in a credential's name. */
 bool secret_name_can_be_credential(const char *name);
 
-/* The name as it stands: the rest of the value may be what systemd has yet to expand. NULL where there is none. Transfer
- * full. */
+/* The name as it stands: the rest of the value may be what systemd has yet to expand. NULL where there is none.
+ * Transfer full. */
 char *secret_request_find_name(const char *value);

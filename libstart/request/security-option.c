@@ -38,8 +38,8 @@ static bool check_path(const char *path, SecurityOptionKind kind, GError **error
                error_set(error, KT_ERROR_USAGE, "'%s' is the whole container, and cannot be masked", path);
 }
 
-/* What fnmatch(3) takes for a negation, a class or a member, and Podman's matcher does not: more would be unmasked than
- * there. The colons of a class are none between paths, so that this is looked at first. */
+/* What fnmatch(3) takes for a negation, a class or a member, and Podman's matcher does not: more would be unmasked
+ * than there. The colons of a class are none between paths, so that this is looked at first. */
 static bool check_patterns(const char *value, GError **error) {
         static const char *const foreign[] = { "[!", "[]", "[^]", "[:", "[.", "[=" };
 

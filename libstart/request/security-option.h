@@ -24,7 +24,8 @@ typedef struct SecurityOption {
 
 #define SECURITY_UNMASK_ALL "ALL" /* of unmask, in place of a path */
 
-/* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it. mask=PATH[:PATH...]
- * and unmask=PATTERN[:PATTERN...]: paths are absolute, where podman leaves out those that are not; patterns are glob(7)'s,
- * with ^ alone for a negation and without classes, or ALL. label=OPTION (label-option.h). apparmor=PROFILE. */
+/* no-new-privileges[=BOOL], seccomp=unconfined, seccomp=PATH; also with ':', as podman still takes it.
+ * mask=PATH[:PATH...] and unmask=PATTERN[:PATTERN...]: paths are absolute, where podman leaves out those that are
+ * not; patterns are glob(7)'s, with ^ alone for a negation and without classes, or ALL. label=OPTION
+ * (label-option.h). apparmor=PROFILE. */
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error);

@@ -11,8 +11,8 @@ typedef struct StorageLimits {
         guint64 inodes; /* files, directories, links; 0: not said */
 } StorageLimits;
 
-/* "size=SIZE", where SIZE is as in size.h or a percentage, or "inodes=NUMBER": sets that in *limits. Fails for what would
- * be no limit, and for less than a start itself needs. */
+/* "size=SIZE", where SIZE is as in size.h or a percentage, or "inodes=NUMBER": sets that in *limits. Fails for what
+ * would be no limit, and for less than a start itself needs. */
 bool storage_option_parse(const char *value, StorageLimits *limits, GError **error);
 
 /* "additionalimagestore=DIR[,DIR...]": appends the absolute directories to *stores, made where it is NULL; *ret says

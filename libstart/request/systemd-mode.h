@@ -13,6 +13,6 @@ typedef enum SystemdMode {
 
 bool systemd_mode_parse(const char *value, SystemdMode *ret, GError **error);
 
-/* The payload's words, NULL-terminated. Podman's rule: /sbin/init, also below /usr and /usr/local, and every program whose
- * name is systemd; behind a "/bin/sh -c" as well. */
+/* The payload's words, NULL-terminated. Podman's rule: /sbin/init, also below /usr and /usr/local, and every program
+ * whose name is systemd; behind a "/bin/sh -c" as well. */
 bool systemd_mode_applies(SystemdMode mode, const char *const *words);

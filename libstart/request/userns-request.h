@@ -33,7 +33,8 @@ bool userns_request_parse(const char *value, UsernsRequest *ret, GError **error)
 /* Which mode all options say together: --userns excludes maps and names. */
 bool userns_request_choose(UsernsRequest *userns, GError **error);
 
-/* The maps that they say, as podman reads them: a list of maps that is missing is the other one, and so is a name. The maps are not finished (id-map.h), as what a name has is to come before them. */
+/* The maps that they say, as podman reads them: a list of maps that is missing is the other one, and so is a name.
+ * The maps are not finished (id-map.h), as what a name has is to come before them. */
 bool userns_request_finish(UsernsRequest *userns, GError **error);
 
 void userns_request_clear(UsernsRequest *userns);

@@ -61,8 +61,8 @@ static const char *localtime_key(const ContainerRequest *request) {
         return request->timezone ? "Timezone= (--tz)" : NULL;
 }
 
-/* A host file that is not there is an empty one. Others may be given it, and have a lease of it (lease.h): but not where it
- * leads to /proc (net/pnp), whose files say no size. */
+/* A host file that is not there is an empty one. Others may be given it, and have a lease of it (lease.h): but not
+ * where it leads to /proc (net/pnp), whose files say no size. */
 static char *read_host_file(const char *path) {
         g_autoptr(GError) problem = NULL;
         struct statfs fs;

@@ -4,10 +4,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* What keyturn has written to a container's root for its start (/etc/hosts and the like), so that `keyturnctl diff` can tell it
- * from what the payload has. Times do not tell: a payload can write in the same tick of the clock, or through a mapping.
- * Neither does a place in the container. So it is kept as an attribute of the directory in /run/keyturn, which only root can
- * see, and which takes no page. It is written when the payload runs already: a start does not wait for it. */
+/* What keyturn has written to a container's root for its start (/etc/hosts and the like), so that `keyturnctl diff`
+ * can tell it from what the payload has. Times do not tell: a payload can write in the same tick of the clock, or
+ * through a mapping. Neither does a place in the container. So it is kept as an attribute of the directory in
+ * /run/keyturn, which only root can see, and which takes no page. It is written when the payload runs already: a
+ * start does not wait for it. */
 
 /* Of MadeFile. */
 GPtrArray *made_files_new(void);

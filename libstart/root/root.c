@@ -21,7 +21,8 @@
 #include "libstart/root/upper-layer.h"
 #include "libstart/store/image.h"
 
-/* DIR, DIR:O or DIR:idmap. Other suffixes that podman has (idmap=) are refused rather than taken for a part of the path. */
+/* DIR, DIR:O or DIR:idmap. Other suffixes that podman has (idmap=) are refused rather than taken for a part of the
+ * path. */
 static bool find_directory(const ContainerRequest *request, Root *ret, GError **error) {
         const char *value = request->image;
         const char *colon = strrchr(value, ':');
@@ -46,7 +47,8 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         return true;
 }
 
-/* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at. */
+/* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at.
+ */
 static bool read_health(const StoreImage *image, const ContainerRequest *request, Root *ret, GError **error) {
         GError *problem = NULL;
 
@@ -88,8 +90,8 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
         return true;
 }
 
-/* A root directory is mounted by the descriptor with which it was found: its path may name something else by now. (Not
- * before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
+/* A root directory is mounted by the descriptor with which it was found: its path may name something else by now.
+ * (Not before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
 static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
         char *only[] = { found, NULL };

@@ -37,20 +37,20 @@ typedef struct Root {
 /* Find the image, or the directory, that is asked for. */
 bool root_find(const ContainerRequest *request, Root *ret, GError **error);
 
-/* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root can
- * enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the image, or
- * of the directory, can be opened from the first. */
+/* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root
+ * can enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the
+ * image, or of the directory, can be opened from the first. */
 bool root_mount(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *directory,
                 const char *hostname, GError **error);
 
-/* What depends on who the user is, and so could not be written before the root was mounted: an entry in passwd and group,
- * the directories that the image wants. A plain directory gets all generated files as mounts (of MountRequest, transfer
- * full). */
+/* What depends on who the user is, and so could not be written before the root was mounted: an entry in passwd and
+ * group, the directories that the image wants. A plain directory gets all generated files as mounts (of MountRequest,
+ * transfer full). */
 bool root_complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
                    const char *hostname, const Identity *identity, GPtrArray **ret_file_mounts, GError **error);
 
-/* Before Linux 6.15 there are mounts in a mount namespace of this process, where their mount point cannot be removed. Undo
- * that, when no process of the container is left; else nothing is to be done. */
+/* Before Linux 6.15 there are mounts in a mount namespace of this process, where their mount point cannot be removed.
+ * Undo that, when no process of the container is left; else nothing is to be done. */
 void root_unmount(const Root *root);
 
 /* Open it for looking only: nothing is made, nothing can be written. */

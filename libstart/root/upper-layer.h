@@ -15,8 +15,8 @@
 /* Make the empty directories `upper`, whose mode and owner become those of the container's "/", and `work`. */
 bool upper_layer_create(WritableLayer *layer, char *const *layers, const UserNamespace *userns, GError **error);
 
-/* Make the directory `name` ("etc") in the layer `upper`. *ret_fd is it, or -1 where the image has something else than a
- * directory in that place, which is then left as it is. */
+/* Make the directory `name` ("etc") in the layer `upper`. *ret_fd is it, or -1 where the image has something else
+ * than a directory in that place, which is then left as it is. */
 bool upper_layer_add_directory(int upper, char *const *layers, const char *name, const UserNamespace *userns,
                                int *ret_fd, GError **error);
 

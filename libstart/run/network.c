@@ -22,7 +22,8 @@
 
 #define NAMES_MAX 65536
 
-/* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would wait. */
+/* The kernel would refuse to enter any other kind of namespace, but could not say which file it was. A FIFO would
+ * wait. */
 static int open_namespace(const char *path, GError **error) {
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
@@ -91,7 +92,8 @@ static bool find_pinned(const char *name, const char *id, Network *ret, GError *
                           "The network '%s' is another one than the container's: systemctl daemon-reload", name));
 }
 
-/* Its number may have become another's until the namespace is open: so it has to be its container's afterwards, too. */
+/* Its number may have become another's until the namespace is open: so it has to be its container's afterwards, too.
+ */
 static bool enter_of_process(const RunningContainer *other, const char *unit, Network *ret, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%d/ns/net", (int) other->pid);
 
@@ -138,7 +140,7 @@ static bool check_rights(const ContainerRequest *request, const char *path, GErr
                (is_ours || error_set(error, KT_ERROR_UNSUPPORTED, "--network: " NETWORK_MODE_GAINS_RIGHTS));
 }
 
-/* What that container has: the host's network, one that was made ahead, or one that lives as long as its processes. */
+/* What that container has: the host's network, a pinned one, or one that goes with its processes. */
 static bool find_of_container(NetworkChoice *choice, Network *ret, GError **error) {
         g_auto(RunningContainer) other = { 0 };
         g_autofree char *directory = NULL;

@@ -7,7 +7,8 @@
 #include "libstart/request/request.h"
 #include "libstart/value/network-names.h"
 
-/* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed here. */
+/* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed
+ * here. */
 typedef struct Network {
         char *path;         /* of the namespace that the container is to enter; NULL: the host's, or a new one */
         int fd;             /* what keeps it, where the path leads there; or -1 */
@@ -16,9 +17,9 @@ typedef struct Network {
 
 #define NETWORK_NULL { .fd = -1 }
 
-/* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too; if the network
- * was made for something else, as the file has changed since, it waits until it is made anew. That of another container may
- * turn out to be the host's: then the request says so afterwards. */
+/* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too; if the
+ * network was made for something else, as the file has changed since, it waits until it is made anew. That of another
+ * container may turn out to be the host's: then the request says so afterwards. */
 bool network_find(ContainerRequest *request, Network *ret, GError **error);
 
 /* Whoever is root in the container is to be master of its network, and of nothing else: a network that is to be owned

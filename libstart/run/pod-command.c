@@ -31,9 +31,9 @@
 #include "libstart/value/names.h"
 #include "libstart/value/sysctl.h"
 
-/* A pod is a directory with pins: namespaces that live as long as a file that they are mounted on does, and a tmpfs. Its
- * containers join them by their paths and mount the tmpfs; nothing of the directory is to be seen in them. Nobody but root
- * may enter it on the host: anybody may write to the tmpfs. */
+/* A pod is a directory with pins: namespaces that live as long as a file that they are mounted on does, and a tmpfs.
+ * Its containers join them by their paths and mount the tmpfs; nothing of the directory is to be seen in them. Nobody
+ * but root may enter it on the host: anybody may write to the tmpfs. */
 
 static const struct {
         const char *name;
@@ -216,8 +216,9 @@ static bool find_network(Command *command, const UserNamespace *userns, GError *
                network_settle_owner(&command->request.network, userns->path, &network, error);
 }
 
-/* Namespaces belong to the user namespace of the process that makes them, which cannot come back from there. This child
- * shares the memory and descriptors of its parent, which waits until it has ended, and leaves it the namespaces open. */
+/* Namespaces belong to the user namespace of the process that makes them, which cannot come back from there. This
+ * child shares the memory and descriptors of its parent, which waits until it has ended, and leaves it the namespaces
+ * open. */
 typedef struct Maker {
         const Command *command;
         int userns; /* -1: the host's */

@@ -7,9 +7,9 @@
 /* `libstart pod`: what the services of pods run, see libstart(8). `words` follow the verb.
  *
  *   up [--share LIST] [OPTION...] NAME
- *                   make the namespaces of the list (ipc, net, uts), and pin them as files below PATH_POD/NAME; with ipc
- *                   comes the pod's /dev/shm, with net a loopback and nothing else. The options are those of `libstart run`
- *                   that say what is in them: --hostname, --shm-size, --sysctl, --userns and its like
+ *                   make the namespaces of the list (ipc, net, uts), and pin them as files below PATH_POD/NAME; with
+ *                   ipc comes the pod's /dev/shm, with net a loopback and nothing else. The options are those of
+ *                   `libstart run` that say what is in them: --hostname, --shm-size, --sysctl, --userns and its like
  *   down NAME       unpin what is left of them
  *
  * No process holds them. What a pod killed half-way has left is removed by either. */

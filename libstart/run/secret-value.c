@@ -11,8 +11,9 @@
 /* systemd's own limit for all credentials of a service. */
 #define VALUE_MAX (1024U * 1024)
 
-/* systemd 257 hands the content of a file in credstore.encrypted on as it is where a unit has LoadCredential= instead of
- * LoadCredentialEncrypted=. The generator chooses between these when it makes the unit, and the file may be newer. */
+/* systemd 257 hands the content of a file in credstore.encrypted on as it is where a unit has LoadCredential= instead
+ * of LoadCredentialEncrypted=. The generator chooses between these when it makes the unit, and the file may be newer.
+ */
 static bool check_decrypted(const char *name, const char *value, gsize length, GError **error) {
         static const char *const directories[] = { "/etc/credstore.encrypted", "/run/credstore.encrypted",
                                                    "/usr/local/lib/credstore.encrypted",

@@ -114,8 +114,8 @@ bool secrets_find(const ContainerRequest *request, const char *directory, const 
 
         if (requests->len > 0) {
                 begin(directory, ret);
-                /* Values of variables are in our memory until the payload is executed: not in a core dump, and nobody's to
-                 * trace. The payload's own memory is another one. */
+                /* Values of variables are in our memory until the payload is executed: not in a core dump, and
+                 * nobody's to trace. The payload's own memory is another one. */
                 (void) prctl(PR_SET_DUMPABLE, 0);
         }
         ret->label = (MountLabel) { "context", label };

@@ -46,10 +46,10 @@
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
 
-/* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI spec,
- * connect_payload() with the outside, run it. Until the payload is executed anything may fail, and then nothing is
- * left but files of known names in the state directory, which systemd removes. After that nothing may fail: the container
- * runs. */
+/* A start, in the order in which it goes: find() what is asked for, make_root(), describe() the container as an OCI
+ * spec, connect_payload() with the outside, run it. Until the payload is executed anything may fail, and then nothing
+ * is left but files of known names in the state directory, which systemd removes. After that nothing may fail: the
+ * container runs. */
 struct Start {
         ContainerRequest request;
         Timing *timing;
@@ -277,8 +277,8 @@ static void log_left_out(const MountPlan *mounts) {
                            (const char *) mounts->left_out->pdata[i]);
 }
 
-/* The spec, the environment and the capabilities that a filter is needed for. For running, the environment stays out of
- * the spec: runtime/runtime.c has it as it is, and a copy of thousands of variables would only cost. */
+/* The spec, the environment and the capabilities that a filter is needed for. For running, the environment stays out
+ * of the spec: runtime/runtime.c has it as it is, and a copy of thousands of variables would only cost. */
 static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, GError **error) {
         const char *private_path = start->state_dir.private_path ?: "/";
         g_autofree char *notify_socket = has_notify_socket(start) ? payload_notify_path(private_path) : NULL;

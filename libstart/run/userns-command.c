@@ -49,8 +49,8 @@ static bool pin_of_image(const char *unit, const ContainerRequest *request, GErr
         IdAssignment wanted = { .name = request->name, .unit = unit, .request = &request->userns };
         bool found;
 
-        /* Then it has the ids that are noted, whatever its image is now: nobody may get them before it has stopped. Its
-         * next start finds others if it needs them. */
+        /* Then it has the ids that are noted, whatever its image is now: nobody may get them before it has stopped.
+         * Its next start finds others if it needs them. */
         if (is_running(unit, request->name))
                 return true;
         if (!find_root(request, &root, &found, error))

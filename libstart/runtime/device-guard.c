@@ -14,10 +14,10 @@
 #include "libstart/request/device-rule.h"
 #include "libstart/runtime/device-guard.h"
 
-/* systemd makes such a program of DeviceAllow=. It has to know each device before it starts the service, and cannot add
- * to it for what only the start finds: what stands in a directory now, or in a file of CDI. The kernel asks all programs
- * of a cgroup and of those above it, and each must agree. So where systemd does not know (DevicePolicy=auto), this
- * program is the one that forbids.
+/* systemd makes such a program of DeviceAllow=. It has to know each device before it starts the service, and cannot
+ * add to it for what only the start finds: what stands in a directory now, or in a file of CDI. The kernel asks all
+ * programs of a cgroup and of those above it, and each must agree. So where systemd does not know
+ * (DevicePolicy=auto), this program is the one that forbids.
  *
  * Its registers: 2 what is wanted, 3 the device's type, 4 its major, 5 its minor number. */
 
@@ -227,8 +227,8 @@ static bool detach(int cgroup, guint32 id) {
         return program < 0 ? errno == ENOENT : !is_ours(program) || call(BPF_PROG_DETACH, &attr) == 0;
 }
 
-/* A service that is restarted may keep its cgroup, and with it the program of its last start: it could forbid a device
- * that has come since. What systemd has attached stays. */
+/* A service that is restarted may keep its cgroup, and with it the program of its last start: it could forbid a
+ * device that has come since. What systemd has attached stays. */
 static bool replace(int cgroup, int program) {
         guint32 ids[PROGRAMS_MAX] = { 0 };
         union bpf_attr attr = {

@@ -10,11 +10,11 @@
 #include "libstart/base/fd.h"
 #include "libstart/runtime/exec-label.h"
 
-/* In place of libcrun, which gives the label of a handler's container to this process at once, because it takes handlers
- * for something that executes nothing.
+/* In place of libcrun, which gives the label of a handler's container to this process at once, because it takes
+ * handlers for something that executes nothing.
  *
- * The threat: whoever can mount something on /proc has the label written into a file of his, and the payload goes without
- * (CVE-2019-16884). Nobody's mounts but the host's are there; it is looked at all the same. */
+ * The threat: whoever can mount something on /proc has the label written into a file of his, and the payload goes
+ * without (CVE-2019-16884). Nobody's mounts but the host's are there; it is looked at all the same. */
 
 static bool is_proc(int fd) {
         struct statfs fs;

@@ -27,9 +27,9 @@
  *
  * From then on PID 1 reaps the payload. One that ends before systemd has read MAINPID= (a typo in its arguments, a
  * missing library) would be reaped as a process that nobody knows, and its exit status would be lost. So libstart
- * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its tracer
- * has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended by then,
- * libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
+ * traces the payload (PTRACE_SEIZE, which does not stop it) over the hand-over: a traced zombie stays until its
+ * tracer has seen it. libstart waits for systemd to have handled MAINPID= (notify_mark()). If the payload has ended
+ * by then, libstart ends with the same status, which counts if systemd refused MAINPID= and is ignored otherwise.
  *
  * Where tracing is not allowed (a debugger has the payload already, Yama's ptrace_scope=3), only that is lost. */
 
@@ -159,8 +159,8 @@ static bool watch(int epoll, int signals, const Notify *notify) {
         return epoll_ctl(epoll, EPOLL_CTL_ADD, signals, &event) == 0 && notify_watch(notify, epoll);
 }
 
-/* Wait until systemd has handled MAINPID=. A slow systemd is no error: the payload runs, and only the exit status of one
- * that ends at once depends on this (see the top of this file). */
+/* Wait until systemd has handled MAINPID=. A slow systemd is no error: the payload runs, and only the exit status of
+ * one that ends at once depends on this (see the top of this file). */
 static void wait_for_systemd(const Notify *notify, int signals, HandOver *hand_over, const HandOverCalls *calls) {
         _cleanup_close_ int epoll = epoll_create1(EPOLL_CLOEXEC);
         struct signalfd_siginfo info;

@@ -20,8 +20,8 @@ typedef struct HandOver {
 typedef struct HandOverCalls {
         /* The payload runs, and systemd has not been told. Where this fails the payload is killed. */
         bool (*started)(pid_t payload, void *data, GError **error);
-        /* The payload has ended, and systemd does not know that before this returns: the payload's last messages can be
-         * passed on. `payload`: 0 where systemd has not been sent its MAINPID=. */
+        /* The payload has ended, and systemd does not know that before this returns: the payload's last messages can
+         * be passed on. `payload`: 0 where systemd has not been sent its MAINPID=. */
         void (*ended)(pid_t payload, void *data);
         void *data;
 } HandOverCalls;

@@ -22,8 +22,8 @@
 #include "libstart/runtime/runtime-state.h"
 
 /* libcrun's half of a start, and what is ours in it. For libcrun keyturn is a handler: a table of functions for the
- * steps that somebody else takes in its place. libcrun made handlers for programs that run something else than a plain
- * executable; subprojects/packagefiles/crun/patches let them take more steps. In the order of a start:
+ * steps that somebody else takes in its place. libcrun made handlers for programs that run something else than a
+ * plain executable; subprojects/packagefiles/crun/patches let them take more steps. In the order of a start:
  *
  *   libcrun                                ours
  *
@@ -35,16 +35,16 @@
  *      the mounts that are left, if any    set_mounts: looks at them before libcrun makes them;
  *                                          configure(AFTER_MOUNTS): and afterwards. Then mounts that libcrun cannot
  *                                          make and that lie behind its own, masks, read-only
- *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then in
- *                                          fewer steps, where nothing is shared with the host
+ *      enters the root, if it made mounts  pivot_root: SELinux's label and AppArmor's profile for the payload; then
+ *                                          in fewer steps, where nothing is shared with the host
  *      user, capabilities, descriptors
  *                                          apply_seccomp: from memory
  *                                          execute: with an environment made beforehand
  *   waits until the payload begins
  *                                          write_status: what `crun exec` reads, while the payload runs
  *
- * Indented: in the container's first process, a fork of the one that runs libcrun. An error that it returns is the one
- * that libcrun_container_run() returns there.
+ * Indented: in the container's first process, a fork of the one that runs libcrun. An error that it returns is the
+ * one that libcrun_container_run() returns there.
  *
  * What a handler takes over returns 1 when it is done, and 0 to let libcrun do it. */
 
@@ -175,8 +175,7 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
 
         timing_mark(container->timing, TIMING_EXEC);
         if (!hooks->mounted || !hooks->confined || (container->filter && !hooks->filtered)) {
-                errnum =
-                        EPERM; /* never without masks, labels and filter, should libcrun ever not have asked for them */
+                errnum = EPERM; /* never without masks, labels and filter, should libcrun not ask for them */
         } else if (strchr(path, '/')) {
                 execve(path, argv, container->environment);
                 errnum = errno;

@@ -21,8 +21,8 @@ typedef struct RuntimeHooks {
         bool filtered; /* the filter is in force */
 } RuntimeHooks;
 
-/* Are the device nodes of the spec not libcrun's to make either? In a user namespace nobody can make one: libcrun binds
- * the host's there. */
+/* Are the device nodes of the spec not libcrun's to make either? In a user namespace nobody can make one: libcrun
+ * binds the host's there. */
 bool runtime_hooks_make_nodes(const RuntimeContainer *container);
 
 /* Its functions' cookie is a RuntimeHooks. */

@@ -6,8 +6,8 @@
 
 #include "libstart/runtime/runtime-container.h"
 
-/* Write what `crun exec` and keyturnctl read, into STATE_ROOT/ID, which is there: config.json, the seccomp filter, and
- * libcrun's status file. Returns a negative value on errors, as libcrun's functions do. */
+/* Write what `crun exec` and keyturnctl read, into STATE_ROOT/ID, which is there: config.json, the seccomp filter,
+ * and libcrun's status file. Returns a negative value on errors, as libcrun's functions do. */
 int runtime_state_write(const RuntimeContainer *container, pid_t payload, libcrun_error_t *err);
 
 /* Hooks that libcrun runs are run where its caller is: in the bundle, which they are told of by that, too. */

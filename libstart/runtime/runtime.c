@@ -61,8 +61,8 @@ static bool has_hosts_name(const runtime_spec_schema_config_schema *spec) {
         return gethostname(name, sizeof name) == 0 && g_strcmp0(spec->hostname, name) == 0;
 }
 
-/* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed but the
- * array of the mounts. */
+/* What libcrun gets to see of the spec: without what the hooks do in its place. Shallow copies; nothing is freed but
+ * the array of the mounts. */
 typedef struct Remainder {
         runtime_spec_schema_config_schema spec;
         runtime_spec_schema_config_linux linux_;

@@ -22,7 +22,8 @@
  *          32    4  filter_length: bytes of the filter, a multiple of 8, at most 4096 * 8 (BPF_MAXINSNS)
  *          36    4  0
  *          40   32  key: SHA-256, see below
- *          72   32  sources: SHA-256 of the state of the files that it was made of (sources.h); 0 if not recorded
+ *          72   32  sources: SHA-256 of the state of the files that it was made of (profile-file.h); 0 if not
+ *               recorded
  *         104   32  content: SHA-256 of the profile's text
  *         136   32  digest: MD5 of the whole file with these bytes 0, then 0
  *         168    n  absolute path of the profile, filled up with 0 to a multiple of 8

@@ -7,10 +7,11 @@
 #include "libstart/seccomp/compact.h"
 
 /* libseccomp's filter is a tree over all numbers of system calls, and most neighbours have the same verdict. It tells
- * numbers (and architectures) apart only at the constants that it compares them with, so it is run once for each interval
- * between these: it ends with a verdict, or where it first loads an argument. Neighbours with the same end become one
- * range, found by binary search; the instructions behind a loaded argument are copied in their old order. Then both
- * programs are run for every interval, and must end in the same way; if not, libseccomp's is taken as it is. */
+ * numbers (and architectures) apart only at the constants that it compares them with, so it is run once for each
+ * interval between these: it ends with a verdict, or where it first loads an argument. Neighbours with the same end
+ * become one range, found by binary search; the instructions behind a loaded argument are copied in their old order.
+ * Then both programs are run for every interval, and must end in the same way; if not, libseccomp's is taken as it
+ * is. */
 
 /* What the accumulator holds. */
 typedef enum Held { NOTHING, ARCH, NUMBER, N_HELD } Held;
@@ -220,8 +221,8 @@ static GArray *find_architectures(Compaction *c) {
         return g_steal_pointer(&ranges);
 }
 
-/* The new program is written from its end: what an instruction jumps to is there already. Its position is counted from
- * the end, too. */
+/* The new program is written from its end: what an instruction jumps to is there already. Its position is counted
+ * from the end, too. */
 static guint32 prepend(Compaction *c, guint16 code, guint8 jt, guint8 jf, guint32 k) {
         struct sock_filter i = { .code = code, .jt = jt, .jf = jf, .k = k };
 

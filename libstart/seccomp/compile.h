@@ -8,8 +8,8 @@
 #include "libstart/seccomp/target.h"
 
 /* The filter of a profile for a machine, whose architecture must be the native one, and for a container with this
- * bounding set: an array of struct sock_filter, as seccomp(2) takes it. Its verdicts are those of the filter that crun
- * makes of what podman resolves. The same input gives the same bytes.
+ * bounding set: an array of struct sock_filter, as seccomp(2) takes it. Its verdicts are those of the filter that
+ * crun makes of what podman resolves. The same input gives the same bytes.
  *
  * A system call that this libseccomp does not know is left out, as crun does. Fails where crun would, for
  * SCMP_ACT_NOTIFY (nobody would answer), and for more than BPF_MAXINSNS instructions. */

@@ -97,7 +97,7 @@ bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
                          "'%s' is no comparison; there are SCMP_CMP_NE, LT, LE, EQ, GE, GT and MASKED_EQ", name);
 }
 
-/* The names that share a number with another, which is the one that libc knows. */
+/* Two names may have one number; libc knows the other name. */
 static int find_errno_alias(const char *name) {
         if (g_str_equal(name, "EWOULDBLOCK"))
                 return EWOULDBLOCK;

@@ -13,7 +13,8 @@
 #include "libstart/service/labels.h"
 #include "libstart/store/store-conf.h"
 
-/* What the packages of container policies install, and what the policy itself has; in the order in which Podman looks. */
+/* What the packages of container policies install, and what the policy itself has; in the order in which Podman
+ * looks. */
 #define CONTEXTS "/usr/share/containers/selinux/contexts"
 #define CONFIG "/etc/selinux/config"
 #define POLICY_CONTEXTS "/etc/selinux/%s/contexts/lxc_contexts"
@@ -67,8 +68,8 @@ static bool has_level(int run, const char *name, const char *level) {
         return n > 0 && (size_t) n == strlen(level) && memcmp(target, level, (size_t) n) == 0;
 }
 
-/* Another one's on this machine. Two that choose the same at the same moment see each other's link, as each looks after it
- * has made its own, and both go on to the next. */
+/* Another one's on this machine. Two that choose the same at the same moment see each other's link, as each looks
+ * after it has made its own, and both go on to the next. */
 static bool is_taken(const StateDir *own, const char *level) {
         g_autoptr(GDir) directory = g_dir_open(PATH_RUN, 0, NULL);
         _cleanup_close_ int run = open(PATH_RUN, O_PATH | O_DIRECTORY | O_CLOEXEC);

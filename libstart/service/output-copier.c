@@ -53,8 +53,8 @@ static void copy_until_end(struct pollfd pipes[2], const int files[2]) {
         }
 }
 
-/* Libstart's other descriptors are closed, as somebody waits for that. The sources are first moved above all of them: a
- * target may have the number of a source that is still needed. */
+/* Libstart's other descriptors are closed, as somebody waits for that. The sources are first moved above all of them:
+ * a target may have the number of a source that is still needed. */
 static bool keep_only(int fds[4]) {
         for (int i = 0; i < 4; i++)
                 if (fds[i] >= 0) {

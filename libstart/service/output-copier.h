@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In the foreground, the output of a payload goes to the caller's files and terminal through a pipe, as what must not be
- * the payload's (see RelayOutput): a process beside libstart, which is there as long as the payload anyway, copies it.
- * When libstart returns all of it is written, so that a script finds in its file what the container said. */
+/* In the foreground, the output of a payload goes to the caller's files and terminal through a pipe, as what must not
+ * be the payload's (see RelayOutput): a process beside libstart, which is there as long as the payload anyway, copies
+ * it. When libstart returns all of it is written, so that a script finds in its file what the container said. */
 typedef struct OutputCopier {
         pid_t pid;    /* 0: there is none */
         int write[2]; /* for the payload's standard output and error; -1 where it gets the caller's */

@@ -6,10 +6,10 @@
 
 /* Put the payload's standard input in place of ours.
  *
- * The threat: a descriptor that is open for reading only still lets root in a container change the file's mode, and open
- * it again for writing. /dev/null (libcrun opens the container's own), sockets, pipes and files that have no name any more
- * (StandardInputText=) are the payload's as they are. A file (StandardInput=file:) is opened anew on a mount of its own,
- * which is read-only: nothing of it can be changed through that, nor be opened for writing. Terminals and devices are
- * refused; in the foreground (not `detach`), where a terminal is just the one that libstart was called from, the payload reads nothing
- * from it, as with podman run without -i. */
+ * The threat: a descriptor that is open for reading only still lets root in a container change the file's mode, and
+ * open it again for writing. /dev/null (libcrun opens the container's own), sockets, pipes and files that have no
+ * name any more (StandardInputText=) are the payload's as they are. A file (StandardInput=file:) is opened anew on a
+ * mount of its own, which is read-only: nothing of it can be changed through that, nor be opened for writing.
+ * Terminals and devices are refused; in the foreground (not `detach`), where a terminal is just the one that libstart
+ * was called from, the payload reads nothing from it, as with podman run without -i. */
 bool payload_input_open(bool detach, GError **error);

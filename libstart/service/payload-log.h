@@ -12,10 +12,10 @@
 
 /* Where the payload's standard output and error go (--log-driver).
  *
- * The threat: root in a container may change the mode and owner of whatever it has a descriptor of, and open that again
- * through /proc/self/fd for writing. So of what systemd or a caller has opened for libstart in the host's file system,
- * files and terminals, it gets none: always a pipe of its own, whose other end the relay writes there, or in the
- * foreground a process of libstart's. */
+ * The threat: root in a container may change the mode and owner of whatever it has a descriptor of, and open that
+ * again through /proc/self/fd for writing. So of what systemd or a caller has opened for libstart in the host's file
+ * system, files and terminals, it gets none: always a pipe of its own, whose other end the relay writes there, or in
+ * the foreground a process of libstart's. */
 typedef struct PayloadLog {
         RelayPipes pipes;
         OutputCopier copier;

@@ -66,8 +66,8 @@ static bool is_read(const PayloadNotify *notify) {
         return recv(notify->socket, &byte, 1, MSG_PEEK) < 0;
 }
 
-/* If this takes long, the relay is slow or dead. It will still do what it has to, but perhaps too late for a payload that
- * ends at once. */
+/* If this takes long, the relay is slow or dead. It will still do what it has to, but perhaps too late for a payload
+ * that ends at once. */
 static void await(const PayloadNotify *notify, bool (*is_done)(const PayloadNotify *)) {
         for (int i = 0; i < AWAIT_MSEC * 10 && !is_done(notify); i++)
                 g_usleep(100);

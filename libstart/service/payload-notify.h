@@ -8,8 +8,8 @@
 #include "libstart/systemd/systemd-notify.h"
 
 /* The socket that a payload with --sdnotify=container notifies. It is the container's own, never systemd's: the relay
- * reads it, and tells systemd what a payload may say (libstart/relay-client/notify-filter.c). It is bound before the payload
- * runs, so a message finds it, and waits in its queue until the relay knows of it. */
+ * reads it, and tells systemd what a payload may say (libstart/relay-client/notify-filter.c). It is bound before the
+ * payload runs, so a message finds it, and waits in its queue until the relay knows of it. */
 typedef struct PayloadNotify {
         int socket; /* -1: the payload has none */
         int relay;  /* a connection to the relay */
@@ -25,14 +25,14 @@ char *payload_notify_path(const char *private_directory);
 bool payload_notify_open(PayloadNotify *notify, const char *private_directory, const char *label, GError **error);
 
 /* Hand it to the relay, which serves it until `main_process` ends. systemd must have been told MAINPID= before, or it
- * would not know in whose name the relay speaks. Waits, a tenth of a second at most, for the relay to have taken it. A
- * process that is gone is fine, as long as its id is not given to another. After a failure nobody reads it, and the
+ * would not know in whose name the relay speaks. Waits, a tenth of a second at most, for the relay to have taken it.
+ * A process that is gone is fine, as long as its id is not given to another. After a failure nobody reads it, and the
  * payload must not go on running. */
 bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t main_process, GError **error);
 
 /* The payload has ended before that: pass on what it has said. `payload`: 0 while we are the service's main process.
- * Else systemd has been sent MAINPID=, and takes that if it was fast enough to find a process that runs: so all is said
- * in both names, and systemd hears that of its main process. */
+ * Else systemd has been sent MAINPID=, and takes that if it was fast enough to find a process that runs: so all is
+ * said in both names, and systemd hears that of its main process. */
 void payload_notify_drain(const PayloadNotify *notify, Notify *systemd, pid_t payload);
 
 void payload_notify_close(PayloadNotify *notify);

@@ -11,10 +11,11 @@
 #include "libstart/service/payload-notify.h"
 #include "libstart/service/stale-state.h"
 
-/* The threat: what a payload wrote, where it lies in a directory that is to be used anew. Versions of keyturn before the
- * writable layer was a file system of its own had it there, and it can be deeper and wider than any program can remove.
- * So no directory is walked: only files of known names are removed, and what else is in the way is put aside as it is.
- * It then takes memory until the next boot, but keeps no container from starting, and systemd does not come across it. */
+/* The threat: what a payload wrote, where it lies in a directory that is to be used anew. Versions of keyturn before
+ * the writable layer was a file system of its own had it there, and it can be deeper and wider than any program can
+ * remove. So no directory is walked: only files of known names are removed, and what else is in the way is put aside
+ * as it is. It then takes memory until the next boot, but keeps no container from starting, and systemd does not come
+ * across it. */
 
 /* Is that what libcrun writes? What a user has there for a volume may be anything. */
 static bool has_status(const char *path, const char *id) {

@@ -30,9 +30,9 @@ static bool is_a_services(const char *name) {
         return found;
 }
 
-/* Held until libstart ends, by its children until they execute the payload: whoever has it is alone with the directory.
- * When it is free, the state that libcrun keeps tells whether the container runs. Not a lock on `path`, which any user
- * of the machine could take. */
+/* Held until libstart ends, by its children until they execute the payload: whoever has it is alone with the
+ * directory. When it is free, the state that libcrun keeps tells whether the container runs. Not a lock on `path`,
+ * which any user of the machine could take. */
 static bool lock(StateDir *state_dir, GError **error) {
         state_dir->lock = open(state_dir->private_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (state_dir->lock >= 0 && flock(state_dir->lock, LOCK_EX | LOCK_NB) == 0)

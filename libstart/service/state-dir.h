@@ -6,8 +6,8 @@
 
 /* The container's directory on /run: what others may want to know of it, and, closed to everybody but root, mount
  * points. Nothing in it is the payload's, which writes elsewhere (writable-layer.c): to remove it takes nobody long.
- * systemd makes and removes that of a service (RuntimeDirectory=), and names it to libstart. Who calls libstart by hand
- * names none and has no systemd: then it is libstart's own. */
+ * systemd makes and removes that of a service (RuntimeDirectory=), and names it to libstart. Who calls libstart by
+ * hand names none and has no systemd: then it is libstart's own. */
 typedef struct StateDir {
         char *path;
         char *private_path; /* begins with a dot: libcrun takes any other entry for a container */
@@ -15,8 +15,8 @@ typedef struct StateDir {
         bool own;
 } StateDir;
 
-/* `path` as the caller wants it, or NULL for /run/keyturn/NAME. Of several callers with one path one succeeds, and none
- * while a container runs whose directory it is. What is left there of one that does not is no obstacle (stale-state.h). */
+/* `path` as the caller wants it, or NULL for /run/keyturn/NAME. Takes the lock of the path. Fails if another caller
+ * has it, or a container runs in the directory. Remains of an earlier container are no obstacle (stale-state.h). */
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error);
 
 /* Remove it with all that is in it, if it is our own. To be called when no process of the container is left. */

@@ -171,7 +171,8 @@ static bool add_lowers(GArray *layers, const GArray *overlays, char *const *chai
 }
 
 /* Layers that were pulled as a whole have ids that follow from the image's configuration: if the uppermost has its
- * own, all must. Otherwise some layer was pulled in parts, and all that can be checked is that none is there twice. */
+ * own, all must. Otherwise some layer was pulled in parts, and all that can be checked is that none is there twice.
+ */
 static bool check_chain(const GArray *layers, char *const *chain_ids, GError **error) {
         unsigned n = layers->len;
         bool computed = strcmp(g_array_index(layers, Layer, 0).id, chain_ids[n - 1]) == 0;

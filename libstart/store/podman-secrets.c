@@ -131,8 +131,8 @@ static bool read_value(const char *root, const char *store, Search *search, GErr
                 error_set(error, KT_ERROR_FAILED, "'%s' does not have the value of the secret", path));
 }
 
-/* Podman writes its files anew, one after the other, and takes this lock for it. No lock is kept here, and nobody is waited
- * for but a writer, for two seconds at most. */
+/* Podman writes its files anew, one after the other, and takes this lock for it. No lock is kept here, and nobody is
+ * waited for but a writer, for two seconds at most. */
 static void wait_for_writer(const char *store) {
         g_autofree char *path = g_build_filename(store, "secrets.lock", NULL);
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -12,14 +12,14 @@ typedef struct StoreConf {
         unsigned n_writable; /* the first so many are those that podman writes to */
 } StoreConf;
 
-/* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that
- * exists of /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins
- * that Podman 6 has (conf-files.h). Without any file: the defaults.
+/* Reads, as podman does: the file $CONTAINERS_STORAGE_CONF alone if that is set; else the first that exists of
+ * /etc/containers/storage.conf and /usr/share/containers/storage.conf, and then the drop-ins that Podman 6 has
+ * (conf-files.h). Without any file: the defaults.
  *
- * root: "" or a directory that stands for / (tests). additional: image stores in place of the files' additional ones, as
- * podman takes its option, or NULL.
- * Returns NULL for a file that cannot be read or is not understood (KT_ERROR_FAILED) and for settings under
- * which an image is more than a stack of directories (KT_ERROR_UNSUPPORTED), each with file and line. */
+ * root: "" or a directory that stands for / (tests). additional: image stores in place of the files' additional ones,
+ * as podman takes its option, or NULL. Returns NULL for a file that cannot be read or is not understood
+ * (KT_ERROR_FAILED) and for settings under which an image is more than a stack of directories (KT_ERROR_UNSUPPORTED),
+ * each with file and line. */
 StoreConf *store_conf_load(const char *root, const GPtrArray *additional, GError **error);
 
 void store_conf_free(StoreConf *conf);

@@ -6,8 +6,8 @@
 
 #include "libstart/store/store-conf.h"
 
-/* What containers-storage notes about user and group ids: which ones podman has given to containers, and which ones the
- * files of a layer have. For whoever gives ids to containers, too, which is not done in a start. */
+/* What containers-storage notes about user and group ids: which ones podman has given to containers, and which ones
+ * the files of a layer have. For whoever gives ids to containers, too, which is not done in a start. */
 
 typedef struct IdRange {
         guint32 first;
@@ -21,6 +21,6 @@ bool used_ids_read(const StoreConf *conf, GArray *uids, GArray *gids, GError **e
 /* The same from the text of a containers.json or layers.json. Pure. */
 bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error);
 
-/* One more than the largest id that a file has in layers (directories, as store_image_find() has them), as far as their
- * stores say so; 0 where none does. */
+/* One more than the largest id that a file has in layers (directories, as store_image_find() has them), as far as
+ * their stores say so; 0 where none does. */
 guint32 used_ids_of_layers(char *const *layers);

@@ -108,8 +108,8 @@ static bool read_more(int fd, GString *text, GError **error) {
         return true;
 }
 
-/* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its listeners can
- * follow, and is left in *text, which is empty before. */
+/* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its
+ * listeners can follow, and is left in *text, which is empty before. */
 static bool authenticate(int fd, GString *text, GError **error) {
         static const char credentials[] = "\0AUTH EXTERNAL 30\r\nBEGIN\r\n"; /* "0", root, in hexadecimal digits */
         const char *end;
@@ -126,7 +126,8 @@ static bool authenticate(int fd, GString *text, GError **error) {
         return true;
 }
 
-/* Returns false as long as it is not complete. What systemd tells all its listeners comes before it, and is dropped. */
+/* Returns false as long as it is not complete. What systemd tells all its listeners comes before it, and is dropped.
+ */
 static bool find_reply(GString *text, int *ret_type, const char **ret_body, gsize *ret_size) {
         while (text->len >= HEADER_SIZE) {
                 gsize fields = ((gsize) get_number(text->str + FIELDS_LENGTH_AT) + 7) & ~(gsize) 7;

@@ -6,17 +6,17 @@
 
 /* On systemd's own D-Bus socket: there may be no message bus, and libsystemd is not static. Only root may. */
 
-/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit). `mode`: "fail", rather than come in
- * the place of what somebody else has asked for; or "replace". Returns when that is in systemd's queue; false where systemd
- * refuses to. */
+/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit). `mode`: "fail", rather than
+ * come in the place of what somebody else has asked for; or "replace". Returns when that is in systemd's queue; false
+ * where systemd refuses to. */
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error);
 
 /* Interfaces of units' properties. */
 #define SYSTEMD_UNIT "org.freedesktop.systemd1.Unit"
 #define SYSTEMD_SERVICE "org.freedesktop.systemd1.Service"
 
-/* A property that is a text, one that is a number (of 32 bits; 0 with an error), and one that is a list of texts. Transfer
- * full. */
+/* A property that is a text, one that is a number (of 32 bits; 0 with an error), and one that is a list of texts.
+ * Transfer full. */
 char *systemd_unit_text(const char *unit, const char *interface, const char *name, GError **error);
 guint32 systemd_unit_number(const char *unit, const char *interface, const char *name, GError **error);
 GPtrArray *systemd_unit_list(const char *unit, const char *interface, const char *name, GError **error);

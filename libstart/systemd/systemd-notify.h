@@ -25,8 +25,8 @@ bool notify_send_as(Notify *notify, const char *state, size_t size, pid_t sender
 
 /* systemd handles one message after the other. So one that says nothing follows those that matter: once systemd has
  * taken it, all before it are handled. (BARRIER=1 of sd_notify(3) is made for this, but has systemd fork itself, only
- * to close a descriptor: 0.4 ms of the one thread that all other services wait for.) It must come from the process
- * that is the service's main one by then, or systemd warns of it. */
+ * to close a descriptor: 0.4 ms of the one thread that all other services wait for.) Its sender must be
+ * the service's main process by then, or systemd warns of it. */
 bool notify_mark(Notify *notify, pid_t main_process, GError **error);
 
 /* Has systemd taken everything? After notify_watch(), epoll_wait(2) returns each time that it takes a message. */

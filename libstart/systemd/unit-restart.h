@@ -4,6 +4,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Restarts a service that makes something ahead of this one, and waits for it. Dependencies are left out: this unit's own on
- * it would stop it. */
+/* Restarts a service that makes something ahead of this one, and waits for it. Dependencies are left out: this unit's
+ * own on it would stop it. */
 bool unit_restart(const char *unit, GError **error);

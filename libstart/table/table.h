@@ -7,8 +7,8 @@
 /* Rows of text, shown in columns or as JSON. */
 typedef struct Table Table;
 
-/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case, with "_" for "-". The first character may say what
- * the values are, and is not shown:
+/* columns: NULL-terminated, borrowed. The keys of the JSON are the same in lower case, with "_" for "-". The first
+ * character may say what the values are, and is not shown:
  *   #  numbers
  *   %  sizes in bytes: numbers in JSON, shown as "1.5M"
  *   ~  times, as in ISO 8601: shown as "3 days ago"
@@ -20,8 +20,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
 /* One value for each column, taken over. NULL: none, "-" or null. */
 void table_add(Table *table, ...);
 
-/* bold: of the headings, for a terminal. width: of that, in characters: the first columns that fit into it; 0: all. Transfer
- * full. */
+/* bold: of the headings, for a terminal. width: of that, in characters: the first columns that fit into it; 0: all.
+ * Transfer full. */
 char *table_format(const Table *table, bool bold, guint width);
 char *table_format_json(const Table *table);
 

@@ -104,8 +104,8 @@ guint32 id_assignment_count(const char *text) {
         return behind;
 }
 
-/* Of the uppermost layer that has the file. In the store an image's device node is one: opening it would already do what
- * the device does. */
+/* Of the uppermost layer that has the file. In the store an image's device node is one: opening it would already do
+ * what the device does. */
 static guint32 count_in_file(char *const *layers, const char *path) {
         for (size_t i = 0; layers[i]; i++) {
                 _cleanup_close_ int layer = open(layers[i], O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -7,13 +7,13 @@
 #include "libstart/request/request.h"
 
 /* UserNS=auto: ids that no other container has. They come from those of the user 'containers' in /etc/subuid and
- * /etc/subgid, as podman's, but from the upper end, where podman begins with the lower one; what podman has given out is
- * left to it.
+ * /etc/subgid, as podman's, but from the upper end, where podman begins with the lower one; what podman has given out
+ * is left to it.
  *
- * A container keeps its ids: they are in a file of its service's name in /var/lib/keyturn/ids, which is all that a start
- * reads. (Two services may have containers of one name.) Where one of these files cannot be understood, nobody gets ids.
- * They are found anew where there is no such file, or it was made for another request, another image, or other lines of
- * /etc/subuid; the old ones are kept if they still do. That takes some milliseconds, once.
+ * A container keeps its ids: they are in a file of its service's name in /var/lib/keyturn/ids, which is all that a
+ * start reads. (Two services may have containers of one name.) Where one of these files cannot be understood, nobody
+ * gets ids. They are found anew where there is no such file, or it was made for another request, another image, or
+ * other lines of /etc/subuid; the old ones are kept if they still do. That takes some milliseconds, once.
  *
  * The ids of a container that is no more are taken where there are no others left. */
 

@@ -9,8 +9,8 @@
 #define PATH_SUBUID "/etc/subuid"
 #define PATH_SUBGID "/etc/subgid"
 
-/* The ids that a user has in subuid(5) or subgid(5): an array of IdRange in the order of the file. None is an error that
- * says what line to add. */
+/* The ids that a user has in subuid(5) or subgid(5): an array of IdRange in the order of the file. None is an error
+ * that says what line to add. */
 GArray *subid_find(const char *path, const char *user, GError **error);
 
 /* The same from the text of such a file. Lines that are broken are skipped. Pure. */

@@ -17,11 +17,12 @@ typedef struct UserNamespace {
 
 #define USER_NAMESPACE_NULL { .fd = -1 }
 
-/* Finds the ids and makes the descriptor. For the host's namespace it does nothing. Where the one to enter is not pinned, or
- * for other ids, it waits until that is. */
+/* Finds the ids and makes the descriptor. For the host's namespace it does nothing. Where the one to enter is not
+ * pinned, or for other ids, it waits until that is. */
 bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error);
 
-/* The same for what has no image to count ids in, a pod: room for all that containers may have. unit: its service's. */
+/* The same for what has no image to count ids in, a pod: room for all that containers may have. unit: its service's.
+ */
 bool user_namespace_find_without_image(UsernsRequest *request, const char *unit, bool is_pinned, UserNamespace *ret,
                                        GError **error);
 

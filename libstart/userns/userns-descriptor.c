@@ -14,10 +14,10 @@
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/id-map.h"
 
-/* A namespace begins with a process, whose pages a fork(2) would have to copy the tables of: 25 ms for 512 MiB. This child
- * shares our memory and descriptors, opens its namespace (which is closed to others, also to us) and ends at once. Until it
- * is reaped its maps can be written and read. It tells nobody of its end (no SIGCHLD), and nobody but us reaps it, so that
- * its number cannot be another's meanwhile. */
+/* A namespace begins with a process, whose pages a fork(2) would have to copy the tables of: 25 ms for 512 MiB. This
+ * child shares our memory and descriptors, opens its namespace (which is closed to others, also to us) and ends at
+ * once. Until it is reaped its maps can be written and read. It tells nobody of its end (no SIGCHLD), and nobody but
+ * us reaps it, so that its number cannot be another's meanwhile. */
 
 #define STACK_SIZE 16384
 

@@ -6,9 +6,10 @@
 
 /* User namespaces without a process in them, by their descriptors. */
 
-/* Whoever is root in our user namespace, with whatever capabilities, may do everything to a process in one below: trace it,
- * and get at the host's files by its root directory (user_namespaces(7)). A container that sees this process (--pid=host)
- * must not, so it is not dumpable from here on, whatever namespace it enters: that takes CAP_SYS_PTRACE here. */
+/* Whoever is root in our user namespace, with whatever capabilities, may do everything to a process in one below:
+ * trace it, and get at the host's files by its root directory (user_namespaces(7)). A container that sees this
+ * process (--pid=host) must not, so it is not dumpable from here on, whatever namespace it enters: that takes
+ * CAP_SYS_PTRACE here. */
 void userns_hide_process(void);
 
 /* Makes one with these maps (id-map.h). It ends with its descriptor, and the mounts that use it. -1 on errors.

@@ -4,8 +4,9 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* User namespaces that were made ahead of the start of their container, in PATH_USERNS/UNIT: files that a namespace is
- * mounted on. Their name says which maps it has, so that one of another time is not found. unit: as in IdAssignment. */
+/* User namespaces that were made ahead of the start of their container, in PATH_USERNS/UNIT: files that a namespace
+ * is mounted on. Their name says which maps it has, so that one of another time is not found. unit: as in
+ * IdAssignment. */
 
 /* Pins the namespace, and no other one for this unit. */
 bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, GError **error);

@@ -22,8 +22,8 @@ bool capability_parse_all(const GPtrArray *values, guint64 *ret_mask, GError **e
 /* "CAP_CHOWN" for 0; NULL where there is none. Static. */
 const char *capability_name(unsigned int number);
 
-/* A container's bounding set as podman computes it from its defaults and --cap-add, --cap-drop. The generator needs it to
- * say which seccomp filters there will be, libstart to run the container. */
+/* A container's bounding set as podman computes it from its defaults and --cap-add, --cap-drop. The generator needs
+ * it to say which seccomp filters there will be, libstart to run the container. */
 
 /* A capability in both is an error; "all" in one of them means "all but the other". */
 bool bounding_set_check(guint64 added, guint64 dropped, GError **error);

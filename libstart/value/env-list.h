@@ -13,6 +13,6 @@
 /* Takes all other entries out of `env`. Transfer full. */
 GString *env_list_take(GPtrArray *env);
 
-/* All of them, each in its place: pointers into `data` and to the strings of `env`. Fails for a list that is cut off, or
- * is not of this command line. Pure. Transfer container. */
+/* All of them, each in its place: pointers into `data` and to the strings of `env`. Fails for a list that is cut off,
+ * or is not of this command line. Pure. Transfer container. */
 GPtrArray *env_list_merge(const char *data, gsize length, const GPtrArray *env, GError **error);

@@ -4,7 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* An address that is known when the container starts: the machine's own, as podman has it where there is no bridge. */
+/* An address that is known when the container starts: the machine's own, as podman has it where there is no bridge.
+ */
 #define HOST_GATEWAY "host-gateway"
 
 /* podman's --add-host: NAME[;NAME...]:ADDRESS, IPv4 or IPv6 without brackets; several of them with commas between.

@@ -197,7 +197,8 @@ bool id_map_finish(GArray *map, IdKind kind, GError **error) {
                           kind == ID_UID ? "user" : "group"));
 }
 
-/* FILE-ID-HOST-ID-COUNT, with a @ before it for the container's ids: those that are there must be all in one extent. */
+/* FILE-ID-HOST-ID-COUNT, with a @ before it for the container's ids: those that are there must be all in one extent.
+ */
 static bool parse_mount_extent(const char *text, const GArray *within, IdExtent *ret) {
         bool relative = text[0] == '@';
         g_auto(GStrv) fields = g_strsplit(text + relative, "-", -1);

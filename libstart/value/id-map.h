@@ -21,9 +21,9 @@ typedef enum IdKind {
 } IdKind;
 
 /* Adds what podman's --uidmap and --gidmap say: [FLAGS]INSIDE:[@]OUTSIDE[:COUNT], several with a comma, or a further
- * colon, between them. Flags: + puts the extent into those before it, of which it takes what it needs; u and g say whose
- * map it is for, where one option is used for both. @ is an id of the process that starts the container: for root the
- * host's own. Extents of the other kind are checked, and left out. */
+ * colon, between them. Flags: + puts the extent into those before it, of which it takes what it needs; u and g say
+ * whose map it is for, where one option is used for both. @ is an id of the process that starts the container: for
+ * root the host's own. Extents of the other kind are checked, and left out. */
 bool id_map_parse(GArray *map, IdKind kind, const char *value, GError **error);
 
 /* The same without flags and @, as UserNS=auto:uidmapping= has it. */
@@ -33,9 +33,9 @@ bool id_map_parse_plain(GArray *map, const char *value, GError **error);
  * container needs an id 0. */
 bool id_map_finish(GArray *map, IdKind kind, GError **error);
 
-/* What podman's mount option idmap= says: uids=MAP;gids=MAP, each FILE-ID-HOST-ID-COUNT with a # between several; with a @
- * before it, HOST-ID is one of the container's, which `uids` and `gids` map. These are NULL where that is not known yet, or
- * there is no user namespace. *ret_uids and *ret_gids have been checked. Transfer full. */
+/* What podman's mount option idmap= says: uids=MAP;gids=MAP, each FILE-ID-HOST-ID-COUNT with a # between several;
+ * with a @ before it, HOST-ID is one of the container's, which `uids` and `gids` map. These are NULL where that is
+ * not known yet, or there is no user namespace. *ret_uids and *ret_gids have been checked. Transfer full. */
 bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gids, GArray **ret_uids,
                         GArray **ret_gids, GError **error);
 

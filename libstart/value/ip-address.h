@@ -19,8 +19,8 @@ typedef struct IpPrefix {
 /* Number of bits: 32 or 128. */
 guint ip_address_bits(const IpAddress *address);
 
-/* Without brackets and without a zone. As in podman's language, an IPv4 address in an IPv6 one is one of IPv4. False: it
- * is none. */
+/* Without brackets and without a zone. As in podman's language, an IPv4 address in an IPv6 one is one of IPv4. False:
+ * it is none. */
 bool ip_address_parse(const char *text, IpAddress *ret);
 
 /* As inet_ntop(3) writes it. Transfer full. */
@@ -29,7 +29,8 @@ char *ip_address_format(const IpAddress *address);
 /* IPv4 before IPv6, then by value. */
 int ip_address_compare(const IpAddress *a, const IpAddress *b);
 
-/* Fails with KT_ERROR_USAGE. "ADDRESS/LENGTH"; the bits behind the length become 0 where `masked`, and stay otherwise. */
+/* Fails with KT_ERROR_USAGE. "ADDRESS/LENGTH"; the bits behind the length become 0 where `masked`, and stay
+ * otherwise. */
 bool ip_prefix_parse(const char *text, bool masked, IpPrefix *ret, GError **error);
 
 /* The same, masked, of a network: one that has no addresses but its own and, of IPv4, the broadcast's is refused. */

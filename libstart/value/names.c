@@ -12,8 +12,8 @@ bool name_is_made_of(const char *value, const char *others) {
         return ok;
 }
 
-/* The name also is one of a directory and of libcrun's state. It often has a unit's name in it, and so may have all the
- * characters that those have: the instances of a socket with Accept=yes have colons. Podman refuses these. */
+/* The name also is one of a directory and of libcrun's state. It often has a unit's name in it, and so may have all
+ * the characters that those have: the instances of a socket with Accept=yes have colons. Podman refuses these. */
 bool name_check_container(const char *value, GError **error) {
         return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_.-:@\\")) ||
                error_set(error, KT_ERROR_USAGE,

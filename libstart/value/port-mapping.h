@@ -19,8 +19,8 @@ typedef struct PortMapping {
         PortProtocols protocols;
 } PortMapping;
 
-/* podman's --publish: [[IP:][PORT[-PORT]]:]PORT[-PORT][/PROTOCOL[,PROTOCOL]], an address of IPv6 in brackets. 0.0.0.0 means
- * all addresses, as it does there. Fails with KT_ERROR_USAGE. */
+/* podman's --publish: [[IP:][PORT[-PORT]]:]PORT[-PORT][/PROTOCOL[,PROTOCOL]], an address of IPv6 in brackets. 0.0.0.0
+ * means all addresses, as it does there. Fails with KT_ERROR_USAGE. */
 bool port_mapping_parse(const char *value, PortMapping *ret, GError **error);
 
 /* "127.0.0.1:8080-8081:80-81/tcp". Of what the same is read. Transfer full. */

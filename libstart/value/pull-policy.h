@@ -4,5 +4,6 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* When an image is pulled: missing (where it is not there), newer (where the registry's is another), always or never. */
+/* When an image is pulled: missing (where it is not there), newer (where the registry's is another), always or never.
+ */
 bool pull_policy_check(const char *value, GError **error);

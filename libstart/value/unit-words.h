@@ -5,8 +5,8 @@
 
 /* Words in a setting of a unit, ExecStart= above all. */
 
-/* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it unless
- * line is empty. */
+/* Append `word` to `line` so that systemd, which expands % and $ in it, reads one word from it; a blank before it
+ * unless line is empty. */
 void unit_words_add(GString *line, const char *word);
 void unit_words_add_all(GString *line, const GPtrArray *words);
 

@@ -21,8 +21,8 @@
 /* No volume of Podman's has a name that begins with a dot. */
 #define ASIDE ".keyturn-"
 
-/* Podman writes to its database with each command that changes something. To ask it takes 40 ms, and on most machines nobody
- * calls it from one boot to the next. Transfer full; NULL: the database is elsewhere, or there is none yet. */
+/* Podman writes to its database with each command that changes something. To ask it takes 40 ms, and on most machines
+ * nobody calls it from one boot to the next. Transfer full; NULL: the database is elsewhere, or there is none yet. */
 static char *describe_database(int directory) {
         static const char *const names[] = { "../db.sql", "../db.sql-wal", "../libpod/bolt_state.db" };
         g_autoptr(GString) text = g_string_new(NULL);
@@ -70,8 +70,8 @@ static bool remove_record(const char *name, GError **error) {
         return host_program_run(words, NULL, error);
 }
 
-/* Podman removes the files with the record, so they are elsewhere meanwhile. A name is moved at once, or not at all; whoever is
- * interrupted in between is completed by the next one: put_back() is what it begins with. */
+/* Podman removes the files with the record, so they are elsewhere meanwhile. A name is moved at once, or not at all;
+ * whoever is interrupted in between is completed by the next one: put_back() is what it begins with. */
 static bool put_back(int directory, const char *aside, const char *name, GError **error) {
         g_autofree char *data = NULL;
 

@@ -16,7 +16,8 @@
 #include "libstart/volume/tree-owner.h"
 #include "libstart/volume/volume.h"
 
-/* A match is only a name: whatever it is when it is mounted, links in it are followed as in any source (host-path.h). */
+/* A match is only a name: whatever it is when it is mounted, links in it are followed as in any source (host-path.h).
+ */
 static MountRequest *make_match(const MountRequest *glob, const char *path, GError **error) {
         g_autoptr(MountRequest) match = mount_request_new(MOUNT_BIND);
         g_autofree char *name = g_path_get_basename(path);

@@ -16,12 +16,12 @@ bool requested_mounts_expand(GPtrArray *mounts, GError **error);
 /* The directory of the volumes (volume.h), where one has a name; else *ret is NULL. Transfer full. */
 bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError **error);
 
-/* Volumes are there, and used for the first time if they have not been; places for those without a name; owners are as
- * asked for (U). */
+/* Volumes are there, and used for the first time if they have not been; places for those without a name; owners are
+ * as asked for (U). */
 bool requested_mounts_prepare(const ContainerRequest *request, const char *volumes, const Root *root,
                               const UserIdentity *user, GError **error);
 
-/* Label the sources of those mounts that ask for it (z, Z) as the container's files: `label`, NULL for none. systemd hears
- * how far it is, and waits. */
+/* Label the sources of those mounts that ask for it (z, Z) as the container's files: `label`, NULL for none. systemd
+ * hears how far it is, and waits. */
 bool requested_mounts_relabel(const ContainerRequest *request, const char *volumes, const char *label,
                               Notify *systemd, GError **error);

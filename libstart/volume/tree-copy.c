@@ -142,8 +142,8 @@ static bool make_fifo(int to, const char *name, const struct stat *st) {
                fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What has been copied is looked up anew, and whoever has the volume too may have put a link on the way: it leads to no file
- * of the host's, which would get a name in the volume. */
+/* What has been copied is looked up anew, and whoever has the volume too may have put a link on the way: it leads to
+ * no file of the host's, which would get a name in the volume. */
 static bool link_copied(const Copy *copy, const char *path, int to, const char *name) {
         _cleanup_close_ int fd = resolve_open(copy->top, path, O_PATH | O_NOFOLLOW, 0,
                                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);

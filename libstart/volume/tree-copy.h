@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Trees of files that nobody vouches for: an image's, and those of a volume that payloads write to. Names are looked up
- * one by one, below a descriptor, and no link is followed. */
+/* Trees of files that nobody vouches for: an image's, and those of a volume that payloads write to. Names are looked
+ * up one by one, below a descriptor, and no link is followed. */
 
-/* Copy what is in the directory `from` into `to`, which is empty: with owners, modes, times, hard links among the files,
- * and the extended attributes of users and of capabilities. Device nodes and sockets are left out, and of a file in holes
- * the holes stay. Both are descriptors that can be read. */
+/* Copy what is in the directory `from` into `to`, which is empty: with owners, modes, times, hard links among the
+ * files, and the extended attributes of users and of capabilities. Device nodes and sockets are left out, and of a
+ * file in holes the holes stay. Both are descriptors that can be read. */
 bool tree_copy(int from, int to, GError **error);
 
-/* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. limit: so many bytes
- * may be copied, and those that were are taken from it; EFBIG where there are more. */
+/* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. limit: so
+ * many bytes may be copied, and those that were are taken from it; EFBIG where there are more. */
 bool tree_copy_content(int in, int out, off_t size, guint64 *limit);
 
 /* Remove `name`, a directory with all that is in it, or anything else. It need not be there. */

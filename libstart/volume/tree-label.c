@@ -16,13 +16,13 @@
 #include "libstart/oci/selinux-label.h"
 #include "libstart/volume/tree-label.h"
 
-/* The threat: the tree is a payload's, of this container's last run or of another that runs now. It may have left a link
- * in it to a file of the host's, or exchange a directory for such a link while we are on our way, so that a file outside
- * gets the label with which containers may read and write it.
+/* The threat: the tree is a payload's, of this container's last run or of another that runs now. It may have left a
+ * link in it to a file of the host's, or exchange a directory for such a link while we are on our way, so that a file
+ * outside gets the label with which containers may read and write it.
  *
- * So no path is followed, only names in directories that are open, without links; what is labelled is what was opened and
- * looked at, by descriptor. A file with several names (hard links) is labelled when all of its names have been seen in
- * the tree. */
+ * So no path is followed, only names in directories that are open, without links; what is labelled is what was opened
+ * and looked at, by descriptor. A file with several names (hard links) is labelled when all of its names have been
+ * seen in the tree. */
 
 #define XATTR "security.selinux"
 #define LABEL_MAX 4096
@@ -80,8 +80,8 @@ static bool has_label(int fd, const char *label) {
         return n >= 0 && (size_t) n == strlen(label) && memcmp(value, label, (size_t) n) == 0;
 }
 
-/* A file system without labels, such as FAT, has none to change: the policy decides about it as a whole. Its own label is
- * not given to anything anew. */
+/* A file system without labels, such as FAT, has none to change: the policy decides about it as a whole. Its own
+ * label is not given to anything anew. */
 static bool knows_labels(int fd) {
         char path[32], value[LABEL_MAX];
         ssize_t n;

@@ -19,8 +19,8 @@ typedef struct Change {
         unsigned depth, n_left;
 } Change;
 
-/* The mount and not the device tells whether something else is mounted there: on an overlay, files and directories have
- * different devices. */
+/* The mount and not the device tells whether something else is mounted there: on an overlay, files and directories
+ * have different devices. */
 static bool look(int fd, struct statx *ret) {
         return statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, ret) == 0;
 }

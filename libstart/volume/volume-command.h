@@ -6,7 +6,8 @@
 
 /* `libstart volume`: what the services of volumes run, see libstart(8). `words` follow the verb.
  *
- *   [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME   make the volume if it is not there, and mount what --opt device= names
+ *   [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME   make the volume if it is not there, and mount what --opt device=
+ *                                                  names
  *   --unmount NAME                                 undo that
  *
  * Where Podman is installed, it makes the volume, and has it in its database with labels and options. */

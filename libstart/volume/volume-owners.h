@@ -8,7 +8,8 @@
 #include "libstart/request/request.h"
 #include "libstart/root/root.h"
 
-/* A volume of the image's, or one without a name, is a file system in memory where the root cannot be written to. This
- * gives each the owner that its directory has in the root, as Podman's have: the payload may be no other than that. */
+/* A volume of the image's, or one without a name, is a file system in memory where the root cannot be written to.
+ * This gives each the owner that its directory has in the root, as Podman's have: the payload may be no other than
+ * that. */
 bool volume_owners_set(const MountPlan *plan, const ContainerRequest *request, const Root *root,
                        const UserNamespace *userns, GError **error);

@@ -102,8 +102,8 @@ static bool move_up(int data, int copied, const char *name, GError **error) {
         return ok && tree_remove(data, COPIED, error);
 }
 
-/* Interrupted at any time, it goes on where it was: what is not whole is called COPYING, what is called COPIED is on the
- * disk. */
+/* Interrupted at any time, it goes on where it was: what is not whole is called COPYING, what is called COPIED is on
+ * the disk. */
 static bool fill(int data, int source, const char *name, GError **error) {
         _cleanup_close_ int copying = -1, copied = -1;
 

@@ -6,9 +6,9 @@
 
 #include "libstart/oci/user.h"
 
-/* Podman's local volumes, which are keyturn's too: GRAPHROOT/volumes/NAME/_data. All but _data is root's alone. Podman
- * also has a record of each in its database, keyturn has not (podman-record.h). A volume that Podman does not know is taken
- * over, with its files, when it is first asked to create or to use it. */
+/* Podman's local volumes, which are keyturn's too: GRAPHROOT/volumes/NAME/_data. All but _data is root's alone.
+ * Podman also has a record of each in its database, keyturn has not (podman-record.h). A volume that Podman does not
+ * know is taken over, with its files, when it is first asked to create or to use it. */
 
 /* GRAPHROOT/volumes, as storage.conf has it. Transfer full. */
 char *volume_directory(GError **error);
@@ -35,6 +35,6 @@ typedef struct VolumeUse {
 } VolumeUse;
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the
- * owner and mode of that directory. Never again after that, even if the volume is empty then. A start that is interrupted
- * leaves what the next one completes. One that is made at the same time waits. */
+ * owner and mode of that directory. Never again after that, even if the volume is empty then. A start that is
+ * interrupted leaves what the next one completes. One that is made at the same time waits. */
 bool volume_use(int volume, const char *name, const VolumeUse *use, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A server, and a client that measures how fast it answers: `net-load serve PORT`, `net-load latency ADDRESS PORT ROUNDS`
- * (nanoseconds for one byte there and back, the mean), `net-load throughput ADDRESS PORT MILLISECONDS` (MB/s from there).
- */
+ * A server, and a client that measures how fast it answers: `net-load serve PORT`, `net-load latency ADDRESS PORT
+ * ROUNDS` (nanoseconds for one byte there and back, the mean), `net-load throughput ADDRESS PORT MILLISECONDS` (MB/s
+ * from there). */
 #include <arpa/inet.h>
 #include <err.h>
 #include <netinet/tcp.h>

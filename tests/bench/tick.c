@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tick FILE: appends one byte, so that whoever looks at the file's size knows how often this has run. A health check that
- * costs hardly more than its exec. */
+/* tick FILE: appends one byte, so that whoever looks at the file's size knows how often this has run. A health check
+ * that costs hardly more than its exec. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a fuzzer's one function on all files of a directory, its corpus, and on as many variations of them as make some
- * thousand inputs in all: what a fuzzer has found once is an ordinary test from then on, and what a change of the reader
- * breaks is often found right away. There is no chance in it: the same files make the same variations. Prints TAP, and
- * keeps the input that it crashes on in the working directory. */
+/* Runs a fuzzer's one function on all files of a directory, its corpus, and on as many variations of them as make
+ * some thousand inputs in all: what a fuzzer has found once is an ordinary test from then on, and what a change of
+ * the reader breaks is often found right away. There is no chance in it: the same files make the same variations.
+ * Prints TAP, and keeps the input that it crashes on in the working directory. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

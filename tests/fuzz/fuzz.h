@@ -34,6 +34,6 @@ char *fuzz_text(const uint8_t *data, size_t size);
  * transfer full. */
 char **fuzz_parts(const uint8_t *data, size_t size, guint n);
 
-/* A directory that stands for / in which the file at `path` (absolute) has the input for its contents. There is one of
- * them, and it is removed in the end. */
+/* A directory that stands for / in which the file at `path` (absolute) has the input for its contents. There is one
+ * of them, and it is removed in the end. */
 const char *fuzz_root(const char *path, const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inputs of an image or a file that are as large as they can be: the time that a reader takes grows with the size, and
- * not with its square, and no nesting is deeper than the stack. Both sizes of an input are read in turns, and the
+/* Inputs of an image or a file that are as large as they can be: the time that a reader takes grows with the size,
+ * and not with its square, and no nesting is deeper than the stack. Both sizes of an input are read in turns, and the
  * shortest of each counts. Prints TAP. */
 #include <limits.h>
 #include <malloc.h>
@@ -21,9 +21,9 @@
 #define FACTOR 32 /* the large size, by the small one */
 #define ROUNDS 20 /* at most: the first that is as it should be ends them */
 
-/* A reader that is linear takes FACTOR times as long for the large size, one that is quadratic FACTOR * FACTOR. Between
- * them there must be room for what is linear and slower all the same: the small size has room in the processor's nearest
- * cache, the large one has not. */
+/* A reader that is linear takes FACTOR times as long for the large size, one that is quadratic FACTOR * FACTOR.
+ * Between them there must be room for what is linear and slower all the same: the small size has room in the
+ * processor's nearest cache, the large one has not. */
 #define RATIO_MAX (FACTOR * 6)
 
 typedef void (*Reader)(const char *text, size_t length);
@@ -119,8 +119,8 @@ static void read_hosts(const char *text, size_t length) {
         g_autofree char *resolv_conf = etc_resolv_conf(text, &(DnsRequest) { 0 }, NULL);
 }
 
-/* What is repeated may have a number in it, "%u", or eight letters that all have the same sum in a hash that multiplies
- * by 33 and adds, "%h". */
+/* What is repeated may have a number in it, "%u", or eight letters that all have the same sum in a hash that
+ * multiplies by 33 and adds, "%h". */
 static const struct {
         const char *name;
         Reader read;
@@ -230,8 +230,8 @@ static bool grows_with_size(size_t i, gint64 *ret_small, gint64 *ret_large) {
 }
 
 int main(void) {
-        /* Memory that one round has given back is there for the next: the kernel's part of it is not the reader's, and
-         * grows as it likes. */
+        /* Memory that one round has given back is there for the next: the kernel's part of it is not the reader's,
+         * and grows as it likes. */
         (void) mallopt(M_MMAP_MAX, 0);
         (void) mallopt(M_TRIM_THRESHOLD, INT_MAX);
 

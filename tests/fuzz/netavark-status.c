@@ -4,7 +4,8 @@
 #include "libstart/network/netavark-json.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A setup, and what netavark says of it: each line is of one of the four kinds, and nothing in it that is not printed. */
+/* A setup, and what netavark says of it: each line is of one of the four kinds, and nothing in it that is not
+ * printed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_auto(GStrv) parts = fuzz_parts(data, size, 2), lines = NULL;
         g_autoptr(SetupSummary) setup = netavark_parse_setup(parts[0], strlen(parts[0]), NULL);

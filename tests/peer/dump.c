@@ -535,8 +535,8 @@ static void dump_sizes(void) {
         for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
                 struct statvfs vfs;
 
-                /* Only a tmpfs, whose blocks are pages, has a size that the container's options decide; others have the
-                 * disk's. */
+                /* Only a tmpfs, whose blocks are pages, has a size that the container's options decide; others have
+                 * the disk's. */
                 if (statvfs(paths[i], &vfs) == 0 && vfs.f_bsize == (unsigned long) sysconf(_SC_PAGESIZE) &&
                     vfs.f_blocks < (1UL << 24))
                         printf("size %s %llu\n", paths[i], (unsigned long long) vfs.f_blocks * vfs.f_frsize);

@@ -3,7 +3,8 @@
 
 #include <check.h>
 
-/* main() of a unit test: a block that adds the tests to the TCase `tcase`, whose name is in the TAP that it prints. */
+/* main() of a unit test: a block that adds the tests to the TCase `tcase`, whose name is in the TAP that it prints.
+ */
 #define TEST_MAIN(name, ...)                             \
         int main(void) {                                 \
                 Suite *suite = suite_create(name);       \

@@ -4,7 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Where the time of a start went, as libstart left it: "NAME MICROSECONDS" lines (libstart/runtime/timing.h). Pure. */
+/* Where the time of a start went, as libstart left it: "NAME MICROSECONDS" lines (libstart/runtime/timing.h). Pure.
+ */
 
 typedef struct Phase {
         char *name;

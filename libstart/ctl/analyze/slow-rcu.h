@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-/* Does this kernel let those who change mounts and namespaces wait for whole grace periods of RCU? One with PREEMPT_RT
- * does so after the boot, if not told otherwise (Documentation/admin-guide/kernel-parameters.txt,
+/* Does this kernel let those who change mounts and namespaces wait for whole grace periods of RCU? One with
+ * PREEMPT_RT does so after the boot, if not told otherwise (Documentation/admin-guide/kernel-parameters.txt,
  * rcupdate.rcu_normal_after_boot). A start has several such changes. */
 bool slow_rcu_is_on(void);
 

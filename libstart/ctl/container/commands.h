@@ -24,5 +24,6 @@ typedef struct Options {
         char *limit;      /* of cp */
 } Options;
 
-/* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error. */
+/* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.
+ */
 int command_health(const GPtrArray *all, const Options *options, char **words, GError **error);

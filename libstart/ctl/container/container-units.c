@@ -114,8 +114,8 @@ static char *describe_state(sd_bus *bus, const char *path, const char *active) {
         return g_strdup_printf("%s (%s)", active, detail);
 }
 
-/* Of a container that waits for its image: why that could not be brought, and when it is tried again. Transfer full; NULL: it
- * does not wait. */
+/* Of a container that waits for its image: why that could not be brought, and when it is tried again. Transfer full;
+ * NULL: it does not wait. */
 static char *describe_image(sd_bus *bus, const char *unit) {
         g_autofree char *path = NULL, *result = NULL, *said = NULL, *state = NULL;
         guint64 next, now = (guint64) g_get_monotonic_time();
@@ -167,8 +167,8 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         return words;
 }
 
-/* The words behind `libstart run`, or behind `libstart refuse UNIT`. NULL: masked, or with another ExecStart= in a drop-in,
- * a unit is no container, whatever the generator wrote. */
+/* The words behind `libstart run`, or behind `libstart refuse UNIT`. NULL: masked, or with another ExecStart= in a
+ * drop-in, a unit is no container, whatever the generator wrote. */
 static char **find_arguments(char **words, bool *ret_is_refused) {
         if (!words[0] || !g_str_has_suffix(words[0], "/libstart") || !words[1])
                 return NULL;
@@ -243,8 +243,8 @@ static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
         return NULL;
 }
 
-/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made anew is
- * there already. */
+/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made
+ * anew is there already. */
 static void add_image_units(GPtrArray *names) {
         g_autofree char *text = NULL;
 

@@ -81,8 +81,8 @@ static guint64 mount_of_root(void) {
         return statx(AT_FDCWD, "/", 0, STATX_MNT_ID, &st) == 0 ? st.stx_mnt_id : 0;
 }
 
-/* Enter by the pidfd: also where the payload has moved its root, a process that enters the namespace is at its top. In
- * there, nothing is executed or loaded: this one call only. Never the host's, whoever the payload is. */
+/* Enter by the pidfd: also where the payload has moved its root, a process that enters the namespace is at its top.
+ * In there, nothing is executed or loaded: this one call only. Never the host's, whoever the payload is. */
 static int open_root(guint64 own_root, bool clone) {
         if (mount_of_root() == own_root) {
                 errno = EXDEV;

@@ -9,8 +9,8 @@
 
 /* The payload of a running container, from outside.
  *
- * The threat: it can end at any time, and its number be another process's; it can call chroot(2), rename and replace all
- * its files; and whatever is opened by way of /proc/PID/root follows its links into the host. So it is held by a
+ * The threat: it can end at any time, and its number be another process's; it can call chroot(2), rename and replace
+ * all its files; and whatever is opened by way of /proc/PID/root follows its links into the host. So it is held by a
  * descriptor, and its files are reached from the root of its mount namespace, which it cannot move. */
 
 /* That its service runs; a reload may be what asks (ReloadCmd=). */
@@ -25,13 +25,14 @@ libcrun_container_t *payload_read_config(const ContainerUnit *container, GError 
 /* Of that; borrowed, or NULL. */
 const char *payload_find_annotation(const libcrun_container_t *config, const char *key);
 
-/* The root of its mount namespace (O_PATH), for openat2(2) with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS. clone: a copy of
- * the whole tree of mounts, attached nowhere, in its place. */
+/* The root of its mount namespace (O_PATH), for openat2(2) with RESOLVE_IN_ROOT and RESOLVE_NO_MAGICLINKS. clone: a
+ * copy of the whole tree of mounts, attached nowhere, in its place. */
 int payload_open_root(int payload, bool clone, GError **error);
 
-/* A regular file in that root, as its payload sees it, links followed; NULL: there is none of at most 4 MiB. Nothing else
- * is opened, not even for a moment: to open a device can be an order to it. Transfer full. */
+/* A regular file in that root, as its payload sees it, links followed; NULL: there is none of at most 4 MiB. Nothing
+ * else is opened, not even for a moment: to open a device can be an order to it. Transfer full. */
 char *payload_read_file(int root, const char *path);
 
-/* Its addresses, without those of loopback: one on each line; "host" or "none". NULL: cannot be told. Transfer full. */
+/* Its addresses, without those of loopback: one on each line; "host" or "none". NULL: cannot be told. Transfer full.
+ */
 char *payload_find_addresses(int payload);

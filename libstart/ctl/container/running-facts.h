@@ -8,8 +8,8 @@
 #include "libstart/ctl/container/payload.h"
 #include "libstart/store/image.h"
 
-/* What neither the unit nor systemd tells of a container. Each is NULL where it is not known: it does not run, or we are
- * not root. */
+/* What neither the unit nor systemd tells of a container. Each is NULL where it is not known: it does not run, or we
+ * are not root. */
 typedef struct RunningFacts {
         libcrun_container_t *config; /* that it was started with */
         const char *image_id;        /* of the image that runs, whatever its name means now; of `config` */

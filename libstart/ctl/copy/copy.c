@@ -17,9 +17,9 @@
 #include "libstart/value/id-map.h"
 #include "libstart/value/size.h"
 
-/* keyturnctl cp. What a path of the container means is what it means to the payload: its links are followed there, none of
- * them leads out, and none of /proc's into other processes. From the directory that is found on, transfer.c goes by
- * descriptors. A path of the host is the caller's, and followed as usual. */
+/* keyturnctl cp. What a path of the container means is what it means to the payload: its links are followed there,
+ * none of them leads out, and none of /proc's into other processes. From the directory that is found on, transfer.c
+ * goes by descriptors. A path of the host is the caller's, and followed as usual. */
 
 #define LIMIT_DEFAULT (G_GUINT64_CONSTANT(1) << 30)
 
@@ -109,8 +109,8 @@ static bool fail(const char *what, const Place *place, GError **error) {
                                place->root >= 0 ? " in the container" : "");
 }
 
-/* Where DEST is a directory, into that, with the name of the source. `DIR/.` is what is in DIR, also where DEST is not
- * there yet. *ret_name: transfer full, NULL for the directory itself. */
+/* Where DEST is a directory, into that, with the name of the source. `DIR/.` is what is in DIR, also where DEST is
+ * not there yet. *ret_name: transfer full, NULL for the directory itself. */
 static int open_target(const Place *to, const Place *from, bool is_directory, char **ret_name, GError **error) {
         _cleanup_close_ int there = open_at(to, to->path, O_PATH | O_DIRECTORY);
         g_autofree char *base = g_path_get_basename(from->path), *parent = NULL;

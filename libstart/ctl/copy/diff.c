@@ -18,18 +18,19 @@
 #include "libstart/root/made-files.h"
 #include "libstart/table/table.h"
 
-/* What a container has written to its root. The layer that it writes to is mounted nowhere (mount/writable-layer.c), and the
- * kernel lets nobody look into it. So the container's root is compared with its image's layers, mounted without it.
+/* What a container has written to its root. The layer that it writes to is mounted nowhere (mount/writable-layer.c),
+ * and the kernel lets nobody look into it. So the container's root is compared with its image's layers, mounted
+ * without it.
  *
  * What libstart writes for a start is known by its content (root/made-files.h).
  *
  * An entry that the layers hold has the same inode in both, and so the same time of its last change (ctime). What was
- * copied into the writable layer, or made there, has the time of that: nobody can set it, whatever else a payload does
- * to hide what it has written. A directory of the layers that has its own still has nothing below it that was written,
- * and need not be entered.
+ * copied into the writable layer, or made there, has the time of that: nobody can set it, whatever else a payload
+ * does to hide what it has written. A directory of the layers that has its own still has nothing below it that was
+ * written, and need not be entered.
  *
- * The threat: all names are the payload's, and it renames and replaces while we look. Each directory is opened anew from
- * the root, no link is followed, no mount entered, and nothing but directories is opened. */
+ * The threat: all names are the payload's, and it renames and replaces while we look. Each directory is opened anew
+ * from the root, no link is followed, no mount entered, and nothing but directories is opened. */
 
 /* More than that could be made again faster than it is listed. The layer's limit of inodes is below it by far. */
 #define ENTRIES_MAX 4000000U
@@ -129,8 +130,8 @@ static bool leads_to_files_of_the_start(const Diff *diff, const char *path) {
         return made_files_lead_to(diff->made, path);
 }
 
-/* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is in it
- * is listed in any case. */
+/* Of a directory the kernel itself changes what overlays keep with it, and so the ctime. It has no content: what is
+ * in it is listed in any case. */
 static bool is_directory_changed(const Diff *diff, const struct statx *now, const struct statx *before) {
         bool is_mapped = diff->facts.config->container_def->linux->uid_mappings_len >
                          0; /* other owners than the layers */

@@ -17,19 +17,19 @@
 #include "libstart/ctl/copy/transfer.h"
 #include "libstart/volume/tree-copy.h"
 
-/* The threat: one of both trees is a payload's, who exchanges directories for links, and files for devices, while we are at
- * it, and who wants root on the host to have a program that is his, with set-user-id.
+/* The threat: one of both trees is a payload's, who exchanges directories for links, and files for devices, while we
+ * are at it, and who wants root on the host to have a program that is his, with set-user-id.
  *
- *  - Each entry is pinned by a descriptor first, and looked at, read and entered by that: no look-up comes after a look.
- *    Nothing but regular files and directories is opened. Links are copied, and never followed.
- *  - No file is opened for writing that was there before. Each copy is a new file, which then takes the place of what had
- *    its name: so no link, FIFO or device is written through, and nothing in /proc or /sys.
- *  - What is made in a container its user makes: with his ids, and without the capabilities that override them. So nothing
- *    is ever given to him, whatever he has put in the place of what was made.
+ *  - Each entry is pinned by a descriptor first, and looked at, read and entered by that: no look-up comes after a
+ *    look. Nothing but regular files and directories is opened. Links are copied, and never followed.
+ *  - No file is opened for writing that was there before. Each copy is a new file, which then takes the place of what
+ *    had its name: so no link, FIFO or device is written through, and nothing in /proc or /sys.
+ *  - What is made in a container its user makes: with his ids, and without the capabilities that override them. So
+ *    nothing is ever given to him, whatever he has put in the place of what was made.
  *  - A copy has the nine bits of its mode, and its time: no set-user-id, no capabilities, no other attributes.
  *  - What is mounted in a tree is left out: /proc has no end. So are FIFOs, on which others wait.
- *  - A tree that grows while it is copied, or has more than the host's disk, ends at the limit: bytes count when they are
- *    copied, as a hole is filled meanwhile. */
+ *  - A tree that grows while it is copied, or has more than the host's disk, ends at the limit: bytes count when they
+ *    are copied, as a hole is filled meanwhile. */
 
 #define DEPTH_MAX 200 /* each level takes four descriptors */
 

@@ -16,11 +16,11 @@ typedef struct Transfer {
         GString *path;         /* what is being copied, for messages */
 } Transfer;
 
-/* Everything that is made from now on is made with the rights of uid and gid alone, which are not the caller's: what they
- * may not make is not made. For root; the process loses its groups for good. */
+/* Everything that is made from now on is made with the rights of uid and gid alone, which are not the caller's: what
+ * they may not make is not made. For root; the process loses its groups for good. */
 bool transfer_make_as_owner(Transfer *transfer, GError **error);
 void transfer_clear(Transfer *transfer);
 
-/* Copy what `from` (O_PATH) is, with all that is in it, as `name` in the directory `to`; what there is of that name is
- * replaced, but for directories, which are filled. name: NULL for a directory whose contents are to be in `to`. */
+/* Copy what `from` (O_PATH) is, with all that is in it, as `name` in the directory `to`; what there is of that name
+ * is replaced, but for directories, which are filled. name: NULL for a directory whose contents are to be in `to`. */
 bool transfer_copy(Transfer *transfer, int from, int to, const char *name, GError **error);

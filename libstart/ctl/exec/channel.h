@@ -15,19 +15,19 @@ typedef struct Channel {
 } Channel;
 
 /* A description of our own of what `fd` is, which does not block; where there is none to have, the same description.
- * Others share the descriptors that we were started with, and want them blocking. mode: O_RDONLY or O_WRONLY. -1: `fd`
- * is not open. */
+ * Others share the descriptors that we were started with, and want them blocking. mode: O_RDONLY or O_WRONLY. -1:
+ * `fd` is not open. */
 int channel_reopen(int fd, int mode);
 
 /* Takes ownership of both descriptors. What is in `from` is read without waiting, so it must not block. */
 void channel_init(Channel *channel, int from, int to);
 void channel_close(Channel *channel);
 
-/* Two descriptors to poll for; of one that is not waited for the number is -1. */
+/* Two descriptors to poll; -1: not waited for. */
 void channel_ask(const Channel *channel, struct pollfd ask[2]);
 
-/* Go on as far as the answer allows. Where nothing more can be written, both ends are closed: whoever writes to `from`
- * learns it. Only if that has another reason than that nobody reads is it an error. */
+/* Go on as far as the answer allows. Where nothing more can be written, both ends are closed, so that the writer to
+ * `from` learns it. That nobody reads is no error; any other reason is. */
 bool channel_step(Channel *channel, const struct pollfd ask[2], GError **error);
 
 /* Read without waiting, unless there are bytes to be written; false: none is there. */

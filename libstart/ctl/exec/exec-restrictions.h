@@ -7,9 +7,11 @@
 #include "libstart/ctl/container/container-units.h"
 
 /* What [Service] lays upon the processes that systemd starts, and so upon the payload, as filters: SystemCallFilter=,
- * Restrict...= and the like. Only systemd can make them, so `keyturnctl exec` has itself started by it, with the same. */
+ * Restrict...= and the like. Only systemd can make them, so `keyturnctl exec` has itself started by it, with the
+ * same. */
 
-/* As words for systemd-run(1), which drop-ins of systemd's are in, too. NULL with an error; empty where there are none. */
+/* As words for systemd-run(1), which drop-ins of systemd's are in, too. NULL with an error; empty where there are
+ * none. */
 GPtrArray *exec_restrictions_find(const ContainerUnit *container, GError **error);
 
 /* Executes keyturnctl with these words under the restrictions; takes both. Returns only with an error. */

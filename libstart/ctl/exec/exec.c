@@ -35,8 +35,8 @@ static bool find_state(const ContainerUnit *container, char **ret_root, char **r
         return true;
 }
 
-/* Where the payload is: an init is in a cgroup below the service's, which cannot have processes of its own then. What is
- * not below that, for whatever reason, is not entered. */
+/* Where the payload is: an init is in a cgroup below the service's, which cannot have processes of its own then. What
+ * is not below that, for whatever reason, is not entered. */
 static char *find_cgroup(const ContainerUnit *container) {
         g_autofree char *file = g_strdup_printf("/proc/%u/cgroup", container->pid);
         g_autofree char *text = NULL, *cgroup = NULL;

@@ -70,8 +70,8 @@ void input_ask(const Input *input, struct pollfd ask[2]) {
         ask[1] = (struct pollfd) { .fd = input->end ? -1 : input->to, .events = file || !input->room ? POLLOUT : 0 };
 }
 
-/* The command is to learn that there is no more, and we, when it has ended, how much it has left in the pipe: of a pipe
- * without a writer only a reader can tell that. */
+/* The command is to learn that there is no more, and we, when it has ended, how much it has left in the pipe: of a
+ * pipe without a writer only a reader can tell that. */
 static void end_file(Input *input) {
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", input->to);
         int reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -106,8 +106,8 @@ static ssize_t copy(const Input *input) {
         return n > 0 ? write(input->to, data, (size_t) n) : n;
 }
 
-/* A job in the background is not stopped for what is typed for another one, for the command may never want it: SIGTTIN
- * is blocked, and read(2) fails. */
+/* A job in the background is not stopped for what is typed for another one, for the command may never want it:
+ * SIGTTIN is blocked, and read(2) fails. */
 static bool is_in_background(int fd) {
         pid_t foreground = tcgetpgrp(fd);
 

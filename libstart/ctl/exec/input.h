@@ -5,14 +5,14 @@
 #include <poll.h>
 #include <stdbool.h>
 
-/* What the caller has for the command's standard input. The command gets a pipe, but what it does not read is not to be
- * missing where it came from, as if it had the caller's own descriptor:
+/* What the caller has for the command's standard input. The command gets a pipe, but what it does not read is not to
+ * be missing where it came from, as if it had the caller's own descriptor:
  *
  *     while read -r name; do keyturnctl exec box echo "$name"; done <names
  *
- * So the caller's file is set back by what is left in the pipe. Of the caller's pipe a page is shown to the command, with
- * tee(2), and taken out of it as far as the command has taken it. Of a terminal or a socket, what is read is gone; of
- * these, too, a page at a time. */
+ * So the caller's file is set back by what is left in the pipe. Of the caller's pipe a page is shown to the command,
+ * with tee(2), and taken out of it as far as the command has taken it. Of a terminal or a socket, what is read is
+ * gone; of these, too, a page at a time. */
 typedef struct Input {
         int from, to; /* -1: closed */
         enum { INPUT_FILE, INPUT_PIPE, INPUT_OTHER } kind;

@@ -14,18 +14,19 @@
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/exec/commands.h"
 
-/* A shell of the host's, with the host's tools, that looks at a container: in its network, with its IPC and its host name,
- * and with its files in one directory. For images that have no shell, or none that is to be trusted.
+/* A shell of the host's, with the host's tools, that looks at a container: in its network, with its IPC and its host
+ * name, and with its files in one directory. For images that have no shell, or none that is to be trusted.
  *
  * The threat: the shell has all of root's rights, and the payload waits for something of it.
  *
- *  - It is none of the container's processes: not in its pid namespace, where the payload could see, stop or trace it; not
- *    in its mount namespace or control group. The payload gets nothing to open, and no program of the container's is run.
- *  - The container's files are a copy of its tree of mounts in a mount namespace of the shell's own, where nothing can be
- *    executed, no device opened, and no link followed, nor /proc's of other processes: an absolute link of the payload's
- *    leads a tool of the host to a file of the host's, to read it into the container, or to write it.
- *  - All else of the host is read-only there: whatever a tool does in good faith with names of the payload's, it does to
- *    the container. /tmp is the shell's own. */
+ *  - It is none of the container's processes: not in its pid namespace, where the payload could see, stop or trace
+ *    it; not in its mount namespace or control group. The payload gets nothing to open, and no program of the
+ *    container's is run.
+ *  - The container's files are a copy of its tree of mounts in a mount namespace of the shell's own, where nothing
+ *    can be executed, no device opened, and no link followed, nor /proc's of other processes: an absolute link of the
+ *    payload's leads a tool of the host to a file of the host's, to read it into the container, or to write it.
+ *  - All else of the host is read-only there: whatever a tool does in good faith with names of the payload's, it does
+ *    to the container. /tmp is the shell's own. */
 
 #define CLOSED (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_NOSYMFOLLOW)
 

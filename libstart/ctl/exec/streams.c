@@ -18,18 +18,18 @@
 #include "libstart/ctl/exec/terminal.h"
 
 /* The threat: a descriptor of a command in a container is the container's. Its payload, a root user there or the same
- * one, opens /proc/PID/fd/0 of the command; and libcrun gives what is open there to the command's user, so that it can
- * open /dev/stdout. Were it the administrator's terminal, the payload could read what he types, and type for him; were
- * it a file of the host's (`keyturnctl exec box true >FILE`), it could write it, and set its mode.
+ * one, opens /proc/PID/fd/0 of the command; and libcrun gives what is open there to the command's user, so that it
+ * can open /dev/stdout. Were it the administrator's terminal, the payload could read what he types, and type for him;
+ * were it a file of the host's (`keyturnctl exec box true >FILE`), it could write it, and set its mode.
  *
- * So the command gets pipes, or a terminal that was made in the container, whose other end is here; and the process that
- * enters the container has nothing else open, before it executes the command neither, and is of a session of its own.
- * The bytes, their order, and the exit status are what they would be with the caller's own descriptors.
+ * So the command gets pipes, or a terminal that was made in the container, whose other end is here; and the process
+ * that enters the container has nothing else open, before it executes the command neither, and is of a session of its
+ * own. The bytes, their order, and the exit status are what they would be with the caller's own descriptors.
  *
  * What the command leaves in the background when it ends can hold its streams open for ever: nobody waits for it. */
 
-/* Of what is still underway in a terminal at the command's end. The kernel holds less; a process in the background may
- * go on writing. */
+/* Of what is still underway in a terminal at the command's end. The kernel holds less; a process in the background
+ * may go on writing. */
 #define TERMINAL_REST (64 * 1024)
 
 struct Streams {
@@ -107,8 +107,8 @@ static bool make_socket(Streams *streams, const char *path, GError **error) {
         return make_output(streams, STDERR_FILENO, &streams->errors, error);
 }
 
-/* All that the command can be sent, if it has a meaning for us: an ignored one keeps being ignored (nohup(1)). Those of
- * job control are between us and the caller's shell; SIGTTIN: see input.c. */
+/* All that the command can be sent, if it has a meaning for us: an ignored one keeps being ignored (nohup(1)). Those
+ * of job control are between us and the caller's shell; SIGTTIN: see input.c. */
 static int catch_signals(void) {
         static const int never[] = { SIGTSTP, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT };
         struct sigaction action;

@@ -53,7 +53,8 @@ static void say(Group *group, const char *updated, const char *problem) {
         }
 }
 
-/* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io. */
+/* No registry is asked for a name that has none, or for which registries.conf names none: skopeo would ask docker.io.
+ */
 static bool find_name(Group *group, bool is_of_registry, GError **error) {
         g_autoptr(ShortNames) names = short_names_load("", error);
 

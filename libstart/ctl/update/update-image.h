@@ -4,19 +4,20 @@
 #include "libstart/ctl/container/commands.h"
 
 /*
- * New images for containers that run, for AutoUpdate=. Containers with the same image are updated together, as the name can be that
- * of one image only:
+ * New images for containers that run, for AutoUpdate=. Containers with the same image are updated together, as the
+ * name can be that of one image only:
  *
  *   look       which digest has the registry? Whatever fails up to here has changed nothing.
- *   pull       the new image takes over the name, when all of it is there; the old one stays in the store without a name
+ *   pull       the new image takes over the name, when all of it is there; the old one stays in the store without a
+ *              name
  *   restart    each container, and wait until it works
- *   roll back  where one does not: the old image gets its name back, all are started with it, the new image is removed, and
- *              its digest written down, so that it is not tried again by itself (libstart/image/lock.h)
+ *   roll back  where one does not: the old image gets its name back, all are started with it, the new image is
+ *              removed, and its digest written down, so that it is not tried again by itself (libstart/image/lock.h)
  *
- * A container that does not run is left alone. But who updates writes down which image was there before. Where that is found
- * written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the new image works. At
- * boot that is keyturn-update-resume.service, for which there is a file as long as something is written down. Where no
- * container says anything of the new image, because none has run since, it stays written down.
+ * A container that does not run is left alone. But who updates writes down which image was there before. Where that
+ * is found written down, an update was interrupted (a power cut, a signal), and the next one first sees whether the
+ * new image works. At boot that is keyturn-update-resume.service, for which there is a file as long as something is
+ * written down. Where no container says anything of the new image, because none has run since, it stays written down.
  */
 
 typedef struct UpdateMember {
@@ -27,6 +28,6 @@ typedef struct UpdateMember {
         char *problem;
 } UpdateMember;
 
-/* All of the members that have this image and whose `updated` is not said yet. Says it, and the problem, of each. What
- * is_asked_for is tried again where it was rolled back. Never fails: look at the members. */
+/* All of the members that have this image and whose `updated` is not said yet. Says it, and the problem, of each.
+ * What is_asked_for is tried again where it was rolled back. Never fails: look at the members. */
 void update_image(const char *image, GPtrArray *members, const Options *options, bool is_asked_for);

@@ -55,8 +55,8 @@ static guint64 find_number(char **lines, const char *name) {
         return 0;
 }
 
-/* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets all
- * this of a service that nothing refers to. */
+/* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets
+ * all this of a service that nothing refers to. */
 bool update_has_ended(const ContainerUnit *container, gint64 since) {
         const char *const show[] = { "systemctl", "show",
                                      "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"

@@ -9,8 +9,8 @@
 /* Has it a process that says of its image that it works? */
 bool update_runs(const ContainerUnit *container);
 
-/* Starts a container's service anew, also one that has failed too often. Waits until it is up: READY=1 where the payload says
- * so, else until the payload is executed. */
+/* Starts a container's service anew, also one that has failed too often. Waits until it is up: READY=1 where the
+ * payload says so, else until the payload is executed. */
 bool update_restart(const ContainerUnit *container, GError **error);
 
 /* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* usage: racer DIRECTORY NAME...
  *
- * For each NAME exchanges, as fast as it can, what DIRECTORY has under it and under NAME.other: a directory and a link
- * that leads out of it. Says "racing" when it has begun. */
+ * For each NAME exchanges, as fast as it can, what DIRECTORY has under it and under NAME.other: a directory and a
+ * link that leads out of it. Says "racing" when it has begun. */
 #include <err.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -9,7 +9,8 @@
 
 /* Session keyrings, from both sides:
  *
- *   keys plant NAME SECONDS      join the session keyring NAME, give all rights to all, print the keys that come into it
+ *   keys plant NAME SECONDS      join the session keyring NAME, give all rights to all, print the keys that come into
+ *                                it
  *   keys put NAME DATA WORD...   put a key into a new session keyring, and execute the words
  *   keys add NAME DATA           put a key into the session keyring that there is, and stay
  *   keys get NAME                print one that is in the session keyring */

@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Changes the first letter of each file through a mapping. The kernel sets the file's times when the first page is made
- * writable, and not again: that is done first, with the letter that is there, and the change comes later. */
+/* Changes the first letter of each file through a mapping. The kernel sets the file's times when the first page is
+ * made writable, and not again: that is done first, with the letter that is there, and the change comes later. */
 int main(int argc, char **argv) {
         char *maps[8] = { 0 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A library of a hostile image, which whoever loads it shall regret: tells in /stolen what it could do. Linked with nothing:
- * the C library is that of the program it is loaded into. */
+/* A library of a hostile image, which whoever loads it shall regret: tells in /stolen what it could do. Linked with
+ * nothing: the C library is that of the program it is loaded into. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The loader of a hostile image (its PT_INTERP): keeps a descriptor of the program that it was to load, as 3, and becomes
- * /bin/sh /write. It is no program that has a loader itself, and there is no C library where it runs. */
+/* The loader of a hostile image (its PT_INTERP): keeps a descriptor of the program that it was to load, as 3, and
+ * becomes /bin/sh /write. It is no program that has a loader itself, and there is no C library where it runs. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 

@@ -21,7 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A payload that attacks through its standard streams: hostile ATTACK [ARGUMENT...]. Static, as it runs in any image. */
+/* A payload that attacks through its standard streams: hostile ATTACK [ARGUMENT...]. Static, as it runs in any image.
+ */
 
 static void say(const char *text) {
         (void) !write(STDOUT_FILENO, text, strlen(text));
@@ -62,8 +63,8 @@ static bool somebody_waits(int thief, char *buffer, size_t size) {
         return true;
 }
 
-/* steal FILE: take from the pipe what the relay has seen in it, before it takes it itself, until it waits for that, or
- * many times. Then makes the file. */
+/* steal FILE: take from the pipe what the relay has seen in it, before it takes it itself, until it waits for that,
+ * or many times. Then makes the file. */
 static int steal(char **arguments) {
         static char line[30000], buffer[65536];
         int thief = reopen(STDOUT_FILENO, O_RDONLY | O_NONBLOCK);
@@ -229,10 +230,9 @@ static int ready(char **arguments) {
 }
 
 /*
- * hold: keep the kernel's lock of our own pipe. write(2) has it while it copies from memory. That memory is a hole in a
- * file, which has to wait for whoever makes another hole there; and when that is done, our other threads have all
- * processors.
- */
+ * hold: keep the kernel's lock of our own pipe. write(2) has it while it copies from memory. That memory is a hole in
+ * a file, which has to wait for whoever makes another hole there; and when that is done, our other threads have all
+ * processors. */
 
 #define SPINNERS 300
 #define HOLD_SECONDS 12

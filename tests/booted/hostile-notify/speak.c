@@ -134,8 +134,8 @@ static void say_with_fds(const char *data, size_t size, size_t n) {
                 close(fds[i]);
 }
 
-/* Who drops the last reference to such a connection sleeps until all is read, or the time is over: the relay's child, or
- * where that is faster a child of ours, for which nobody waits longer than until it has spoken. */
+/* Who drops the last reference to such a connection sleeps until all is read, or the time is over: the relay's child,
+ * or where that is faster a child of ours, for which nobody waits longer than until it has spoken. */
 static void say_with_linger(const char *data, size_t size) {
         int spoken[2];
         struct linger linger = { .l_onoff = 1, .l_linger = 600 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A payload among the machine's processes: looks for keyturn's own, and tries to get at what they hold, all the time. Says
- * what it got, once for each way; and what it has seen at all, so that a test knows that it looked. */
+/* A payload among the machine's processes: looks for keyturn's own, and tries to get at what they hold, all the time.
+ * Says what it got, once for each way; and what it has seen at all, so that a test knows that it looked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An init for a container, in the place of catatonit: runs the command behind "--", passes signals on to it, waits for
- * all that ends, and ends with its status. */
+/* An init for a container, in the place of catatonit: runs the command behind "--", passes signals on to it, waits
+ * for all that ends, and ends with its status. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

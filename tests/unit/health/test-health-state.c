@@ -4,8 +4,9 @@
 
 static char *words[] = { (char *) "true", NULL };
 
-/* Each result is a letter: + and - for success and failure, ( and ) for the same in the start period. Behind it is what is
- * made of it: the status' first letter, then the consequences: C, P(assed), F(ailed startup), A(ct), R(eady). */
+/* Each result is a letter: + and - for success and failure, ( and ) for the same in the start period. Behind it is
+ * what is made of it: the status' first letter, then the consequences: C, P(assed), F(ailed startup), A(ct), R(eady).
+ */
 typedef struct Case {
         guint retries;
         bool startup;

@@ -218,7 +218,8 @@ START_TEST(test_rows) {
 }
 END_TEST
 
-/* A mount that a user asks for keeps the restrictions of what its source is on; for libcrun in words, for us in flags. */
+/* A mount that a user asks for keeps the restrictions of what its source is on; for libcrun in words, for us in
+ * flags. */
 
 #define STRICT (ST_NOSUID | ST_NODEV | ST_NOEXEC)
 

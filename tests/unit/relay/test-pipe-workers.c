@@ -10,8 +10,8 @@
 
 #include "libstart/relay/pipe-workers.h"
 
-/* Something to be moved, and whether that was done. What it is moved to may be full, and then keeps the worker: like the
- * lock of a pipe, but for the state in which it waits. */
+/* Something to be moved, and whether that was done. What it is moved to may be full, and then keeps the worker: like
+ * the lock of a pipe, but for the state in which it waits. */
 typedef struct Task {
         int in[2], out[2];
         guint done, given_back;

@@ -128,8 +128,8 @@ START_TEST(test_two_streams) {
 }
 END_TEST
 
-/* The payload is gone, but somebody else has got its pipe and goes on: what was in there at its end is all there is, or
- * each container that ends could leave a pipe, a process id and a place in the store behind. */
+/* The payload is gone, but somebody else has got its pipe and goes on: what was in there at its end is all there is,
+ * or each container that ends could leave a pipe, a process id and a place in the store behind. */
 START_TEST(test_pipe_outlives_payload) {
         g_autoptr(FdStore) store = fd_store_open(systemd_path, NULL);
         g_autoptr(Relay) relay = open_relay(store);
@@ -189,8 +189,8 @@ END_TEST
 
 #define LARGE_WRITES 50
 
-/* Lines, and one whose end comes with the rest of one write(2), larger than the pipe. The writer waits for room and goes
- * on when there is some: from then on nothing tells of it until all is written. */
+/* Lines, and one whose end comes with the rest of one write(2), larger than the pipe. The writer waits for room and
+ * goes on when there is some: from then on nothing tells of it until all is written. */
 START_TEST(test_large_writes) {
         g_autoptr(FdStore) store = fd_store_open(NULL, NULL);
         g_autoptr(Relay) relay = open_relay(store);

@@ -2,8 +2,8 @@
 #include "libstart/request/dns-request.h"
 #include "tests/unit/base/parse-tests.h"
 
-/* "s" servers, "d" domains, "o" options, "n" no network, each with a value; separated by blanks, as none has one. All were
- * tried with Podman 5.4.2, which takes and refuses the same. */
+/* "s" servers, "d" domains, "o" options, "n" no network, each with a value; separated by blanks, as none has one. All
+ * were tried with Podman 5.4.2, which takes and refuses the same. */
 static const GoodValue good[] = {
         { "s1.1.1.1", "[1.1.1.1]" },
         { "s1.1.1.1,2001:DB8::1 s1.1.1.1", "[1.1.1.1][2001:db8::1][1.1.1.1]" },
