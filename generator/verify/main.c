@@ -7,6 +7,7 @@
 #include "generator/files/names.h"
 #include "generator/verify/generation.h"
 #include "generator/verify/migration.h"
+#include "generator/verify/neighbours.h"
 #include "generator/verify/outlook.h"
 #include "generator/verify/report.h"
 #include "generator/verify/systemd-opinion.h"
@@ -149,6 +150,7 @@ static bool verify(GError **error) {
         generation = generation_run(arg_generator, arg_root, choice.directories, report, error);
         if (!generation || !systemd_opinion_add(generation, arg_root, report, error))
                 return false;
+        neighbours_check_ports(generation, report);
         outlook_init(&outlook, arg_root);
         for (guint i = 0; i < generation->units->len; i++) {
                 const MadeUnit *unit = generation->units->pdata[i];
@@ -156,8 +158,10 @@ static bool verify(GError **error) {
                 if (!is_chosen(unit->source, &choice))
                         continue;
                 outlook_check_timeout(unit, report);
-                if (!arg_files_only)
-                        outlook_check(&outlook, unit, report);
+                if (arg_files_only)
+                        continue;
+                outlook_check(&outlook, unit, report);
+                neighbours_check_machine(generation, unit, arg_root, report);
         }
         drop_others(generation, &choice, report);
         miss_chosen(generation, &choice, report);

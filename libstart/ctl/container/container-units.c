@@ -36,6 +36,13 @@ char *container_unit_state_dir(const ContainerUnit *container) {
                                             g_build_filename(PATH_RUN, stem, NULL);
 }
 
+bool container_unit_is_started(const ContainerUnit *container) {
+        g_autofree char *directory = container_unit_state_dir(container);
+        g_autofree char *status = g_build_filename(directory, container->args->name, "status", NULL);
+
+        return g_file_test(status, G_FILE_TEST_EXISTS);
+}
+
 static bool fail(int r, const sd_bus_error *bus_error, const char *what, GError **error) {
         if (sd_bus_error_is_set(bus_error))
                 return error_set(error, KT_ERROR_FAILED, "Cannot %s: %s", what, bus_error->message);
@@ -212,6 +219,11 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         }
         container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
         container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
+        if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container)) {
+                g_autofree char *state = container->state;
+
+                container->state = g_strconcat(state, ", started by Podman", NULL);
+        }
         container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');
         container->stop_timeout = get_number(bus, path, SERVICE, "TimeoutStopUSec", 't');
         container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');

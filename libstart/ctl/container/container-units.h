@@ -2,6 +2,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 #include "libstart/request/launch-args.h"
@@ -36,6 +37,9 @@ void boot_times_read(sd_bus *bus, BootTimes *ret);
 
 void container_unit_free(ContainerUnit *container);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContainerUnit, container_unit_free)
+
+/* Whether it is libstart that has started what runs. Else it was Podman, before keyturn has taken the file over. */
+bool container_unit_is_started(const ContainerUnit *container);
 
 /* All that keyturn-generator has made services of, and the instances of templates that are loaded; sorted by unit. Of
  * one that cannot be understood a warning is logged. Array of ContainerUnit.

@@ -29,8 +29,11 @@ bool payload_check_running(const ContainerUnit *container, GError **error) {
         if (!g_strv_contains(states, container->active))
                 return error_set(error, KT_ERROR_FAILED, "%s is not running: it is %s; see journalctl -u %s",
                                  container->unit, container->state, container->unit);
-        return container->pid > 0 ||
-               error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+        if (container->pid == 0)
+                return error_set(error, KT_ERROR_FAILED, "The payload of %s has ended", container->unit);
+        return container_unit_is_started(container) ||
+               error_set(error, KT_ERROR_FAILED, "%s was started by Podman; to hand it over, systemctl restart %s",
+                         container->unit, container->unit);
 }
 
 /* One that has been reaped since systemd was asked is gone; its number may be another's. */

@@ -101,6 +101,19 @@ def test_two_containers_of_one_name(machine):
     assert 'has the same name' in machine.run('/usr/lib/systemd/system-generators/keyturn-generator --dry-run 2>&1').out
 
 
+def test_what_podman_has_started(machine):
+    """A service that runs, and whose unit becomes keyturn's: as when keyturn is installed beside Podman."""
+    machine.unit('taken.service', '[Service]\nExecStart=/bin/sleep 1000\n')
+    machine.run('systemctl start taken; rm /etc/systemd/system/taken.service /run/systemd/system/taken.service', check=False)
+    container(machine, 'taken')
+    assert 'active (running), started by Podman' in ctl(machine, 'list taken')
+    for words in ('exec taken true', 'cp taken:/etc/passwd /run/x', 'diff taken', 'shell taken true'):
+        assert 'taken.service was started by Podman; to hand it over, systemctl restart taken.service' in \
+            ctl(machine, words, status=125), words
+    machine.run('systemctl restart taken')
+    ctl(machine, 'exec taken true')
+
+
 def test_list_says_how_it_failed(machine):
     machine.container('exits', f'[Container]\nImage={BUSYBOX}\nExec=sh -c "exit 7"\n')
     container(machine, 'dies')
