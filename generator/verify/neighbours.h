@@ -3,7 +3,8 @@
 
 #include "generator/verify/generation.h"
 
-/* What is right in each file, and goes wrong beside others: on this machine (or in the tree below root), as it is now. */
+/* What is right in each file, and goes wrong beside others: on this machine as it is now, or in the tree below root.
+ */
 
 /* Warn of one port that two files publish. Of the files alone. */
 void neighbours_check_ports(const Generation *generation, Report *report);
