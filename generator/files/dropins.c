@@ -160,6 +160,7 @@ static bool parse_in_order(GHashTable *found, UnitFile *file, GError **error) {
                 if (next->length == 0)
                         continue;
                 (void) unit_file_parse(file, next->path, next->text, next->length, NULL);
+                g_ptr_array_add(file->dropins, (void *) unit_file_keep(file, next->path));
                 file->readers &= next->readers;
         }
         return true;

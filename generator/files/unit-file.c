@@ -17,6 +17,7 @@ UnitFile *unit_file_new(void) {
         file->sections = g_ptr_array_new_with_free_func(section_free);
         file->strings = g_string_chunk_new(1024);
         file->problems = g_array_new(FALSE, FALSE, sizeof(UnitProblem));
+        file->dropins = g_ptr_array_new();
         return file;
 }
 
@@ -26,6 +27,7 @@ void unit_file_free(UnitFile *file) {
         g_ptr_array_unref(file->sections);
         g_string_chunk_free(file->strings);
         g_array_unref(file->problems);
+        g_ptr_array_unref(file->dropins);
         g_free(file);
 }
 

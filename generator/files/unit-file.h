@@ -32,7 +32,8 @@ typedef struct UnitProblem {
 typedef struct UnitFile {
         GPtrArray *sections; /* of UnitSection */
         GStringChunk *strings;
-        GArray *problems; /* of UnitProblem */
+        GArray *problems;   /* of UnitProblem */
+        GPtrArray *dropins; /* paths of those that have lines, in their order; of const char* */
         UnitSection *current;
         unsigned n_places;
         mode_t readers; /* who may read all that is in it (tree.h); the caller's to set */

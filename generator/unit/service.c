@@ -3,6 +3,7 @@
 
 #include "generator/unit/service.h"
 #include "keyturn-config.h"
+#include "libstart/base/printable.h"
 
 static void link_free(void *data) {
         Link *link = data;
@@ -183,6 +184,13 @@ static void print_section(const Service *service, const char *name, const UnitSe
         end_section(output, is_unit ? service->unit_last->str : is_service ? service->service_last->str : "");
 }
 
+/* Its name may have any character. */
+static void add_dropin(GString *output, const char *path) {
+        g_autofree char *line = printable(path);
+
+        g_string_append_printf(output, "# with %s\n", line);
+}
+
 GString *service_print(const Service *service, const char *path) {
         GString *output = g_string_sized_new(2000);
         const GPtrArray *sections = service->unit->sections;
@@ -190,6 +198,8 @@ GString *service_print(const Service *service, const char *path) {
         g_string_append(output, "# Made by keyturn-generator from ");
         g_string_append(output, path);
         g_string_append_c(output, '\n');
+        for (guint i = 0; i < service->unit->dropins->len; i++)
+                add_dropin(output, service->unit->dropins->pdata[i]);
         g_string_append(output, service->comments->str);
         g_string_append_c(output, '\n');
         if (!service->user_unit)
