@@ -16,6 +16,7 @@
 #include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/copy/commands.h"
 #include "libstart/ctl/exec/commands.h"
+#include "libstart/ctl/install/commands.h"
 #include "libstart/ctl/update/commands.h"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
@@ -44,6 +45,10 @@ static const struct Command {
         { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, "", command_top },
         { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, "limit", command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, "json", command_diff },
+        { "cat", "NAME", "the file, its drop-ins, and the unit made of them", FILES, false, "", command_cat },
+        { "install", "SOURCE...", "files of Quadlet's, from a directory or a URL, too", FILES, false, "replace",
+          command_install },
+        { "uninstall", "APPLICATION", "what was installed together", FILES, false, "force", command_uninstall },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "json", command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, "json svg",
           command_analyze },
@@ -79,6 +84,8 @@ static const GOptionEntry entries[] = {
         { "tty", 't', 0, G_OPTION_ARG_NONE, &arg_options.tty, "Give it a terminal (exec)", NULL },
         { "inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg_options.inside, NULL,
           NULL }, /* ctl/exec/exec-restrictions.c */
+        { "replace", 0, 0, G_OPTION_ARG_NONE, &arg_options.replace, "In the place of what is there (install)", NULL },
+        { "force", 0, 0, G_OPTION_ARG_NONE, &arg_options.force, "Stop what runs (uninstall)", NULL },
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
         { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },

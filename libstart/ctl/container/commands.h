@@ -22,6 +22,8 @@ typedef struct Options {
         gboolean resume;  /* of update: only what was interrupted */
         int watch;        /* seconds */
         char *limit;      /* of cp */
+        gboolean replace; /* of install */
+        gboolean force;   /* of uninstall */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <ftw.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/host-program.h"
+#include "libstart/config/small-file.h"
+#include "libstart/ctl/install/application.h"
+#include "libstart/ctl/install/quadlets-file.h"
+#include "libstart/ctl/install/staging.h"
+
+#define PARENT "/etc/containers"
+
+bool staging_init(Staging *staging, GError **error) {
+        staging->files = g_ptr_array_new_with_free_func(g_free);
+        staging->path = g_strdup(PARENT "/.keyturn-install-XXXXXX");
+        if (g_mkdir_with_parents(APPLICATIONS, 0755) == 0 && g_mkdtemp_full(staging->path, 0755))
+                return true;
+        g_clear_pointer(&staging->path, g_free);
+        return error_set_errno(error, errno, "Cannot make a directory in " PARENT);
+}
+
+static int remove_entry(const char *path, G_GNUC_UNUSED const struct stat *st, G_GNUC_UNUSED int type,
+                        G_GNUC_UNUSED struct FTW *place) {
+        return remove(path);
+}
+
+void staging_clear(Staging *staging) {
+        if (staging->path)
+                (void) nftw(staging->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        g_free(staging->path);
+        if (staging->files)
+                g_ptr_array_unref(staging->files);
+}
+
+bool staging_has(const Staging *staging, const char *file) {
+        return g_ptr_array_find_with_equal_func(staging->files, file, g_str_equal, NULL);
+}
+
+static bool write_file(Staging *staging, const char *file, const char *text, size_t length, int mode,
+                       GError **error) {
+        g_autofree char *target = g_build_filename(staging->path, file, NULL);
+        g_autofree char *directory = g_path_get_dirname(target);
+
+        if (strchr(file, '\n'))
+                return error_set(error, KT_ERROR_USAGE, "A file's name has a line break");
+        if (g_mkdir_with_parents(directory, 0755) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", directory);
+        g_ptr_array_add(staging->files, g_strdup(file));
+        return g_file_set_contents_full(target, text, (gssize) length, G_FILE_SET_CONTENTS_DURABLE, mode, error);
+}
+
+/* Nobody but its owner writes what services are made of. */
+static bool copy_file(Staging *staging, const char *source, const char *file, GError **error) {
+        g_autofree char *text = NULL;
+        size_t length = 0;
+        GStatBuf st;
+
+        if (staging_has(staging, file))
+                return true;
+        if (g_stat(source, &st) < 0)
+                return error_set_errno(error, errno, "Cannot read '%s'", source);
+        return file_read(source, &text, &length, error) &&
+               write_file(staging, file, text ?: "", length, (int) (st.st_mode & 0755), error);
+}
+
+/* Calls `add` for each entry of a directory. */
+typedef bool (*AddEntry)(Staging *staging, const char *path, const char *file, void *data, GError **error);
+
+static bool for_each(Staging *staging, const char *directory, const char *below, AddEntry add, void *data,
+                     GError **error) {
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, error);
+        const char *name;
+
+        while (dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL),
+                                *file = g_build_filename(below, name, NULL);
+
+                if (!g_str_equal(name, ".git") && !g_str_equal(name, APPLICATION_LIST) &&
+                    !add(staging, path, file, data, error))
+                        return false;
+        }
+        return dir;
+}
+
+/* listed: paths that are left out, or NULL. */
+static bool add_entry(Staging *staging, const char *path, const char *file, void *listed, GError **error) {
+        GStatBuf st;
+
+        if (g_lstat(path, &st) < 0)
+                return error_set_errno(error, errno, "Cannot read '%s'", path);
+        if (S_ISDIR(st.st_mode))
+                return for_each(staging, path, file, add_entry, listed, error);
+        if (listed && g_ptr_array_find_with_equal_func(listed, file, g_str_equal, NULL))
+                return true;
+        if (S_ISREG(st.st_mode))
+                return copy_file(staging, path, file, error);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s' is neither a file nor a directory: remove it, or put a "
+                         "copy in its place",
+                         path);
+}
+
+bool staging_add_others(Staging *staging, const char *directory, const GPtrArray *listed, GError **error) {
+        return for_each(staging, directory, "", add_entry, (void *) listed, error);
+}
+
+static bool add_quadlet(Staging *staging, const char *path, const char *name, GError **error);
+
+/* "./html/index.html", "web.env" -> what is to be copied, below the file's directory; NULL: it is elsewhere. */
+static char *find_beside(const char *directory, const char *word, bool is_file_key) {
+        bool is_relative = g_str_has_prefix(word, "./");
+        const char *name = word + (is_relative ? strlen("./") : 0);
+        g_autofree char *rooted = g_strconcat("/", name, NULL), *clean = g_canonicalize_filename(rooted, "/"),
+                        *path = g_build_filename(directory, clean, NULL);
+
+        if (word[0] == '/' || !name[0] || strstr(word, "..") || strpbrk(word, "%$") ||
+            (!is_relative && !is_file_key && !quadlet_is_file_name(name)))
+                return NULL;
+        return g_file_test(path, G_FILE_TEST_EXISTS) ? g_strdup(clean + 1) : NULL;
+}
+
+static bool add_named(Staging *staging, const char *directory, const char *word, bool is_file_key, GError **error) {
+        g_autofree char *name = find_beside(directory, word, is_file_key);
+        g_autofree char *path = name ? g_build_filename(directory, name, NULL) : NULL;
+
+        if (!name || staging_has(staging, name))
+                return true;
+        if (quadlet_is_file_name(name))
+                return add_quadlet(staging, path, name, error);
+        return add_entry(staging, path, name, NULL, error);
+}
+
+static bool add_all_named(Staging *staging, const char *path, GError **error) {
+        g_autofree char *text = NULL, *directory = g_path_get_dirname(path);
+        g_auto(GStrv) lines = NULL;
+
+        if (!file_read(path, &text, NULL, error))
+                return false;
+        lines = g_strsplit(text ?: "", "\n", -1);
+        for (char **line = lines; *line; line++) {
+                g_auto(GStrv) words = g_strsplit_set(*line, " \t\r=,:\"'", -1);
+
+                for (char **word = words; (*line)[0] != '#' && words[0] && *word; word++)
+                        if (!add_named(staging, directory, *word, g_str_has_suffix(words[0], "File"), error))
+                                return false;
+        }
+        return true;
+}
+
+static bool add_quadlet(Staging *staging, const char *path, const char *name, GError **error) {
+        g_autofree char *dropins = g_strconcat(path, ".d", NULL), *dropins_name = g_strconcat(name, ".d", NULL);
+
+        return copy_file(staging, path, name, error) &&
+               (!g_file_test(dropins, G_FILE_TEST_IS_DIR) ||
+                for_each(staging, dropins, dropins_name, add_entry, NULL, error)) &&
+               add_all_named(staging, path, error);
+}
+
+static bool add_quadlets(Staging *staging, const char *path, GError **error) {
+        g_autofree char *text = NULL;
+        g_autoptr(GPtrArray) files = NULL;
+
+        if (!file_read(path, &text, NULL, error))
+                return false;
+        files = quadlets_file_split(text ?: "", error);
+        if (!files) {
+                g_prefix_error(error, "'%s': ", path);
+                return false;
+        }
+        for (guint i = 0; i < files->len; i++) {
+                const QuadletFile *file = files->pdata[i];
+
+                if (!write_file(staging, file->name, file->text, strlen(file->text), 0644, error))
+                        return false;
+        }
+        return true;
+}
+
+/* By a program: who speaks TLS has certificates, proxies and a user's settings to care for. */
+static bool fetch(const char *url, const char *path, GError **error) {
+        g_autofree char *curl = g_find_program_in_path("curl");
+        const char *const words[] = { curl,       "--fail",      "--silent",   "--show-error", "--location",
+                                      "--proto",  "=http,https", "--max-time", "120",          "--max-filesize",
+                                      "16777216", "--output",    path,         "--",           url,
+                                      NULL };
+
+        if (!curl)
+                return error_set(error, KT_ERROR_NOT_FOUND,
+                                 "'%s': curl fetches it, which is not there: install the package curl", url);
+        return host_program_run(words, url, error);
+}
+
+static bool add_url(Staging *staging, const char *url, GError **error) {
+        g_auto(GStrv) parts = g_strsplit_set(url, "?#", 2);
+        g_autofree char *name = g_path_get_basename(parts[0]), *directory = g_dir_make_tmp("keyturn-XXXXXX", error),
+                        *path = NULL;
+        bool ok;
+
+        if (!directory)
+                return false;
+        path = g_build_filename(directory, name, NULL);
+        ok = fetch(url, path, error) && staging_add(staging, path, error);
+        (void) g_unlink(path);
+        (void) g_rmdir(directory);
+        return ok;
+}
+
+bool staging_add(Staging *staging, const char *source, GError **error) {
+        g_autofree char *name = g_path_get_basename(source);
+
+        if (g_str_has_prefix(source, "http://") || g_str_has_prefix(source, "https://"))
+                return add_url(staging, source, error);
+        if (g_file_test(source, G_FILE_TEST_IS_DIR))
+                return for_each(staging, source, "", add_entry, NULL, error);
+        if (!g_file_test(source, G_FILE_TEST_IS_REGULAR))
+                return error_set(error, KT_ERROR_NOT_FOUND, "There is no file '%s'", source);
+        if (g_str_has_suffix(name, ".quadlets"))
+                return add_quadlets(staging, source, error);
+        return quadlet_is_file_name(name) ? add_quadlet(staging, source, name, error) :
+                                            copy_file(staging, source, name, error);
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""keyturnctl install, uninstall and cat: what belongs together comes and goes together, and nothing else does."""
+
+BUSYBOX = 'localhost/test/busybox'
+APPLICATIONS = '/etc/containers/systemd'
+
+
+def ctl(machine, words, status=0):
+    result = machine.run(f'keyturnctl {words} 2>&1 </dev/null', check=False)
+    assert result.status == status, (words, result.status, result.out)
+    return result.out
+
+
+def container(more='', service=''):
+    return f'[Container]\nImage={BUSYBOX}\nExec=sleep 1000\n{more}\n\n[Service]\nKillSignal=SIGKILL\n{service}'
+
+
+def files_of(machine, application):
+    return sorted(machine.run(f'cd {APPLICATIONS}/{application} && find . -type f').out.split())
+
+
+def nothing_left(machine):
+    left = machine.run('ls -lAR /etc/containers').out
+    assert 'keyturn-install-' not in left, left
+
+
+def test_a_file_and_what_it_names(machine):
+    machine.write('/srv/work/one.container',
+                  container('EnvironmentFile=one.env\nVolume=one.volume:/data\nVolume=./html:/html:ro\nVolume=/etc:/etc2:ro'))
+    machine.write('/srv/work/one.env', 'COLOUR=red\n')
+    machine.write('/srv/work/one.volume', '[Volume]\n')
+    machine.write('/srv/work/other.container', container())
+    machine.write('/srv/work/html/deep/index.html', 'hello\n')
+    machine.write('/srv/work/one.container.d/10-more.conf', '[Container]\nEnvironment=SIZE=big\n')
+    out = ctl(machine, 'install /srv/work/one.container')
+    assert 'Installed in /etc/containers/systemd/one: 5 files.' in out and 'systemctl restart one.service' in out, out
+    assert files_of(machine, 'one') == ['./.keyturn-installed', './html/deep/index.html', './one.container',
+                                        './one.container.d/10-more.conf', './one.env', './one.volume']
+    machine.run('systemctl start one')
+    assert machine.run("keyturnctl exec one sh -c 'echo $COLOUR $SIZE; cat /html/deep/index.html'").out == 'red big\nhello\n'
+    nothing_left(machine)
+    shown = ctl(machine, 'cat one')
+    for part in '# /etc/containers/systemd/one/one.container\n[Container]', '10-more.conf\n[Container]\nEnvironment=SIZE=big', \
+            'ExecStart=/usr/lib/keyturn/libstart run', '# /run/systemd/generator/one.service':
+        assert part in shown, (part, shown)
+    assert 'ExecStart=/usr/lib/keyturn/libstart volume' in ctl(machine, 'cat one-volume')
+    assert 'one.container\n' in ctl(machine, 'cat systemd-one')
+
+    assert 'one.service runs: stop it, or write --force' in ctl(machine, 'uninstall one', 125)
+    machine.write(f'{APPLICATIONS}/one/mine.txt', 'mine\n')
+    out = ctl(machine, 'uninstall --force one')
+    assert 'Volumes, images and secrets stay' in out and 'that others have put there' in out, out
+    assert files_of(machine, 'one') == ['./mine.txt']
+    shown = machine.show('one.service', 'LoadState', 'MainPID')
+    assert shown == {'LoadState': 'not-found', 'MainPID': '0'}, shown
+    assert machine.run('podman volume ls -q 2>/dev/null; ls /var/lib/containers/storage/volumes').out
+    assert 'was not installed by keyturnctl' in ctl(machine, 'uninstall one', 125)
+
+
+def test_a_directory_and_a_newer_one_in_its_place(machine):
+    machine.write('/srv/shop/web.container', container('Pod=shop.pod'))
+    machine.write('/srv/shop/db.container', container('Pod=shop.pod\nEnvironmentFile=./.env'))
+    machine.write('/srv/shop/shop.pod', '[Pod]\n')
+    machine.write('/srv/shop/.env', 'A=1\n')
+    machine.write('/srv/shop/.git/config', 'x\n')
+    ctl(machine, 'install /srv/shop/')
+    assert files_of(machine, 'shop') == ['./.env', './.keyturn-installed', './db.container', './shop.pod', './web.container']
+    machine.run('systemctl start web db')
+    pid = machine.show('web', 'MainPID')
+    assert 'is there already: --replace' in ctl(machine, 'install /srv/shop', 125)
+
+    machine.write(f'{APPLICATIONS}/shop/web.container.d/50-mine.conf', '[Container]\nEnvironment=MINE=1\n')
+    machine.run('rm /srv/shop/db.container /srv/shop/.env')
+    machine.write('/srv/shop/web.container', container('Pod=shop.pod\nEnvironment=NEW=1'))
+    ctl(machine, 'install --replace /srv/shop')
+    assert files_of(machine, 'shop') == ['./.keyturn-installed', './shop.pod', './web.container',
+                                         './web.container.d/50-mine.conf']
+    assert machine.show('web', 'MainPID') == pid
+    machine.run('systemctl restart web')
+    assert machine.run("keyturnctl exec web sh -c 'echo $NEW$MINE'").out == '11\n'
+    nothing_left(machine)
+    machine.run('systemctl stop web db', check=False)
+    ctl(machine, 'uninstall shop')
+    assert files_of(machine, 'shop') == ['./web.container.d/50-mine.conf']
+
+
+def test_what_is_wrong_is_not_installed(machine):
+    machine.write('/srv/wrong/wrong.container', container('Netwrok=host'))
+    out = ctl(machine, 'install /srv/wrong', 125)
+    assert "wrong.container:4" in out and "is 'Network=' meant?" in out and 'Nothing was installed' in out, out
+    assert '.keyturn-install' not in out, out
+    machine.run(f'test ! -e {APPLICATIONS}/wrong')
+    machine.write('/srv/links/a.container', container())
+    machine.run('ln -s /etc/shadow /srv/links/shadow')
+    assert "'/srv/links/shadow' is neither a file nor a directory" in ctl(machine, 'install /srv/links', 125)
+    machine.write(f'{APPLICATIONS}/deep/there.container', container())
+    machine.write('/srv/there.container', container())
+    assert "There is '/etc/containers/systemd/deep/there.container' already" in ctl(machine, 'install /srv/there.container', 125)
+    machine.write('/srv/empty/readme', 'x')
+    assert 'There is no file of Quadlet' in ctl(machine, 'install /srv/empty', 125)
+    assert 'There is no file' in ctl(machine, 'install /srv/nothing.container', 125)
+    assert 'is no name of an application' in ctl(machine, 'uninstall ../systemd', 125)
+    for words in 'install', 'uninstall', 'uninstall a b', 'cat':
+        assert 'takes' in ctl(machine, words, 125)
+    nothing_left(machine)
+
+
+def test_several_in_one_file(machine):
+    machine.write('/srv/pair.quadlets', f'# FileName=left\n{container()}\n---\n# FileName=right\n{container()}')
+    ctl(machine, 'install /srv/pair.quadlets')
+    assert files_of(machine, 'pair') == ['./.keyturn-installed', './left.container', './right.container']
+    machine.run('systemctl start left right')
+    ctl(machine, 'uninstall --force pair')
+    machine.run(f'test ! -e {APPLICATIONS}/pair')
+    assert machine.show('left', 'MainPID', 'LoadState') == {'MainPID': '0', 'LoadState': 'not-found'}
+
+
+def test_a_list_that_leads_elsewhere(machine):
+    """Root writes the lists, but what root unpacks somebody else has made."""
+    machine.write(f'{APPLICATIONS}/evil/evil.container', container())
+    machine.write('/srv/precious', 'x')
+    for path in '../../../../srv/precious', '/srv/precious', 'a/../../x':
+        machine.write(f'{APPLICATIONS}/evil/.keyturn-installed', f'evil.container\n{path}\n')
+        assert 'is no file in there' in ctl(machine, 'uninstall evil', 125)
+    machine.run(f'test -e /srv/precious && test -e {APPLICATIONS}/evil/evil.container')
+    # A directory that is a link is not followed.
+    machine.run(f'ln -s /srv {APPLICATIONS}/evil/link')
+    machine.write(f'{APPLICATIONS}/evil/.keyturn-installed', 'evil.container\nlink/precious\n')
+    ctl(machine, 'uninstall evil', 125)
+    machine.run(f'test -e /srv/precious && rm -r {APPLICATIONS}/evil')
+
+
+def test_from_a_server(machine):
+    """curl fetches it. The machine has none; this one stands for it, and says what it was asked."""
+    machine.write('/srv/far.container', container())
+    assert 'install the package curl' in ctl(machine, 'install http://example.org/far.container', 125)
+    machine.write('/usr/local/bin/curl', '''#!/bin/sh
+        echo "$@" >/run/curl.words
+        case "$*" in *nothing*) echo "curl: (22) 404" >&2; exit 22 ;; esac
+        while [ "$1" != --output ]; do shift; done
+        cp /srv/far.container "$2"
+    ''', 0o755)
+    ctl(machine, 'install https://example.org/a/far.container?raw=1')
+    assert files_of(machine, 'far') == ['./.keyturn-installed', './far.container']
+    words = machine.read('/run/curl.words')
+    assert '--proto =http,https' in words and words.endswith('-- https://example.org/a/far.container?raw=1\n'), words
+    out = ctl(machine, 'install https://example.org/nothing.container', 125)
+    assert 'curl: (22) 404' in out and 'https://example.org/nothing.container' in out, out
+    nothing_left(machine)
