@@ -336,8 +336,17 @@ static bool append_code(GString *word, const char **text, unsigned digits, unsig
         return true;
 }
 
+/* As systemd does: regular expressions are written so. */
+static bool append_unknown(GString *word, const char **text, WordsSyntax syntax) {
+        if (syntax != WORDS_RELAXED)
+                return false;
+        g_string_append_c(word, '\\');
+        g_string_append_c(word, *(*text)++);
+        return true;
+}
+
 /* *text is behind the backslash. */
-static bool append_escape(GString *word, const char **text) {
+static bool append_escape(GString *word, const char **text, WordsSyntax syntax) {
         static const char letters[] = "abfnrtvs\\\"'", meanings[] = "\a\b\f\n\r\t\v \\\"'";
         const char *letter;
 
@@ -358,7 +367,7 @@ static bool append_escape(GString *word, const char **text) {
         default:
                 letter = strchr(letters, **text);
                 if (!letter)
-                        return false;
+                        return append_unknown(word, text, syntax);
                 g_string_append_c(word, meanings[letter - letters]);
                 ++*text;
                 return true;
@@ -393,8 +402,8 @@ static bool read_word(GString *word, const char **text, WordsSyntax syntax, GErr
                 const char *start = *text;
                 char c = *(*text)++;
 
-                if (c == '\\' && syntax == WORDS_ESCAPED) {
-                        if (!append_escape(word, text))
+                if (c == '\\' && syntax != WORDS_PLAIN) {
+                        if (!append_escape(word, text, syntax))
                                 return refuse_escape(start, error);
                 } else if (c == quote)
                         quote = 0;

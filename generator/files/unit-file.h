@@ -68,11 +68,13 @@ void unit_section_print(const UnitSection *section, GString *output);
  * ordinary characters here. */
 typedef enum WordsSyntax {
         WORDS_PLAIN,   /* quotes are removed, a backslash is a backslash */
-        WORDS_ESCAPED, /* as ExecStart=: C escapes are resolved, too */
+        WORDS_ESCAPED, /* C escapes are resolved, too */
+        WORDS_RELAXED, /* as ExecStart=: and an unknown one (\d) stands for itself */
 } WordsSyntax;
 
-/* Append the words of `line` to `words`, a GPtrArray that frees its elements. Fails on an open quote, an unknown or
- * cut escape, and one that stands for NUL or for what is not UTF-8; `words` is then as it was. */
+/* Append the words of `line` to `words`, a GPtrArray that frees its elements. Fails on an open quote, an unknown
+ * escape unless they are relaxed, a malformed one, and one that stands for NUL or for what is not UTF-8; `words` is then
+ * as it was. */
 bool words_split(GPtrArray *words, const char *line, WordsSyntax syntax, GError **error);
 
 /* One pair of double quotes around all of `text` removed. Transfer full. */

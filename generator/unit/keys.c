@@ -32,16 +32,36 @@ static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         return true;
 }
 
+/* Words that only the payload reads: Podman loses a line with an unknown escape, systemd takes it as it is. In others,
+ * paths to mask for example, that could mean less than was meant. */
+static bool is_relaxed(Read read) {
+        return read == READ_LAST_ARGS || read == READ_PAIRS;
+}
+
+static bool split(GPtrArray *words, Container *container, const UnitLine *line, Read read, GError **error) {
+        g_autoptr(GError) strict = NULL;
+
+        if (!is_relaxed(read))
+                return words_split(words, line->value, read == READ_WORDS ? WORDS_PLAIN : WORDS_ESCAPED, error);
+        if (words_split(words, line->value, WORDS_ESCAPED, &strict))
+                return true;
+        if (!words_split(words, line->value, WORDS_RELAXED, error))
+                return false;
+        if (container) /* else it is said already */
+                container_warning(container, line, "%s stands for itself", strict->message);
+        return true;
+}
+
 /* Of pairs, an empty word says nothing. */
-static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax, bool are_pairs, GError **error) {
+static bool read_words(GArray *values, Container *container, const UnitLine *line, Read read, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
-        if (!words_split(words, line->value, syntax, error))
+        if (!split(words, container, line, read, error))
                 return false;
         for (guint i = 0; i < words->len; i++) {
                 char *word = words->pdata[i];
 
-                if (word[0] || !are_pairs)
+                if (word[0] || read != READ_PAIRS)
                         add_value(values, word, line);
                 else
                         g_free(word);
@@ -50,7 +70,7 @@ static bool read_words(GArray *values, const UnitLine *line, WordsSyntax syntax,
         return true;
 }
 
-static bool read_line(GArray *values, const UnitLine *line, Read read, GError **error) {
+static bool read_line(GArray *values, Container *container, const UnitLine *line, Read read, GError **error) {
         switch (read) {
         case READ_LAST:
         case READ_LAST_SET: {
@@ -66,11 +86,10 @@ static bool read_line(GArray *values, const UnitLine *line, Read read, GError **
                 add_value(values, g_strdup(line->value), line);
                 return true;
         case READ_WORDS:
-                return read_words(values, line, WORDS_PLAIN, false, error);
         case READ_ARGS:
         case READ_LAST_ARGS:
         case READ_PAIRS:
-                return read_words(values, line, WORDS_ESCAPED, read == READ_PAIRS, error);
+                return read_words(values, container, line, read, error);
         }
         g_return_val_if_reached(false);
 }
@@ -252,7 +271,7 @@ GPtrArray *keys_find_values(Container *container, const KeyTable *table, const c
         lines = find_lines(section, key);
         for (guint i = first_line((const Assignment *) (void *) lines->data, lines->len, key->read); i < lines->len;
              i++)
-                (void) read_line(values, g_array_index(lines, Assignment, i).line, key->read, NULL);
+                (void) read_line(values, NULL, g_array_index(lines, Assignment, i).line, key->read, NULL);
         if (key->read == READ_PAIRS)
                 sort_pairs(values);
         for (guint i = 0; i < values->len; i++)
@@ -270,7 +289,7 @@ static void apply_key(Container *container, const Key *key, const Assignment *li
 
                 if (!key->handle)
                         refuse(container, key, line);
-                else if (!read_line(values, line, key->read, &error)) {
+                else if (!read_line(values, container, line, key->read, &error)) {
                         container_problem(container, line, "%s", error->message);
                         g_clear_error(&error);
                 }

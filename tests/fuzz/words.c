@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
         split(text, WORDS_PLAIN);
         split(text, WORDS_ESCAPED);
+        split(text, WORDS_RELAXED);
         if (g_utf8_validate(text, -1, NULL)) {
                 g_autoptr(GPtrArray) whole = g_ptr_array_new_with_free_func(g_free);
 
