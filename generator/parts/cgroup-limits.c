@@ -74,11 +74,36 @@ static void set_limit(Container *container, const char *setting, const char *val
                 kernel_control_need(container, setting);
 }
 
+/* With Podman both count, in two cgroups: so the smaller one does. How much a percentage is only systemd knows. */
+static bool is_below(Container *container, const UnitLine *line, guint64 limit) {
+        guint64 other;
+
+        if (g_ascii_string_to_unsigned(line->value, 10, 1, G_MAXUINT64, &other, NULL))
+                container_warning(container, line,
+                                  "PidsLimit=%s in [Container] limits the same: the smaller one counts",
+                                  container->pids_limit);
+        else {
+                container_problem(container, line,
+                                  "PidsLimit= in [Container] limits the same, and '%s' cannot be compared with it; "
+                                  "remove one of the two",
+                                  line->value);
+                return true;
+        }
+        return limit < other;
+}
+
+static void set_pids_limit(Container *container) {
+        const UnitLine *line = service_user_line(container->service, "TasksMax");
+        guint64 limit = container->pids_limit ? g_ascii_strtoull(container->pids_limit, NULL, 10) : 0;
+
+        if (limit > 0)
+                kernel_control_need(container, "TasksMax");
+        if (!line || (limit > 0 && (g_str_equal(line->value, "infinity") || is_below(container, line, limit))))
+                service_set(container->service, "TasksMax", container->pids_limit ?: PIDS_LIMIT);
+}
+
 void cgroup_limits_service(Container *container) {
-        if (container->pids_limit)
-                set_limit(container, "TasksMax", container->pids_limit, "PidsLimit=");
-        else if (!service_user_line(container->service, "TasksMax"))
-                service_set(container->service, "TasksMax", PIDS_LIMIT);
+        set_pids_limit(container);
         if (container->memory_swap && !container->memory)
                 swap_problem(container,
                              "the limit of the memory is missing; write Memory=, or MemorySwapMax= in [Service]");
