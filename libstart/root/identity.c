@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/root/identity.h"
+#include "libstart/base/log.h"
 #include "libstart/mount/root-file.h"
 
 /* podman's keep-id: who calls it, with root that is root; its group is the payload's anyway. */
@@ -22,14 +23,30 @@ static void add_kept_group(const UsernsRequest *userns, UserIdentity *identity) 
                 g_array_append_val(identity->additional_gids, gid);
 }
 
-bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image, Identity *ret,
-                   GError **error) {
+/* What the image's /etc/group says, nobody has asked for: Podman leaves these out, too. */
+static void leave_out_unmapped(const UserNamespace *userns, GArray *gids) {
+        for (guint i = gids->len; i-- > 0;) {
+                gid_t gid = g_array_index(gids, gid_t, i);
+
+                if (user_namespace_has_group(userns, gid))
+                        continue;
+                log_warning("The payload goes without the group %u of the image's /etc/group: it is none of its user "
+                            "namespace's (UserNS=auto:size= makes more)",
+                            gid);
+                g_array_remove_index(gids, i);
+        }
+}
+
+bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
+                   const UserNamespace *userns, Identity *ret, GError **error) {
         g_autofree char *kept = NULL;
 
         if (!root_file_read(root_fd, "etc/passwd", &ret->passwd, error) ||
             !root_file_read(root_fd, "etc/group", &ret->group, error) ||
-            !user_resolve(find_user(request, image, &kept), ret->passwd, ret->group, &ret->user, error) ||
-            !user_add_groups(&ret->user, request->groups, ret->group, error))
+            !user_resolve(find_user(request, image, &kept), ret->passwd, ret->group, &ret->user, error))
+                return false;
+        leave_out_unmapped(userns, ret->user.additional_gids);
+        if (!user_add_groups(&ret->user, request->groups, ret->group, error))
                 return false;
         add_kept_group(&request->userns, &ret->user);
         return true;

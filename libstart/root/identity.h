@@ -7,6 +7,7 @@
 #include "libstart/oci/image-config.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/request.h"
+#include "libstart/userns/user-namespace.h"
 
 /* Who the payload is, and the files that say so: the image's /etc/passwd and /etc/group, or NULL. */
 typedef struct Identity {
@@ -14,8 +15,9 @@ typedef struct Identity {
         char *passwd, *group;
 } Identity;
 
-/* The user that is asked for, or else the image's, as the files below root_fd have it. */
-bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image, Identity *ret,
-                   GError **error);
+/* The user that is asked for, or else the image's, as the files below root_fd have it. Without those groups of the image's
+ * /etc/group that the user namespace does not have; a warning names them. */
+bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
+                   const UserNamespace *userns, Identity *ret, GError **error);
 
 void identity_clear(Identity *identity);

@@ -228,7 +228,8 @@ static bool find_mounts(Start *start, GError **error) {
 static bool read_identity(Start *start, GError **error) {
         const UserIdentity *user = &start->identity.user;
 
-        if (!identity_read(start->root.fd, &start->request, start->root.config, &start->identity, error) ||
+        if (!identity_read(start->root.fd, &start->request, start->root.config, &start->userns, &start->identity,
+                           error) ||
             !user_namespace_check(&start->userns, user->uid, user->gid, user->additional_gids, error))
                 return false;
         start->outside = (UserIdentity) {

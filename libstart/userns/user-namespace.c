@@ -151,6 +151,12 @@ gid_t user_namespace_gid(const UserNamespace *userns, gid_t gid) {
         return !userns->gids ? gid : (id_map_outside(userns->gids, gid, &outside), outside);
 }
 
+bool user_namespace_has_group(const UserNamespace *userns, gid_t gid) {
+        guint32 outside;
+
+        return !userns->gids || id_map_outside(userns->gids, gid, &outside);
+}
+
 static bool check_id(const GArray *map, guint32 id, const char *what, GError **error) {
         guint32 outside;
 

@@ -30,6 +30,8 @@ bool user_namespace_find_without_image(UsernsRequest *request, const char *unit,
 uid_t user_namespace_uid(const UserNamespace *userns, uid_t uid);
 gid_t user_namespace_gid(const UserNamespace *userns, gid_t gid);
 
+bool user_namespace_has_group(const UserNamespace *userns, gid_t gid);
+
 /* That all ids of the payload have one on the host. */
 bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, const GArray *groups, GError **error);
 

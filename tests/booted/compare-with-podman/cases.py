@@ -195,6 +195,11 @@ CASES = {
         User=driver
         AddCapability=NET_RAW
     ''',
+    'groups-without-an-id': '''
+        User=driver
+        UIDMap=0:100000:2000
+        GIDMap=0:100000:1502
+    ''',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77

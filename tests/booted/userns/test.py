@@ -280,6 +280,16 @@ def test_a_user_without_an_id_is_refused(machine):
     assert "The payload's user 33 is none of its user namespace's" in machine.journal('one')
 
 
+def test_a_group_of_the_images_without_an_id_is_left_out(machine):
+    start(machine, 'one', 'UIDMap=0:100000:2000\nGIDMap=0:100000:1502', image='localhost/test/layers:4')
+    assert machine.run(f'grep Groups /proc/{machine.show("one", "MainPID")}/status').out.split() == ['Groups:', '101501']
+    assert 'goes without the group 1502' in machine.journal('one')
+    # One that is asked for is not.
+    assert start(machine, 'two', 'UIDMap=0:100000:2000\nGIDMap=0:100000:1502\nGroupAdd=1502',
+                 image='localhost/test/layers:4', check=False).status != 0
+    assert "The payload's group 1502 is none of its user namespace's" in machine.journal('two')
+
+
 # ---- what is whose
 
 def test_owners(machine):
