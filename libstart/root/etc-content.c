@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
 #include "libstart/root/etc-content.h"
@@ -250,6 +251,14 @@ char *etc_group(const char *text, const UserIdentity *user) {
         if (user->uid == 0 || user->in_passwd || has_group(text, gid))
                 return NULL;
         return g_strdup_printf("%s%s%u:x:%u:%u\n", text ?: "", newline_after(text), gid, gid, user->uid);
+}
+
+char *etc_containerenv(const char *name, const char *image, const char *image_id) {
+        g_autofree char *quoted = g_strescape(image ?: "", NULL);
+
+        return g_strdup_printf("engine=\"keyturn-" KEYTURN_VERSION "\"\nname=\"%s\"\nid=\"%s\"\nimage=\"%s\"\n"
+                               "imageid=\"%s\"\nrootless=0\n",
+                               name, name, quoted, image_id ?: "");
 }
 
 bool etc_localtime(const char *root, const char *zone, char **ret_content, gsize *ret_length, GError **error) {

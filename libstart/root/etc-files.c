@@ -97,8 +97,15 @@ static char *make_resolv_conf(const ContainerRequest *request, const NetworkName
         return etc_resolv_conf(real ?: hosts, &request->dns, network);
 }
 
-static bool make_files(const ContainerRequest *request, const char *hostname, const NetworkNames *network,
-                       EtcFile files[N_FILES], GError **error) {
+/* Podman's of others is empty. Transfer full. */
+static char *make_containerenv(const ContainerRequest *request, const char *image_id) {
+        const char *image = image_id ? request->image : NULL;
+
+        return request->privileged ? etc_containerenv(request->name, image, image_id) : g_strdup("");
+}
+
+static bool make_files(const ContainerRequest *request, const char *image_id, const char *hostname,
+                       const NetworkNames *network, EtcFile files[N_FILES], GError **error) {
         bool is_alone = request->network.mode == NETWORK_NONE;
         g_autofree char *hosts = read_host_file("/etc/hosts"), *added = make_host_lines(request, network, error);
         g_autofree char *own = is_alone || network ? etc_own_hosts(network, hostname, request->name) : NULL;
@@ -108,7 +115,7 @@ static bool make_files(const ContainerRequest *request, const char *hostname, co
         files[HOSTS] = text_file("etc", "hosts", request->no_hosts ? NULL : etc_hosts(added, hosts, own));
         files[RESOLV_CONF] = text_file("etc", "resolv.conf", NULL);
         files[HOSTNAME] = text_file("etc", "hostname", g_strdup_printf("%s\n", hostname));
-        files[CONTAINERENV] = text_file("run", ".containerenv", g_strdup(""));
+        files[CONTAINERENV] = text_file("run", ".containerenv", make_containerenv(request, image_id));
         files[PASSWD] = text_file("etc", "passwd", NULL);
         files[GROUP] = text_file("etc", "group", NULL);
         files[LOCALTIME] = text_file("etc", "localtime", NULL);
@@ -159,11 +166,12 @@ static bool write_directory(int upper, char *const *layers, const UserNamespace 
 }
 
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
-                     const char *hostname, const NetworkNames *network, GPtrArray *made, GError **error) {
+                     const char *image_id, const char *hostname, const NetworkNames *network, GPtrArray *made,
+                     GError **error) {
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(request, hostname, network, files, error) &&
+        ok = make_files(request, image_id, hostname, network, files, error) &&
              write_directory(upper, layers, userns, "etc", files, made, error) &&
              write_directory(upper, layers, userns, "run", files, made, error);
         free_files(files);
@@ -231,7 +239,7 @@ GPtrArray *etc_files_write_apart(int layer, const char *place, int root_fd, cons
         EtcFile files[N_FILES] = { 0 };
         bool ok;
 
-        ok = make_files(request, hostname, network, files, error) &&
+        ok = make_files(request, NULL, hostname, network, files, error) &&
              (!request->timezone || check_localtime(root_fd, error));
         files[PASSWD] = text_file("etc", "passwd", g_strdup(passwd));
         files[GROUP] = text_file("etc", "group", g_strdup(group));

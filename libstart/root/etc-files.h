@@ -11,12 +11,13 @@
 
 /* The files that Podman generates for a container: /etc/hosts, /etc/resolv.conf, /etc/hostname, /etc/mtab and
  * /run/.containerenv; /etc/localtime with a time zone. `hostname` is the container's, `network` what there is to say
- * of its networks (NULL: it has the host's network, or none). */
+ * of its networks (NULL: it has the host's network, or none), image_id that of its image, or NULL. */
 
 /* Into the uppermost layer (upper-layer.h), which is not mounted yet. What was written is added to `made`
  * (made-files.h). */
 bool etc_files_write(int upper, char *const *layers, const UserNamespace *userns, const ContainerRequest *request,
-                     const char *hostname, const NetworkNames *network, GPtrArray *made, GError **error);
+                     const char *image_id, const char *hostname, const NetworkNames *network, GPtrArray *made,
+                     GError **error);
 
 /* The link /etc/mtab, which only the layers together can tell whether the image has it. root_fd: they are mounted
  * there. */

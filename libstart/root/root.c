@@ -134,7 +134,8 @@ static bool fill_layer(Root *root, const ContainerRequest *request, const UserNa
         root->made = made_files_new();
         ok = user_namespace_make_files_for_root(userns, error) &&
              upper_layer_create(&root->layer, layers, shifted, error) &&
-             etc_files_write(root->layer.upper, layers, shifted, request, hostname, root->network, root->made, error);
+             etc_files_write(root->layer.upper, layers, shifted, request, root->image_id, hostname, root->network,
+                             root->made, error);
 
         user_namespace_make_own_files(userns);
         return ok;

@@ -41,8 +41,8 @@ DIFFERENCES = [
      "what stands on the standard streams keeps its owner here; with Podman the payload's user gets it"),
     (r'\+mount /dev/(second|zero) tmpfs bound ro,nosuid private .*', 'devices',
      "a device is a mount of its own, so that nobody inside can change the node's owner or mode"),
-    (r'-content /run/.containerenv\[\d\] (engine|name|id|image|imageid|rootless)=.*', 'privileged.*',
-     'Podman tells a privileged container, and no other, who it is, by an id that nothing here has'),
+    (r'[-+]content /run/.containerenv\[\d\] (engine|id|image)=.*', 'privileged.*',
+     "a container's id is its name here, and its image's name is as the file has it"),
     (r'[-+]env-order\[\d+\] .*', '', 'the order of variables changes from one start to the next with Podman'),
     (r'[-+]mount / overlay (whole|bound) (rw|ro)(,nodev)?,relatime (private|shared) rw(,fsync=volatile)?', '',
      "device files of an image are forbidden by 'nodev', not by the cgroup's device rules; and no file of the "

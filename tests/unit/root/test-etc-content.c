@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "keyturn-config.h"
 #include "libstart/root/etc-content.h"
 #include "tests/unit/test-main.h"
 
@@ -172,6 +173,17 @@ START_TEST(test_passwd) {
 }
 END_TEST
 
+START_TEST(test_containerenv) {
+        g_autofree char *text = etc_containerenv("systemd-x", "localhost/x\"y", "12ab");
+
+        ck_assert_str_eq(text, "engine=\"keyturn-" KEYTURN_VERSION "\"\nname=\"systemd-x\"\nid=\"systemd-x\"\n"
+                               "image=\"localhost/x\\\"y\"\nimageid=\"12ab\"\nrootless=0\n");
+        g_free(text);
+        text = etc_containerenv("x", NULL, NULL);
+        ck_assert_str_eq(strchr(text, '\n') + 1, "name=\"x\"\nid=\"x\"\nimage=\"\"\nimageid=\"\"\nrootless=0\n");
+}
+END_TEST
+
 TEST_MAIN("etc-content", {
         tcase_add_loop_test(tcase, test_hosts, 0, G_N_ELEMENTS(hosts));
         tcase_add_test(tcase, test_hosts_without_a_name_that_is_none);
@@ -180,4 +192,5 @@ TEST_MAIN("etc-content", {
         tcase_add_test(tcase, test_resolv_conf_elsewhere);
         tcase_add_loop_test(tcase, test_hosts_of_a_network, 0, G_N_ELEMENTS(network_hosts));
         tcase_add_test(tcase, test_passwd);
+        tcase_add_test(tcase, test_containerenv);
 })
