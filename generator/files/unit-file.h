@@ -73,8 +73,8 @@ typedef enum WordsSyntax {
 } WordsSyntax;
 
 /* Append the words of `line` to `words`, a GPtrArray that frees its elements. Fails on an open quote, an unknown
- * escape unless they are relaxed, a malformed one, and one that stands for NUL or for what is not UTF-8; `words` is then
- * as it was. */
+ * escape unless they are relaxed, a malformed one, and one that stands for NUL or for what is not UTF-8; `words` is
+ * then as it was. */
 bool words_split(GPtrArray *words, const char *line, WordsSyntax syntax, GError **error);
 
 /* One pair of double quotes around all of `text` removed. Transfer full. */

@@ -8,6 +8,7 @@
 #include "generator/parts/early.h"
 #include "generator/parts/images.h"
 #include "generator/parts/layer-limits.h"
+#include "generator/parts/log-driver.h"
 #include "generator/parts/log-fields.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/pods.h"
@@ -229,8 +230,7 @@ static const Key container_keys[] = {
         { "Annotation", READ_PAIRS, handle_option, "annotation" },
         { "AppArmor", READ_LAST, handle_apparmor, NULL },
         { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
-        { "CgroupsMode", READ_LAST, NULL, "the payload runs in the cgroup of its service; use Slice= in [Service]",
-          .fine = "split" },
+        { "CgroupsMode", READ_LAST, handle_cgroups_mode, NULL },
         { "ContainerName", READ_LAST, handle_option, "name" },
         { "ContainersConfModule", READ_LINES, NULL,
           "no other file is read in the place of containers.conf; write the settings as keys" },
@@ -269,8 +269,8 @@ static const Key container_keys[] = {
         { "Image", READ_LAST, handle_image, NULL },
         { "ImageVolume", READ_LAST, handle_option, "image-volume" },
         { "Label", READ_PAIRS, handle_label, NULL },
-        { "LogDriver", READ_LAST, handle_option, "log-driver" },
-        { "LogOpt", READ_WORDS, handle_option, "log-opt" },
+        { "LogDriver", READ_LAST, handle_log_driver, NULL },
+        { "LogOpt", READ_WORDS, handle_log_option, NULL },
         { "Mask", READ_ARGS, handle_mask, "mask" },
         { "Memory", READ_LAST, handle_memory, NULL },
         { "Mount", READ_ARGS, handle_mount, NULL },

@@ -3,6 +3,7 @@
 
 #include "generator/kinds/podman-args.h"
 #include "generator/network/network.h"
+#include "generator/parts/cgroup-conf.h"
 #include "generator/parts/cgroup-limits.h"
 #include "generator/parts/devices.h"
 #include "generator/parts/kernel-control.h"
@@ -80,9 +81,7 @@ static const PodmanOption options[] = {
         { "authfile", 0, VALUE, NO_PULL },
         { "blkio-weight", 0, VALUE, IN_SERVICE("IOWeight=") },
         { "blkio-weight-device", 0, LIST, IN_SERVICE("IODeviceWeight=") },
-        { "cgroup-conf", 0, LIST,
-          ADVICE("write the setting of [Service] that stands for it, see "
-                 "systemd.resource-control(5)") },
+        { "cgroup-conf", 0, VALUE, APPLY(cgroup_conf_apply) },
         { "cgroup-manager", 0, VALUE, GLOBAL, FINE("*") },
         { "cgroup-parent", 0, VALUE, IN_SERVICE("Slice=") },
         { "cgroupns", 0, VALUE,
@@ -125,7 +124,9 @@ static const PodmanOption options[] = {
         { "ip", 0, VALUE, KEY("IP") },
         { "ip6", 0, VALUE, KEY("IP6") },
         { "label-file", 0, VALUE, ADVICE("write the labels in Label=") },
+        { "log-driver", 0, VALUE, KEY("LogDriver") },
         { "log-level", 0, VALUE, GLOBAL, FINE("*") },
+        { "log-opt", 0, VALUE, KEY("LogOpt") },
         { "mac-address", 0, VALUE, .apply = network_set_mac },
         { "memory", 'm', VALUE, KEY("Memory") },
         { "memory-reservation", 0, VALUE, SETTING("MemoryLow", convert_size) },

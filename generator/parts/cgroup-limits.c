@@ -7,6 +7,30 @@
 /* Podman's, where a file says nothing. */
 #define PIDS_LIMIT "2048"
 
+/* Wherever Podman would put the payload, here it is in its service's cgroup. With "disabled" it is there, too. */
+bool handle_cgroups_mode(Container *container, const Key *key, const Value *value, GError **error) {
+        const char *mode = value->text;
+
+        if (g_str_equal(mode, "split"))
+                return true;
+        if (g_str_equal(mode, "enabled") || g_str_equal(mode, "no-conmon"))
+                container_warning(
+                        container, value->line,
+                        "'%s': the payload runs in the cgroup of its service, whose limits count for it, "
+                        "where Podman has one for it in machine.slice; for that, write Slice=machine.slice in "
+                        "[Service]",
+                        mode);
+        else if (g_str_equal(mode, "disabled"))
+                container_warning(
+                        container, value->line,
+                        "'disabled': the payload runs in the cgroup of its service, as with Podman, and the "
+                        "limits of processes and devices, which Podman then leaves out, count for it");
+        else
+                return error_set(error, KT_ERROR_USAGE, "'%s' is none of split, enabled, no-conmon and disabled",
+                                 mode);
+        return true;
+}
+
 /* 0 is no limit, too, as in Podman. */
 bool handle_pids_limit(Container *container, const Key *key, const Value *value, GError **error) {
         gint64 n;

@@ -3,7 +3,7 @@
 
 #include "generator/unit/key.h"
 
-KeyHandler handle_memory, handle_pids_limit;
+KeyHandler handle_cgroups_mode, handle_memory, handle_pids_limit;
 
 /* --memory-swap: how much memory and swap together; "-1" for no limit. */
 bool cgroup_limits_set_memory_swap(Container *container, const char *value, GError **error);

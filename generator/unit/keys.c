@@ -32,8 +32,8 @@ static bool read_boolean(GArray *values, const UnitLine *line, GError **error) {
         return true;
 }
 
-/* Words that only the payload reads: Podman loses a line with an unknown escape, systemd takes it as it is. In others,
- * paths to mask for example, that could mean less than was meant. */
+/* Words that only the payload reads: Podman loses a line with an unknown escape, systemd takes it as it is. In
+ * others, paths to mask for example, that could mean less than was meant. */
 static bool is_relaxed(Read read) {
         return read == READ_LAST_ARGS || read == READ_PAIRS;
 }

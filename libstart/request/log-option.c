@@ -5,16 +5,11 @@
 #include "libstart/request/log-option.h"
 
 static bool refuse_driver(const char *value, GError **error) {
-        static const char *const files[] = { "k8s-file", "json-file", NULL };
+        static const char *const others[] = { "k8s-file", "json-file", "passthrough-tty", NULL };
 
-        if (g_strv_contains(files, value))
+        if (g_strv_contains(others, value))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "log driver '%s' is not supported: use passthrough, with StandardOutput=append:FILE "
-                                 "in [Service]",
-                                 value);
-        if (g_str_equal(value, "passthrough-tty"))
-                return error_set(error, KT_ERROR_UNSUPPORTED, "log driver '%s' is not supported: use passthrough",
-                                 value);
+                                 "log driver '%s' is not supported: use journald or passthrough", value);
         return error_set(error, KT_ERROR_USAGE, "there is no log driver '%s': use journald, passthrough or none",
                          value);
 }
@@ -34,8 +29,8 @@ bool log_driver_parse(const char *value, LogDriver *ret, GError **error) {
 bool log_option_parse(const char *value, const char **ret_tag, GError **error) {
         if (!g_str_has_prefix(value, "tag="))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "log option '%s' is not supported: there is tag=NAME; size and place of the log are "
-                                 "the journal's (journald.conf(5))",
+                                 "log option '%s' is not supported: there is tag=NAME; for a file, write "
+                                 "StandardOutput=append:FILE in [Service]",
                                  value);
         if (strstr(value, "{{"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,

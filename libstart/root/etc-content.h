@@ -38,8 +38,8 @@ char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns, const
 char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
 char *etc_group(const char *text, const UserIdentity *user);
 
-/* /run/.containerenv of a privileged container, by which tools in it know whose they are: Podman's lines, where the id
- * is the name. A root directory has no image (NULL). */
+/* /run/.containerenv of a privileged container, by which tools in it know whose they are: Podman's lines, where the
+ * id is the name. A root directory has no image (NULL). */
 char *etc_containerenv(const char *name, const char *image, const char *image_id);
 
 /* /etc/localtime for a time zone of the host's, or for "local", the host's own (tzfile(5)). `root` is where the

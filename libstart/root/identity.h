@@ -15,8 +15,8 @@ typedef struct Identity {
         char *passwd, *group;
 } Identity;
 
-/* The user that is asked for, or else the image's, as the files below root_fd have it. Without those groups of the image's
- * /etc/group that the user namespace does not have; a warning names them. */
+/* The user that is asked for, or else the image's, as the files below root_fd have it. Without those groups of the
+ * image's /etc/group that the user namespace does not have; a warning names them. */
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error);
 

@@ -195,11 +195,6 @@ CASES = {
         User=driver
         AddCapability=NET_RAW
     ''',
-    'groups-without-an-id': '''
-        User=driver
-        UIDMap=0:100000:2000
-        GIDMap=0:100000:1502
-    ''',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77
@@ -359,6 +354,12 @@ CASES = {
         HostName=me
         Volume=/srv/compare:/data
         Tmpfs=/cache
+    ''',
+    'userns-without-a-group': '''
+        UIDMap=0:100000:2000
+        GIDMap=0:100000:1502
+        Network=none
+        HostName=me
     ''',
     'userns-subids': '''
         SubUIDMap=alice

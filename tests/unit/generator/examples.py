@@ -11,6 +11,7 @@ EXAMPLES = {
     'Annotation': ('org.example.a=1', 'org.example.b=2'),
     'AppArmor': ('one', 'unconfined'),
     'AutoUpdate': ('registry', 'local'),
+    'CgroupsMode': ('split', 'enabled'),
     'ContainerName': ('one', 'two'),
     'DNS': ('192.0.2.1', '2001:db8::1'),
     'DNSOption': ('ndots:2', 'rotate'),

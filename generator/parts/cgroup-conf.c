@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "generator/parts/cgroup-conf.h"
+#include "generator/parts/kernel-control.h"
+#include "generator/unit/keys.h"
+#include "libstart/base/error.h"
+#include "libstart/value/size.h"
+
+/* Each gives what systemd calls the content of such a file; NULL is an error. Transfer full. */
+typedef char *Convert(const char *value, GError **error);
+
+static char *convert_bytes(const char *value, GError **error) {
+        guint64 bytes;
+
+        if (g_str_equal(value, "max"))
+                return g_strdup("infinity");
+        return size_parse(value, &bytes, error) ? g_strdup_printf("%" G_GUINT64_FORMAT, bytes) : NULL;
+}
+
+static char *convert_weight(const char *value, GError **error) {
+        const char *number = value + (g_str_has_prefix(value, "default ") ? strlen("default ") : 0);
+
+        if (g_ascii_string_to_unsigned(number, 10, 1, 10000, NULL, NULL))
+                return g_strdup(number);
+        error_set(error, KT_ERROR_USAGE, "'%s' is no weight from 1 to 10000", value);
+        return NULL;
+}
+
+static char *convert_numbers(const char *value, GError **error) {
+        if (value[0] && strspn(value, "0123456789-") == strlen(value))
+                return g_strdup(value);
+        error_set(error, KT_ERROR_USAGE, "'%s' is no number, and no range as in 0-2", value);
+        return NULL;
+}
+
+/* QUOTA or QUOTA PERIOD, in microseconds. systemd has a percentage, and 100 ms where a file says no period. */
+static char *convert_quota(const char *value, GError **error) {
+        g_auto(GStrv) words = g_strsplit(value, " ", -1);
+        guint64 quota = 0, period = 100000;
+
+        if (words[0] && g_ascii_string_to_unsigned(words[0], 10, 1000, G_MAXUINT32, &quota, NULL) &&
+            (!words[1] || (g_ascii_string_to_unsigned(words[1], 10, 1000, 1000000, &period, NULL) && !words[2])))
+                return g_strdup_printf("%.2f%%", 100.0 * (double) quota / (double) period);
+        error_set(error, KT_ERROR_USAGE, "'%s' is no 'QUOTA PERIOD' in microseconds, as in 50000 100000", value);
+        return NULL;
+}
+
+static const struct {
+        const char *file;
+        const char *setting; /* of [Service] */
+        Convert *convert;
+} files[] = {
+        { "cpu.max", "CPUQuota", convert_quota },          { "cpu.weight", "CPUWeight", convert_weight },
+        { "cpuset.cpus", "AllowedCPUs", convert_numbers }, { "cpuset.mems", "AllowedMemoryNodes", convert_numbers },
+        { "io.weight", "IOWeight", convert_weight },       { "memory.high", "MemoryHigh", convert_bytes },
+        { "memory.low", "MemoryLow", convert_bytes },      { "memory.min", "MemoryMin", convert_bytes },
+};
+
+/* These have keys, whose limits are put together with what else concerns them. For both, 0 is none. */
+static const char *find_key(const char *file) {
+        return g_str_equal(file, "memory.max") ? "Memory" : g_str_equal(file, "pids.max") ? "PidsLimit" : NULL;
+}
+
+static bool set_setting(Container *container, const char *setting, char *value, GError **error) {
+        g_autofree char *converted = value;
+
+        if (!converted)
+                return false;
+        if (service_user_line(container->service, setting))
+                return error_set(error, KT_ERROR_USAGE, "%s= in [Service] says the same; remove one of the two",
+                                 setting);
+        service_set(container->service, setting, converted);
+        kernel_control_need(container, setting);
+        return true;
+}
+
+static bool set_key(Container *container, const char *key, const char *value, GError **error) {
+        const UnitLine *line = container_line_with(container, container->section, "PodmanArgs", value);
+
+        return keys_apply_value(container, key, g_str_equal(value, "max") ? "0" : value, line, error);
+}
+
+static bool apply(Container *container, const char *file, const char *value, GError **error) {
+        const char *key = find_key(file);
+
+        if (key)
+                return set_key(container, key, value, error);
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++)
+                if (g_str_equal(files[i].file, file))
+                        return set_setting(container, files[i].setting, files[i].convert(value, error), error);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': the cgroup is systemd's, which has no setting for this file that keyturn knows; see "
+                         "systemd.resource-control(5)",
+                         file);
+}
+
+bool cgroup_conf_apply(Container *container, const char *value, GError **error) {
+        g_auto(GStrv) pairs = g_strsplit(value, ",", -1);
+
+        for (char **pair = pairs; *pair; pair++) {
+                char *equals = strchr(*pair, '=');
+
+                if (!equals)
+                        return error_set(error, KT_ERROR_USAGE, "'%s': the form is FILE=VALUE", *pair);
+                *equals = '\0';
+                if (!apply(container, *pair, equals + 1, error))
+                        return false;
+        }
+        return true;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/key.h"
+
+/* LogDriver= and LogOpt=. Of drivers that write files the journal keeps the lines, which a warning says: as with
+ * Podman, what is logged is kept, and limited. */
+KeyHandler handle_log_driver, handle_log_option;
