@@ -16,6 +16,7 @@
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/request/auto-update.h"
+#include "libstart/value/user-spec.h"
 
 static void set_string(char **field, const char *value) {
         g_free(*field);
@@ -202,6 +203,17 @@ static bool handle_label(Container *container, const Key *key, const Value *valu
         return key_set_option(container, "label", value->text, error);
 }
 
+/* That of crun which Podman sets for GroupAdd=keep-groups, and files from before Podman had it set themselves. As for
+ * crun, anything but 0 says so. */
+static bool handle_annotation(Container *container, const Key *key, const Value *value, GError **error) {
+        static const char name[] = "run.oci.keep_original_groups=";
+
+        if (!g_str_has_prefix(value->text, name))
+                return key_set_option(container, "annotation", value->text, error);
+        return g_str_equal(value->text + strlen(name), "0") ||
+               key_set_option(container, "group-add", USER_SPEC_KEEP_GROUPS, error);
+}
+
 /* In systemd's EnvironmentFile= a leading '-' allows the file to be missing. For Podman it would be part of the
  * name. */
 static bool handle_environment_file(Container *container, const Key *key, const Value *value, GError **error) {
@@ -227,7 +239,7 @@ static const Key container_keys[] = {
         { "AddCapability", READ_WORDS, handle_option, "cap-add" },
         { "AddDevice", READ_WORDS, handle_add_device, NULL },
         { "AddHost", READ_LINES, handle_option, "add-host" },
-        { "Annotation", READ_PAIRS, handle_option, "annotation" },
+        { "Annotation", READ_PAIRS, handle_annotation, NULL },
         { "AppArmor", READ_LAST, handle_apparmor, NULL },
         { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
         { "CgroupsMode", READ_LAST, handle_cgroups_mode, NULL },

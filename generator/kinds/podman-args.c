@@ -76,6 +76,7 @@ static char *convert_adjustment(const char *value, GError **error) {
 /* Those of `podman run` 5.4 and of `podman` itself that libstart does not have (launch-option.c), or has with another
  * meaning. */
 static const PodmanOption options[] = {
+        { "annotation", 0, VALUE, KEY("Annotation") },
         { "arch", 0, VALUE, AS_IMAGE },
         { "attach", 'a', LIST, NO_TERMINAL },
         { "authfile", 0, VALUE, NO_PULL },
