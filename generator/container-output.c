@@ -82,6 +82,12 @@ static void refuse_podmans(Container *container) {
                         "Podman makes the volume of %s, and mounts its Device= for its own containers only: "
                         "let Podman run this one, or mount the device with a .mount unit",
                         container->mounted_volume->path);
+        if (container->uses_template)
+                container_problem(
+                        container, NULL,
+                        "Podman makes what is of %s, and before version 5.7 by another service: let Podman run "
+                        "this one, or write a file for each",
+                        container->uses_template->path);
         if (container->pod)
                 container_problem(container, container_line(container, "Container", "Pod"),
                                   "Podman makes its pods itself, for its own containers only");

@@ -120,15 +120,41 @@ const char *name_state_directory(const char *service) {
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }
 
-char *name_service(const char *file_name, const char *service_name, GError **error) {
-        const char *stem = service_name ? service_name : file_name;
-        size_t length = service_name ? strlen(stem) : (size_t) (name_suffix(file_name) - file_name);
-        g_autofree char *service = NULL;
+/* Without the suffix: *ret_instance is the '@' and what is behind it, or the end. Returns the length before it. */
+static size_t split_name(const char *file_name, const char **ret_instance) {
+        const char *end = name_suffix(file_name), *at = strchr(file_name, '@');
 
-        if (service_name && g_str_has_suffix(service_name, ".service"))
-                length -= strlen(".service");
-        service = g_strdup_printf("%.*s%s.service", (int) length, stem, service_name ? "" : find_infix(file_name));
-        if (length == 0 || !name_is_unit(service)) {
+        *ret_instance = at && at < end ? at : end;
+        return (size_t) (*ret_instance - file_name);
+}
+
+char *name_default(const char *file_name) {
+        const char *instance, *end = name_suffix(file_name);
+        size_t length = split_name(file_name, &instance);
+
+        if (instance == end)
+                return g_strdup_printf("systemd-%.*s", (int) length, file_name);
+        instance++;
+        return g_strdup_printf("systemd-%.*s-%.*s", (int) length, file_name,
+                               instance == end ? 2 : (int) (end - instance), instance == end ? "%i" : instance);
+}
+
+/* Podman's name for it, of templates that of 5.7 and later. Transfer full. */
+static char *default_service(const char *file_name) {
+        const char *instance;
+        size_t length = split_name(file_name, &instance);
+
+        return g_strdup_printf("%.*s%s%.*s.service", (int) length, file_name, find_infix(file_name),
+                               (int) (name_suffix(file_name) - instance), instance);
+}
+
+char *name_service(const char *file_name, const char *service_name, GError **error) {
+        g_autofree char *service = !service_name ? default_service(file_name) :
+                                   g_str_has_suffix(service_name, ".service") ?
+                                                   g_strdup(service_name) :
+                                                   g_strconcat(service_name, ".service", NULL);
+
+        if (!name_is_unit(service)) {
                 error_set(error, KT_ERROR_USAGE,
                           "'%s' is no name of a unit: letters, digits and ':-_.\\@', at most %d in all", service,
                           UNIT_NAME_MAX);

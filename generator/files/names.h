@@ -33,10 +33,14 @@ char *name_template_of(const char *name);
 /* "foo@.service", "bar" -> "foo@bar.service". Transfer full. */
 char *name_instance(const char *template, const char *instance);
 
-/* The service of a file: "foo.container" -> "foo.service", "foo.pod" -> "foo-pod.service" (".network" and ".volume"
- * alike), or what ServiceName= says (may be NULL), with or without ".service". Fails where the result is no name of a
- * unit, or one that keyturn needs itself. Transfer full. */
+/* The service of a file: "foo.container" -> "foo.service", "foo.pod" -> "foo-pod.service",
+ * "foo@.volume" -> "foo-volume@.service", or what ServiceName= says (may be NULL), with or without ".service". Fails
+ * where the result is no name of a unit, or one that keyturn needs itself. Transfer full. */
 char *name_service(const char *file_name, const char *service_name, GError **error);
+
+/* The name that Podman gives to what a file makes: "data.volume" -> "systemd-data", "data@.volume" ->
+ * "systemd-data-%i", of which an instance with a file of its own has its part. Transfer full. */
+char *name_default(const char *file_name);
 
 /* The service's RuntimeDirectory=, in which the container's state is. Transfer none. */
 const char *name_state_directory(const char *service);

@@ -160,10 +160,13 @@ char *unit_names_translate(const UnitNames *names, const char *word, GError **er
 
 const SourceFile *unit_names_refer(const UnitNames *names, const char *file, char **ret_service, GError **error) {
         g_autofree char *service = unit_names_translate(names, file, error);
+        g_autofree char *template = service ? name_template_of(service) : NULL;
         const SourceFile *source = service ? unit_names_maker(names, service) : NULL;
 
         if (!service)
                 return NULL;
+        if (!source && template)
+                source = unit_names_maker(names, template);
         if (!source || !source->unit) {
                 error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", file);
                 return NULL;

@@ -146,7 +146,7 @@ static char *find_context(Container *container) {
 }
 
 Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = resource_new(source, service_name, names, &keys_build, "an image");
+        Container *container = resource_new(source, service_name, names, &keys_build);
 
         image_service_common(container->service, source->path, IMAGE_BUILD_AGAIN);
         if (!container->image)

@@ -104,7 +104,7 @@ static void set_policy(Container *container) {
 }
 
 Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = resource_new(source, service_name, names, &keys_image, "an image");
+        Container *container = resource_new(source, service_name, names, &keys_image);
 
         image_service_common(container->service, source->path, IMAGE_PULL_AGAIN);
         service_confine_to_store(container->service);

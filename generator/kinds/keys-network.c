@@ -158,7 +158,7 @@ static void set_commands(Container *container) {
         g_autoptr(GPtrArray) delete = keys_find_values(container, &keys_network, "NetworkDeleteOnStop");
         g_autoptr(GPtrArray) podman_args = keys_find_values(container, &keys_network, "PodmanArgs");
 
-        if (!container_line(container, "Network", "NetworkName") && !name_check_network(name, NULL))
+        if (!is_open(name) && !container_line(container, "Network", "NetworkName") && !name_check_network(name, NULL))
                 container_problem(container, NULL, "'%s' is no name of a network; set NetworkName=", name);
         unit_words_add_option(start, "--name", name);
         add_key(container, start, "--driver", "Driver");
@@ -180,7 +180,7 @@ static void set_commands(Container *container) {
 }
 
 Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = resource_new(source, service_name, names, &keys_network, "a network");
+        Container *container = resource_new(source, service_name, names, &keys_network);
 
         resource_service(container, "/etc/containers/networks");
         set_commands(container);

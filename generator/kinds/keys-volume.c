@@ -120,7 +120,7 @@ static void set_commands(Container *container) {
 }
 
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
-        Container *container = resource_new(source, service_name, names, &keys_volume, "a volume");
+        Container *container = resource_new(source, service_name, names, &keys_volume);
 
         resource_service(container, "/var/lib/containers/storage");
         set_commands(container);

@@ -4,13 +4,12 @@
 #include "generator/kinds/sections.h"
 #include "generator/unit/source-path.h"
 
-Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys,
-                        const char *what) {
+Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys) {
         Container *resource = container_new(source, service_name, names);
 
         sections_check(resource);
-        if (name_has_at(source->name))
-                container_problem(resource, NULL, "%s has no instances: write a file for each", what);
+        if (name_is_template(source->name) && !name_is_template(service_name))
+                container_problem(resource, unit_names_line(source), "the service of a template is one, too: NAME@");
         keys_apply(resource, keys);
         keys_apply(resource, &keys_quadlet);
         return resource;

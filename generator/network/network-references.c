@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/files/names.h"
 #include "generator/network/network-references.h"
+#include "generator/unit/file-reference.h"
 
 char *network_file_name(const SourceFile *source) {
-        char *name = unit_file_value(source->unit, "Network", "NetworkName");
-
-        return name  ?:
-                       g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".network")),
-                                       source->name);
+        return unit_file_value(source->unit, "Network", "NetworkName") ?: name_default(source->name);
 }
 
-char *network_refer(const UnitNames *names, const char *value, char **ret_service, GError **error) {
-        g_autofree char *file = g_strndup(value, strcspn(value, ":"));
-        const SourceFile *source = unit_names_refer(names, file, ret_service, error);
-        g_autofree char *name = NULL;
+char *network_refer(Container *container, const char *value, char **ret_service, GError **error) {
+        g_autofree char *file = g_strndup(value, strcspn(value, ":")), *own = NULL, *name = NULL;
+        g_auto(FileReference) network = { 0 };
 
-        if (!source)
+        if (!file_reference_find(container, file, &network, error))
                 return NULL;
-        name = network_file_name(source);
+        own = network_file_name(network.source);
+        name = file_reference_expand(&network, own);
+        *ret_service = g_steal_pointer(&network.service);
         return g_strconcat(name, value + strlen(file), NULL);
 }

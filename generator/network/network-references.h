@@ -8,7 +8,7 @@
 
 /* The network that NAME.network[:OPTIONS] means, with these options: a value for network_request_parse().
  * *ret_service is the service that makes it. Transfer full. */
-char *network_refer(const UnitNames *names, const char *value, char **ret_service, GError **error);
+char *network_refer(Container *container, const char *value, char **ret_service, GError **error);
 
-/* NetworkName=, or systemd-STEM as Podman has it. Transfer full. */
+/* NetworkName=, or the name that Podman gives it. Transfer full. */
 char *network_file_name(const SourceFile *source);

@@ -224,7 +224,7 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
 
         g_string_append_printf(text, "[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n", own->full, source);
         for (guint i = 0; i < container->network_services->len; i++) {
-                const char *service = container->network_services->pdata[i];
+                g_autofree char *service = replace_own(container->network_services->pdata[i], own);
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }

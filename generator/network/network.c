@@ -80,7 +80,7 @@ static bool add_network(Container *container, const char *network, const UnitLin
 
 static bool refer_to_file(Container *container, const Value *value, GError **error) {
         char *service = NULL;
-        g_autofree char *network = network_refer(container->names, value->text, &service, error);
+        g_autofree char *network = network_refer(container, value->text, &service, error);
 
         if (!network)
                 return false;

@@ -4,6 +4,7 @@
 #include "generator/files/names.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
+#include "generator/unit/file-reference.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/request/auto-update.h"
@@ -81,18 +82,20 @@ void image_service(Container *container) {
 }
 
 char *image_refer(Container *container, const char *file, GError **error) {
-        g_autofree char *service = NULL, *policy = NULL;
-        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
-        char *name;
+        g_auto(FileReference) image = { 0 };
+        g_autofree char *name = NULL, *policy = NULL;
 
-        if (!source)
+        if (!file_reference_find(container, file, &image, error))
                 return NULL;
-        name = find_name(source);
-        if (!name)
-                error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", source->path);
-        policy = g_str_has_suffix(source->name, ".image") ? unit_file_value(source->unit, "Image", "Policy") : NULL;
-        wait_for(container, service, policy);
-        return name;
+        name = find_name(image.source);
+        if (!name) {
+                error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", image.source->path);
+                return NULL;
+        }
+        if (g_str_has_suffix(image.source->name, ".image"))
+                policy = unit_file_value(image.source->unit, "Image", "Policy");
+        wait_for(container, image.service, policy);
+        return file_reference_expand(&image, name);
 }
 
 /* In the service that pulls, what names the container's service is another. */

@@ -47,7 +47,8 @@ bool handle_mount(Container *container, const Key *key, const Value *value, GErr
         if (!given && request && request->source)
                 return error_set(error, KT_ERROR_USAGE,
                                  "'source=' is missing: name the directory or file of the host");
-        if (!given || !(given[0] == '.' || (request && request->type == MOUNT_VOLUME)))
+        if (!given || !(given[0] == '.' || (request && request->type == MOUNT_VOLUME) ||
+                        (!request && g_str_has_suffix(given, ".volume")))) /* no name, but perhaps data@.volume */
                 return key_set_option(container, "mount", value->text, error);
         source = find_source(container, given, &no_copy, error);
         if (!source)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/files/names.h"
 #include "generator/parts/volumes.h"
+#include "generator/unit/file-reference.h"
 #include "generator/unit/key.h"
 #include "libstart/base/error.h"
 #include "libstart/request/mount-request.h"
 
 char *volume_file_name(const SourceFile *source) {
-        char *name = unit_file_value(source->unit, "Volume", "VolumeName");
-
-        return name  ?:
-                       g_strdup_printf("systemd-%.*s", (int) (strlen(source->name) - strlen(".volume")),
-                                       source->name);
+        return unit_file_value(source->unit, "Volume", "VolumeName") ?: name_default(source->name);
 }
 
 bool volume_file_is_no_copy(const SourceFile *source) {
@@ -22,17 +20,18 @@ bool volume_file_is_no_copy(const SourceFile *source) {
 }
 
 static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {
-        g_autofree char *service = NULL, *device = NULL;
-        const SourceFile *source = unit_names_refer(container->names, file, &service, error);
+        g_auto(FileReference) volume = { 0 };
+        g_autofree char *name = NULL, *device = NULL;
 
-        if (!source)
+        if (!file_reference_find(container, file, &volume, error))
                 return NULL;
-        service_order_after(container->service, "Requires", service);
-        device = unit_file_value(source->unit, "Volume", "Device");
+        service_order_after(container->service, "Requires", volume.service);
+        device = unit_file_value(volume.source->unit, "Volume", "Device");
         if (device)
-                container->mounted_volume = source;
-        *ret_no_copy = volume_file_is_no_copy(source);
-        return volume_file_name(source);
+                container->mounted_volume = volume.source;
+        *ret_no_copy = volume_file_is_no_copy(volume.source);
+        name = volume_file_name(volume.source);
+        return file_reference_expand(&volume, name);
 }
 
 char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error) {

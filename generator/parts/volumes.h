@@ -10,7 +10,7 @@
  * comes after the one that makes it. *ret_no_copy: nothing is copied into it from an image. Transfer full. */
 char *volume_refer(Container *container, const char *source, bool *ret_no_copy, GError **error);
 
-/* VolumeName=, or systemd-STEM as Podman has it. Transfer full. */
+/* VolumeName=, or the name that Podman gives it. Transfer full. */
 char *volume_file_name(const SourceFile *source);
 
 /* Copy=false. */

@@ -81,6 +81,7 @@ typedef struct Container {
         char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
         bool stays;            /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
+        const SourceFile *uses_template;  /* a template of such files that it uses, or NULL */
 } Container;
 
 /* With nothing in it. Takes ownership of service_name; source and names must outlive the Container. */

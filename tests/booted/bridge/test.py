@@ -55,6 +55,34 @@ def test_a_container_is_on_a_bridge(machine):
     machine.wait_for(lambda: is_gone(machine, 'one'))
 
 
+def test_instances_have_networks_of_their_own(machine):
+    machine.container('net@.network', '[Network]\nInternal=true\n', reload=False)
+    machine.container('side', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+        Network=net@a.network
+    ''', reload=False)
+    machine.container('app@', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+        Network=net@.network
+    ''')
+    machine.run('systemctl start app@a app@b side', timeout=60)
+    networks = machine.run('keyturnctl networks').out
+    assert 'systemd-net-a' in networks and 'systemd-net-b' in networks, networks
+    net = {name: re.search(r'inet (10\.\S+\.)\d+/', inside(machine, name, 'ip -4 addr show eth0'))[1] for name in ('app@a', 'app@b', 'side')}
+    assert net['app@a'] == net['side'] != net['app@b'], net
+    for name in ('app@a', 'app@b', 'side'):
+        machine.run(f'systemctl stop {name}')
+        machine.wait_for(lambda: is_gone(machine, name))
+    machine.run('systemctl stop net-network@a net-network@b; keyturn-network delete --name systemd-net-a; '
+                'keyturn-network delete --name systemd-net-b', check=False)
+
+
 def test_a_restart_keeps_the_network_and_a_stop_removes_it(machine):
     start(machine, 'one', 'Network=bridge', more='[Service]\nRestart=always\nRestartSec=100ms\n')
     since = machine.show('keyturn-network@one', 'InvocationID')

@@ -177,6 +177,19 @@ def test_a_build_file_builds_once(machine):
     machine.run('mv /usr/bin/podman.away /usr/bin/podman')
 
 
+def test_instances_have_images_of_their_own(machine):
+    registry.start(machine)
+    for tag in ('a', 'b'):
+        registry.push(machine, f'app:{tag}', env=[f'IS={tag}'])
+    machine.container('its@.image', f'[Image]\nImage={registry.NAME}/app:%i\n[Quadlet]\nDefaultDependencies=no\n', reload=False)
+    container(machine, 'one', 'Image=its@a.image')
+    container(machine, 'app@', 'Image=its@.image')
+    machine.run('systemctl start one app@b', timeout=60)
+    for name, tag in (('one', 'a'), ('app@b', 'b')):
+        assert machine.show(f'its-image@{tag}', 'Result') == 'success'
+        assert f'IS={tag}' in machine.run(f'keyturnctl exec {name} env').out
+
+
 def test_without_skopeo_it_is_podman_and_without_both_it_is_said(machine):
     registry.start(machine)
     registry.push(machine, 'app:1')

@@ -142,6 +142,36 @@ def test_a_volume_file_makes_a_service_ahead(machine):
     machine.run('rm /etc/containers/systemd/data.volume')
 
 
+def test_instances_have_volumes_of_their_own(machine):
+    remove_volumes(machine)
+    machine.container('data@.volume', '[Volume]\nLabel=of=%i\n', reload=False)
+    machine.container('other', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+        Volume=data@a.volume:/a
+        Mount=type=volume,source=data@%N.volume,destination=/own
+    ''', reload=False)
+    machine.container('app@', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "echo %i >/data/file; exec sleep 1000"
+        StopSignal=SIGKILL
+        Volume=data@.volume:/data
+        Volume=data@%i.volume:/again:ro
+    ''')
+    machine.run('systemctl start app@a app@b other')
+    for name in 'ab':
+        assert machine.show(f'data-volume@{name}', 'ActiveState') == 'active'
+        assert machine.wait_for(lambda: inside(machine, f'app@{name}', 'cat /again/file')) == f'{name}\n'
+        assert machine.read(f'{VOLUMES}/systemd-data-{name}/_data/file') == f'{name}\n'
+    assert inside(machine, 'other', 'cat /a/file; ls /own') == 'a\n'
+    assert machine.run(f'ls {VOLUMES}').out.split() == ['systemd-data-a', 'systemd-data-b', 'systemd-data-other']
+    machine.run('systemctl stop data-volume@a')
+    assert machine.show('app@a', 'ActiveState') != 'active' and machine.show('app@b', 'ActiveState') == 'active'
+
+
 def test_a_device_is_mounted_by_the_volumes_service(machine):
     remove_volumes(machine)
     machine.write('/etc/containers/systemd/mem.volume',

@@ -32,6 +32,9 @@ static const struct {
         { "web.pod", NULL, "web-pod.service" },
         { "web.pod", "web", "web.service" },
         { "data.volume", NULL, "data-volume.service" },
+        { "data@.volume", NULL, "data-volume@.service" },
+        { "data@a.b.volume", NULL, "data-volume@a.b.service" },
+        { "web@.pod", "web@", "web@.service" },
         { "relay2.container", NULL, "relay2.service" },
 };
 
