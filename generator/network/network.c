@@ -55,15 +55,25 @@ static bool join_file(Container *container, const char *file, GError **error) {
         return service && set_container(container, service, error);
 }
 
-static bool join_container(Container *container, const char *name, GError **error) {
+/* Who starts and stops it, nobody tells here. */
+static bool join_podmans(Container *container, const Value *value, const char *name, GError **error) {
+        g_autofree char *network = g_strconcat("podman:", name, NULL);
+
+        container_warning(
+                container, value->line,
+                "no .container file here makes a container '%s': one of Podman's has to run when this one is "
+                "started, and this one loses its network when that one ends; write After= and BindsTo= of its "
+                "service in [Unit]",
+                name);
+        return set_namespace(container, network, error);
+}
+
+static bool join_container(Container *container, const Value *value, GError **error) {
+        const char *name = value->text + strlen("container:");
         const char *service = unit_names_container(container->names, name);
 
-        if (!service)
-                return error_set(error, KT_ERROR_NOT_FOUND,
-                                 "no .container file here makes a container '%s': keyturn knows none of others, "
-                                 "Podman's for example",
-                                 name);
-        return set_container(container, g_strdup(service), error);
+        return service ? set_container(container, g_strdup(service), error) :
+                         join_podmans(container, value, name, error);
 }
 
 /* What systemd may have to expand cannot be looked at yet. */
@@ -106,7 +116,7 @@ bool handle_network(Container *container, const Key *key, const Value *value, GE
         if (g_str_equal(network, "host") || g_str_equal(network, "none") || g_str_has_prefix(network, "ns:"))
                 return set_namespace(container, network, error);
         if (g_str_has_prefix(network, "container:"))
-                return join_container(container, network + strlen("container:"), error);
+                return join_container(container, value, error);
         if (g_str_has_suffix(network, ".container"))
                 return join_file(container, network, error);
         if (g_str_has_suffix(name, ".network"))
@@ -239,8 +249,8 @@ static void finish_namespace(Container *container) {
 static void check_capabilities(Container *container) {
         const LaunchArgs *args = container->args;
 
-        if (g_str_has_prefix(args->network, "container:") && user_namespace_may_be_own(args) &&
-            !g_str_has_prefix(args->userns ?: "", "ns:") &&
+        if ((g_str_has_prefix(args->network, "container:") || g_str_has_prefix(args->network, "podman:")) &&
+            user_namespace_may_be_own(args) && !g_str_has_prefix(args->userns ?: "", "ns:") &&
             (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK))
                 container_warning(
                         container, container_line(container, container->section, "AddCapability"),

@@ -421,7 +421,7 @@ const LaunchOption launch_options[] = {
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
-          "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT" },
+          "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT, podman:NAME" },
         { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
         { "--net", 0, STRING(network), READ(read_network), NULL, NULL },
         { "--add-host", 0, LIST(add_hosts), READ(read_host), "NAME:ADDRESS", "entry of /etc/hosts" },

@@ -23,6 +23,7 @@ bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error) {
                 { "owned:", NETWORK_PINNED, check_name, true },
                 { "ns:", NETWORK_PATH, path_value_check, false },
                 { "container:", NETWORK_CONTAINER, check_name, false },
+                { "podman:", NETWORK_PODMAN, name_check_container, false },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(modes); i++)

@@ -16,6 +16,7 @@
 #include "libstart/run/network.h"
 #include "libstart/runtime/runtime-peer.h"
 #include "libstart/runtime/runtime.h"
+#include "libstart/store/podman-containers.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/value/capability.h"
@@ -162,6 +163,29 @@ static bool find_of_container(NetworkChoice *choice, Network *ret, GError **erro
         return enter_of_process(&other, choice->of, ret, error);
 }
 
+static bool find_podmans(const char *name, RunningContainer *ret, GError **error) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
+        g_autofree char *id = NULL;
+
+        if (!conf || !podman_container_find(conf, name, &id, error))
+                return false;
+        return id ? runtime_find_podmans(id, ret, error) :
+                    error_set(error, KT_ERROR_NOT_FOUND, "Podman has none of this name: start it first");
+}
+
+static bool find_of_podmans(NetworkChoice *choice, Network *ret, GError **error) {
+        g_auto(RunningContainer) other = { 0 };
+
+        if (!find_podmans(choice->of, &other, error)) {
+                g_prefix_error(error, "Cannot share the network of Podman's container '%s': ", choice->of);
+                return false;
+        }
+        if (other.has_network)
+                return enter_of_process(&other, choice->of, ret, error);
+        *choice = (NetworkChoice) { NETWORK_HOST };
+        return true;
+}
+
 bool network_find(ContainerRequest *request, Network *ret, GError **error) {
         NetworkChoice *choice = &request->network;
 
@@ -176,7 +200,8 @@ bool network_find(ContainerRequest *request, Network *ret, GError **error) {
                 network_names_parse("", &ret->names);
                 return check_namespace(ret->path, error) && check_rights(request, ret->path, error);
         case NETWORK_CONTAINER:
-                return find_of_container(choice, ret, error) &&
+        case NETWORK_PODMAN:
+                return (choice->mode == NETWORK_PODMAN ? find_of_podmans : find_of_container)(choice, ret, error) &&
                        (!ret->path || check_rights(request, ret->path, error));
         }
         g_return_val_if_reached(false);

@@ -7,6 +7,8 @@
 #include "libstart/runtime/runtime-peer.h"
 #include "libstart/runtime/runtime.h"
 
+#define PODMANS_STATES "/run/crun" /* of root's containers */
+
 /* The state is in the only directory that does not begin with a dot. Transfer full; NULL: there is none. */
 static char *find_id(const char *state_root) {
         g_autoptr(GDir) directory = g_dir_open(state_root, 0, NULL);
@@ -43,19 +45,31 @@ static bool read_state(RunningContainer *ret, libcrun_error_t *err) {
         return true;
 }
 
-bool runtime_find_running(const char *unit, RunningContainer *ret, GError **error) {
+static bool read_running(RunningContainer *ret, GError **error) {
         libcrun_error_t err = NULL;
 
-        ret->state_root = g_build_filename(PATH_RUN, unit, NULL);
-        ret->id = find_id(ret->state_root);
-        if (!ret->id)
-                return error_set(error, KT_ERROR_NOT_FOUND, "no container runs there: start it first");
         if (read_state(ret, &err))
                 return true;
         error_set(error, KT_ERROR_FAILED, "%s", err ? err->msg : "its state cannot be read");
         if (err)
                 libcrun_error_release(&err);
         return false;
+}
+
+bool runtime_find_running(const char *unit, RunningContainer *ret, GError **error) {
+        ret->state_root = g_build_filename(PATH_RUN, unit, NULL);
+        ret->id = find_id(ret->state_root);
+        return ret->id ? read_running(ret, error) :
+                         error_set(error, KT_ERROR_NOT_FOUND, "no container runs there: start it first");
+}
+
+bool runtime_find_podmans(const char *id, RunningContainer *ret, GError **error) {
+        ret->state_root = g_strdup(PODMANS_STATES);
+        ret->id = g_strdup(id);
+        return runtime_is_running(ret->state_root, id) ?
+                       read_running(ret, error) :
+                       error_set(error, KT_ERROR_NOT_FOUND,
+                                 "it does not run, or not by crun: start it first (After= its service)");
 }
 
 void running_container_clear(RunningContainer *container) {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Another container of keyturn's that runs, as its state tells. */
+/* Another container that runs, keyturn's or Podman's, as its state tells. */
 typedef struct RunningContainer {
         char *state_root, *id;
         pid_t pid;
@@ -15,6 +15,9 @@ typedef struct RunningContainer {
 
 /* unit: the service's name without its suffix, which is that of its directory in PATH_RUN. */
 bool runtime_find_running(const char *unit, RunningContainer *ret, GError **error);
+
+/* id: of one that Podman runs with crun, whose state is of the same form. */
+bool runtime_find_podmans(const char *id, RunningContainer *ret, GError **error);
 
 void running_container_clear(RunningContainer *container);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunningContainer, running_container_clear)

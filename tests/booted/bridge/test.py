@@ -214,6 +214,31 @@ def test_another_containers_network(machine):
     machine.run('systemctl stop one; ip netns del blue')
 
 
+def test_the_network_of_podmans_container(machine):
+    keys = '[Container]\nImage=localhost/test/busybox\nNetwork=container:theirs\nExec=sleep 1000\nStopSignal=SIGKILL\n'
+    machine.container('one', keys)
+    machine.run('systemctl start one', check=False)
+    assert "Podman's container 'theirs': Podman has none of this name" in machine.journal('one.service')
+    if machine.suite == 'bookworm':  # its Podman starts no container on these machines
+        return
+    run = 'podman run -d --replace --name=theirs localhost/test/busybox sleep 1000'
+    network = f'readlink /proc/$(podman inspect -f {{{{.State.Pid}}}} theirs)/ns/net; ' \
+        'readlink /proc/$(systemctl show -P MainPID one)/ns/net; readlink /proc/1/ns/net'
+    try:
+        for options in ('--network=podman', '--rm --network=none', '--network=host'):
+            machine.run(run.replace('-d', f'-d {options}') + '; systemctl reset-failed one; systemctl restart one', timeout=30)
+            theirs, ours, hosts = machine.run(network).out.split()
+            assert theirs == ours and (ours == hosts) == ('host' in options), (options, theirs, ours, hosts)
+        # With the machine's own network, what is set there would be the machine's.
+        machine.container('one', keys + 'Sysctl=net.core.somaxconn=77\n')
+        machine.run('systemctl restart one', check=False)
+        assert 'net.core.somaxconn' in machine.journal('one.service') and machine.show('one', 'ActiveState') == 'failed'
+        machine.run('podman stop -t 0 theirs; systemctl reset-failed one; systemctl restart one', check=False)
+        assert "Podman's container 'theirs': it does not run" in machine.journal('one.service')
+    finally:
+        machine.run('podman rm -f -t 0 theirs', check=False)
+
+
 def test_who_joined_stays_together(machine):
     """Whatever becomes of the one whose network it is: the other is in the same, soon."""
     again = '[Service]\nRestart=always\nRestartSec=200ms\n[Unit]\nStartLimitIntervalSec=0\n'

@@ -163,6 +163,8 @@ static const struct {
         { "network", "pasta:-t,80", KT_ERROR_UNSUPPORTED, "use host" },
         { "network", "container:", KT_ERROR_USAGE, "no name of a unit" },
         { "network", "container:../x", KT_ERROR_USAGE, "no name of a unit" },
+        { "network", "podman:../x", KT_ERROR_USAGE, "no name of a container" },
+        { "network", "podman:", KT_ERROR_USAGE, "no name of a container" },
         { "network", "pinned:", KT_ERROR_USAGE, "no name of a unit" },
         { "network", "pinned:..", KT_ERROR_USAGE, "no name of a unit" },
         { "network", "pinned:a/b", KT_ERROR_USAGE, "no name of a unit" },

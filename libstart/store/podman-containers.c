@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/config/small-file.h"
+#include "libstart/json/member.h"
+#include "libstart/json/walk.h"
+#include "libstart/store/podman-containers.h"
+
+#define MAX_DEPTH 16
+#define RUN_ROOT "/run/containers/storage" /* as in used-ids.c */
+#define ID_DIGITS 64
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
+
+/* It becomes a part of a path. */
+static bool is_id(const char *text) {
+        return strlen(text) == ID_DIGITS && strspn(text, "0123456789abcdef") == ID_DIGITS;
+}
+
+static bool is_called(yajl_val record, const char *name) {
+        yajl_val names = json_member(record, "names", yajl_t_array);
+
+        for (size_t i = 0; names && i < names->u.array.len; i++)
+                if (g_strcmp0(YAJL_GET_STRING(names->u.array.values[i]), name) == 0)
+                        return true;
+        return g_str_equal(json_member_string(record, "id"), name);
+}
+
+bool podman_container_parse(const char *text, size_t length, const char *name, char **ret, GError **error) {
+        g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
+
+        *ret = NULL;
+        for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
+                yajl_val record = list->u.array.values[i];
+
+                if (!YAJL_IS_OBJECT(record) || !is_called(record, name))
+                        continue;
+                if (!is_id(json_member_string(record, "id")))
+                        return error_set(error, KT_ERROR_FAILED, "the id of '%s' is none", name);
+                *ret = g_strdup(json_member_string(record, "id"));
+                return true;
+        }
+        return list || length == 0;
+}
+
+static bool find_in(const char *store, const char *name, char **ret, GError **error) {
+        static const char *const lists[] = { "overlay-containers/containers.json",
+                                             "overlay-containers/volatile-containers.json" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(lists) && !*ret; i++) {
+                g_autofree char *path = g_build_filename(store, lists[i], NULL), *text = NULL;
+                size_t length = 0;
+
+                if (!file_read(path, &text, &length, error))
+                        return false;
+                if (text && !podman_container_parse(text, length, name, ret, error)) {
+                        g_prefix_error(error, "'%s': ", path);
+                        return false;
+                }
+        }
+        return true;
+}
+
+bool podman_container_find(const StoreConf *conf, const char *name, char **ret, GError **error) {
+        g_autofree char *run_root = g_strconcat(conf->root, RUN_ROOT, NULL);
+
+        *ret = NULL;
+        for (unsigned store = 0; store < conf->n_writable; store++)
+                if (!find_in(conf->stores[store], name, ret, error))
+                        return false;
+        return find_in(run_root, name, ret, error);
+}
