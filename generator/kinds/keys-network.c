@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "generator/kinds/install.h"
+#include "generator/kinds/keys-container.h"
 #include "generator/kinds/keys-network.h"
+#include "generator/kinds/podman-args.h"
+#include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/network/network-references.h"
 #include "generator/unit/keys.h"
@@ -90,15 +93,13 @@ static bool handle_create_option(Container *container, const Key *key, const Val
                          name);
 }
 
-#define NO_PODMAN "there is no podman command; write what it says as keys of [Network]"
-
 static const Key network_keys[] = {
         { "ContainersConfModule", READ_LINES, NULL, "containers.conf is read as it is; write the settings as keys" },
         { "DNS", READ_LINES, handle_address, NULL },
         { "DisableDNS", READ_BOOLEAN, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
         { "Gateway", READ_LINES, handle_address, NULL },
-        { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "IPAMDriver", READ_LAST, handle_ipam_driver, NULL },
         { "IPRange", READ_LINES, handle_range, NULL },
         { "IPv6", READ_BOOLEAN, handle_nothing, NULL },
@@ -182,6 +183,7 @@ static void set_commands(Container *container) {
 Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = resource_new(source, service_name, names, &keys_network);
 
+        podman_args_apply(container, &podman_network_create);
         resource_service(container, "/etc/containers/networks");
         set_commands(container);
         /* As keyturn-network@.service. */

@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "generator/kinds/install.h"
+#include "generator/kinds/keys-container.h"
 #include "generator/kinds/keys-volume.h"
+#include "generator/kinds/podman-args.h"
+#include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/keys.h"
@@ -29,8 +32,6 @@ static bool handle_name(Container *container, const Key *key, const Value *value
         return strpbrk(value->text, "%$") || mount_request_check_volume_source(value->text, error);
 }
 
-#define NO_PODMAN "there is no podman command; write what it says as keys of [Volume]"
-
 static const Key volume_keys[] = {
         { "ContainersConfModule", READ_LINES, NULL,
           "no other file is read in the place of containers.conf; write the settings as keys" },
@@ -38,12 +39,12 @@ static const Key volume_keys[] = {
         { "Device", READ_LAST, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
         { "GID", READ_LAST, handle_id, NULL },
-        { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_id, NULL },
         { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
         { "Label", READ_PAIRS, handle_option, "label" },
         { "Options", READ_LAST, handle_nothing, NULL },
-        { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
+        { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
         { "Type", READ_LAST, handle_nothing, NULL },
         { "UID", READ_LAST, handle_id, NULL },
@@ -122,6 +123,7 @@ static void set_commands(Container *container) {
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = resource_new(source, service_name, names, &keys_volume);
 
+        podman_args_apply(container, &podman_volume_create);
         resource_service(container, "/var/lib/containers/storage");
         set_commands(container);
         service_limit_start(container->service, "15min");

@@ -7,6 +7,8 @@
 Container *resource_new(const SourceFile *source, char *service_name, const UnitNames *names, const KeyTable *keys) {
         Container *resource = container_new(source, service_name, names);
 
+        resource->keys = keys;
+        resource->section = keys->section;
         sections_check(resource);
         if (name_is_template(source->name) && !name_is_template(service_name))
                 container_problem(resource, unit_names_line(source), "the service of a template is one, too: NAME@");

@@ -28,6 +28,6 @@ typedef struct NetworkChoice {
         "to change addresses and to send as others; give this container, or the pod that it is in, a user namespace, " \
         "too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
-/* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT", "podman:NAME"; ret->of is inside value. Everything else
- * that podman knows is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
+/* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT", "podman:NAME"; ret->of is inside value.
+ * Everything else that podman knows is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
 bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error);
