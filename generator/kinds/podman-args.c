@@ -9,6 +9,7 @@
 #include "generator/parts/kernel-control.h"
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
+#include "libstart/request/launch-option.h"
 #include "libstart/value/size.h"
 
 /*
@@ -121,7 +122,6 @@ static const PodmanOption options[] = {
         { "hostuser", 0, LIST, ADVICE("put the user into the image's /etc/passwd, or write the number in User=") },
         { "identity", 0, VALUE, GLOBAL, NO_COMMAND },
         { "imagestore", 0, VALUE, GLOBAL, ADVICE("name the directory in imagestore of storage.conf(5)") },
-        { "interactive", 'i', FLAG, NO_TERMINAL },
         { "ip", 0, VALUE, KEY("IP") },
         { "ip6", 0, VALUE, KEY("IP6") },
         { "label-file", 0, VALUE, ADVICE("write the labels in Label=") },
@@ -238,6 +238,15 @@ static const PodmanOption *find_letter(const PodmanOptions *known, char letter, 
         return NULL;
 }
 
+/* "-it": several flags in one word. */
+static bool is_cluster(const Words *words, const char *word) {
+        const LaunchOption *known = words->known->has_libstarts ? launch_option_find_letter(word[1]) : NULL;
+        const PodmanOption *option = find_letter(words->known, word[1], words->is_global);
+        bool is_flag = known ? known->kind == LAUNCH_OPTION_FLAG : option && option->form == FLAG;
+
+        return is_flag && word[1] != '-' && word[2] && word[2] != '=';
+}
+
 /* Moves words->next behind the option and its value. */
 static bool read_option(Words *words, Given *ret, GError **error) {
         const char *word = words->text->pdata[words->next++];
@@ -352,6 +361,10 @@ static bool take_option(Container *container, Words *words, GError **error) {
         if (word[0] != '-' || !word[1] || g_str_equal(word, "--")) {
                 words->next++;
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an option", word);
+        }
+        if (is_cluster(words, word)) {
+                words->next++;
+                return error_set(error, KT_ERROR_USAGE, "'%s': write each letter as a word of its own", word);
         }
         if (n > 0)
                 return take_known(container, words, n, error);

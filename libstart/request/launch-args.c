@@ -85,6 +85,7 @@ static bool check_replaced(const LaunchArgs *args, const LaunchOption *option, G
 /* The option that a word begins; *ret_value is the value that is in it, or NULL. */
 static const LaunchOption *find_word(const char *word, const char **ret_value) {
         const char *equals = strchr(word, '=');
+        const LaunchOption *option;
 
         *ret_value = NULL;
         if (word[0] != '-' || !word[1])
@@ -94,7 +95,9 @@ static const LaunchOption *find_word(const char *word, const char **ret_value) {
                 return launch_option_find(word + 2, equals ? (size_t) (equals - word) - 2 : strlen(word + 2));
         }
         *ret_value = word[2] ? word + 2 + (word[2] == '=') : NULL;
-        return launch_option_find_letter(word[1]);
+        option = launch_option_find_letter(word[1]);
+        /* Not its value: podman takes "-dt" for two flags. */
+        return option && option->kind == LAUNCH_OPTION_FLAG && *ret_value == word + 2 ? NULL : option;
 }
 
 unsigned launch_args_option_words(const char *word) {

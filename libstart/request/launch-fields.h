@@ -81,8 +81,9 @@ typedef struct LaunchArgs {
                 *health_startup_timeout;
         char *health_log_destination, *health_max_log_count, *health_max_log_size;
         LaunchFlag no_healthcheck;
-        LaunchFlag detach; /* hand the payload over to systemd and exit, rather than wait for it */
-        char *cidfile;     /* file that the container's name is written to */
+        LaunchFlag interactive; /* standard input stays open */
+        LaunchFlag detach;      /* hand the payload over to systemd and exit, rather than wait for it */
+        char *cidfile;          /* file that the container's name is written to */
 
         /* keyturn's own */
         char *env_list;           /* file with more of `env`, in its order (value/env-list.h) */

@@ -95,6 +95,7 @@ typedef struct ContainerRequest {
         bool guard_devices; /* the unit allows all devices: libstart forbids the others */
         bool unconfined;    /* no seccomp filter */
         bool host_limits;   /* no limits but the unit's; then there are no ulimits */
+        bool interactive;   /* a standard input that never ends, where there is none */
         bool detach;
         bool timing;
 } ContainerRequest;

@@ -375,7 +375,7 @@ static bool plan_health(Start *start, GError **error) {
 static bool connect_payload(Start *start, GError **error) {
         return (!has_notify_socket(start) ||
                 payload_notify_open(&start->notify, start->state_dir.private_path, start->labels.file, error)) &&
-               payload_input_open(start->request.detach, error) &&
+               payload_input_open(start->request.detach, start->request.interactive, error) &&
                payload_log_open(&start->log, &start->request, &start->outside, error);
 }
 

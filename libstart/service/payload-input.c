@@ -40,6 +40,22 @@ static bool open_null(GError **error) {
         return replace_input(fd, error);
 }
 
+/* A pipe that is its own writer never ends. Nobody else has it. */
+static bool open_endless(GError **error) {
+        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
+        _cleanup_close_ int fd = -1;
+        int ends[2];
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return error_set_errno(error, errno, "Cannot make a standard input for the payload");
+        snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+        fd = open(path, O_RDWR | O_CLOEXEC);
+        close(ends[0]);
+        close(ends[1]);
+        return (fd >= 0 || error_set_errno(error, errno, "Cannot open the payload's standard input")) &&
+               replace_input(fd, error);
+}
+
 /* A mount of our own, of the file alone. */
 static int clone_read_only(void) {
         struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC };
@@ -74,9 +90,11 @@ static bool open_read_only(GError **error) {
         return replace_input(fd, error);
 }
 
-bool payload_input_open(bool detach, GError **error) {
+bool payload_input_open(bool detach, bool is_kept, GError **error) {
         struct stat st;
 
+        if (detach && is_kept && fstat(STDIN_FILENO, &st) == 0 && is_null(&st))
+                return open_endless(error);
         if (fstat(STDIN_FILENO, &st) < 0 || is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
                 return true;
         if (S_ISREG(st.st_mode))

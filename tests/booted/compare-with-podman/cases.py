@@ -195,6 +195,7 @@ CASES = {
         User=driver
         AddCapability=NET_RAW
     ''',
+    'interactive': 'PodmanArgs=--interactive',
     'groups': '''
         GroupAdd=cameras
         GroupAdd=77

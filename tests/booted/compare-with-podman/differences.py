@@ -78,6 +78,8 @@ DIFFERENCES = [
     (r'[-+][ug]id_map\[\d\] +\d+ +(2147|4294)\d{6} +\d+', 'userns-(remap-)?auto',
      'ids of other containers: Podman begins with the first of those there are, keyturn with the last'),
     (r'[-+]mount .*[ug]id=(2147|4294)\d{6}.*', 'userns-(remap-)?auto', 'the same ids'),
+    (r'[-+]fd 0 fifo flags (0|0100002) cloexec 0 .*', 'interactive',
+     'conmon holds the other end of the pipe; here nobody has to, as it can be written by who reads it'),
     (r'[-+]fd [12] .*', 'log-driver-none', 'LogDriver=none is /dev/null; with Podman conmon reads and forgets'),
     (r'-env (TMPDIR|PODMAN_SYSTEMD_UNIT|NOTIFY_SOCKET)=.*', 'environment-of-the-host',
      'variables that Podman itself was given or sets for itself'),

@@ -194,6 +194,20 @@ def test_oneshot_is_stopped_like_its_payload(machine):
     assert 'while :; do sleep 0.1' not in machine.run('ps ax -o args').out
 
 
+def test_input_that_never_ends(machine):
+    keys = '[Container]\nImage=localhost/test/busybox\nExec=sh -c "cat; echo over"\nStopSignal=SIGKILL\n'
+    machine.container('waits', keys + 'User=5\nPodmanArgs=-i\n', reload=False)
+    machine.container('says', keys + 'PodmanArgs=-i\n[Service]\nStandardInput=data\nStandardInputText=said\n', reload=False)
+    machine.container('ends', keys)
+    machine.run('systemctl start waits says ends')
+    machine.wait_for(lambda: machine.journal('ends.service').count('over') == machine.journal('says.service').count('over') == 1)
+    assert 'said' in machine.journal('says.service')
+    assert machine.show('waits', 'ActiveState') == 'active' and 'over' not in machine.journal('waits.service')
+    pid = machine.show('waits', 'MainPID')
+    assert machine.run(f'readlink /proc/{pid}/fd/0').out.startswith('pipe:')
+    assert 'pipe' in machine.run(f'ls -l /proc/{pid}/fd').out and machine.run(f'ls /proc/{pid}/fd').out.split() == ['0', '1', '2']
+
+
 def test_template_instance(machine):
     container(machine, 'tpl@', 'sh -c "echo I am %i; exec sleep 1000"')
     machine.run('systemctl start tpl@left tpl@right')

@@ -113,6 +113,7 @@ static const struct {
         { WORDS("--nam", "a", "i"), "unknown option '--nam'" },
         { WORDS("--names=a", "i"), "unknown option '--names=a'" },
         { WORDS("-x", "i"), "unknown option '-x'" },
+        { WORDS("-dt", "i"), "unknown option '-dt'" }, /* once -d=t */
         { WORDS("-", "i"), "unknown option '-'" },
         { WORDS("--=x", "i"), "unknown option '--=x'" },
         { WORDS("---name", "i"), "unknown option '---name'" },
