@@ -49,7 +49,7 @@ char *beside_podman_reason(const Container *container) {
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
 
-                if (finding->is_problem)
+                if (finding->is_problem || finding->is_difference)
                         return g_strdup(finding->text);
         }
         if (service_user_line(container->service, "UMask") && !container_line(container, "Container", "Umask"))

@@ -59,7 +59,7 @@ static bool join_file(Container *container, const char *file, GError **error) {
 static bool join_podmans(Container *container, const Value *value, const char *name, GError **error) {
         g_autofree char *network = g_strconcat("podman:", name, NULL);
 
-        container_warning(
+        container_difference(
                 container, value->line,
                 "no .container file here makes a container '%s': one of Podman's has to run when this one is "
                 "started, and this one loses its network when that one ends; write After= and BindsTo= of its "

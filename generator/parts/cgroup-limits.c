@@ -14,14 +14,14 @@ bool handle_cgroups_mode(Container *container, const Key *key, const Value *valu
         if (g_str_equal(mode, "split"))
                 return true;
         if (g_str_equal(mode, "enabled") || g_str_equal(mode, "no-conmon"))
-                container_warning(
+                container_difference(
                         container, value->line,
                         "'%s': the payload runs in the cgroup of its service, whose limits count for it, "
                         "where Podman has one for it in machine.slice; for that, write Slice=machine.slice in "
                         "[Service]",
                         mode);
         else if (g_str_equal(mode, "disabled"))
-                container_warning(
+                container_difference(
                         container, value->line,
                         "'disabled': the payload runs in the cgroup of its service, as with Podman, and the "
                         "limits of processes and devices, which Podman then leaves out, count for it");

@@ -6,7 +6,7 @@ bool handle_log_driver(Container *container, const Key *key, const Value *value,
         const char *driver = value->text;
 
         if (g_strv_contains(files, driver)) {
-                container_warning(
+                container_difference(
                         container, value->line,
                         "the journal keeps the lines, where Podman's '%s' has a file for each container: see "
                         "journalctl -u NAME; for a file, write StandardOutput=append:FILE in [Service]",

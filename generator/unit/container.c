@@ -138,6 +138,17 @@ void container_warning(Container *container, const UnitLine *line, const char *f
         va_end(ap);
 }
 
+void container_difference(Container *container, const UnitLine *line, const char *format, ...) {
+        Finding *finding;
+        va_list ap;
+
+        va_start(ap, format);
+        add_finding(container, line, false, format, ap);
+        va_end(ap);
+        finding = container->findings->pdata[container->findings->len - 1];
+        finding->is_difference = true;
+}
+
 void container_add_syntax_problems(Container *container) {
         const GArray *problems = container->source->unit->problems;
 

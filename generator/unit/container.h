@@ -14,6 +14,7 @@
 typedef struct Finding {
         const UnitLine *line; /* NULL: the file as a whole */
         bool is_problem;      /* else a warning */
+        bool is_difference;   /* a warning that Podman makes something else of it */
         char *text;           /* "FILE:LINE: 'KEY=': ..." */
         const char *reason;   /* of container_refusal(), or NULL */
 } Finding;
@@ -99,6 +100,10 @@ const UnitLine *container_line_with(const Container *container, const char *sect
 /* Add a finding; line may be NULL for the file as a whole. */
 void container_problem(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void container_warning(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* A warning about what Podman does otherwise, so that a file which is not marked as keyturn's is left to it where its
+ * generator is at work. */
+void container_difference(Container *container, const UnitLine *line, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Add the lines that cannot be read. */
 void container_add_syntax_problems(Container *container);

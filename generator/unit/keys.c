@@ -48,7 +48,7 @@ static bool split(GPtrArray *words, Container *container, const UnitLine *line, 
         if (!words_split(words, line->value, WORDS_RELAXED, error))
                 return false;
         if (container) /* else it is said already */
-                container_warning(container, line, "%s stands for itself", strict->message);
+                container_difference(container, line, "%s stands for itself", strict->message);
         return true;
 }
 
