@@ -124,8 +124,16 @@ static char *find_beside(const char *directory, const char *word, bool is_file_k
         return g_file_test(path, G_FILE_TEST_EXISTS) ? g_strdup(clean + 1) : NULL;
 }
 
+/* "data@one.volume" is an instance of "data@.volume", which is the file. Transfer full; NULL: it is none. */
+static char *find_template(const char *directory, const char *word) {
+        const char *at = strchr(word, '@'), *dot = strrchr(word, '.');
+        g_autofree char *name = at && dot > at ? g_strdup_printf("%.*s%s", (int) (at + 1 - word), word, dot) : NULL;
+
+        return name && quadlet_is_file_name(name) ? find_beside(directory, name, false) : NULL;
+}
+
 static bool add_named(Staging *staging, const char *directory, const char *word, bool is_file_key, GError **error) {
-        g_autofree char *name = find_beside(directory, word, is_file_key);
+        g_autofree char *name = find_beside(directory, word, is_file_key) ?: find_template(directory, word);
         g_autofree char *path = name ? g_build_filename(directory, name, NULL) : NULL;
 
         if (!name || staging_has(staging, name))

@@ -57,6 +57,22 @@ def test_a_file_and_what_it_names(machine):
     assert 'was not installed by keyturnctl' in ctl(machine, 'uninstall one', 125)
 
 
+def test_a_template_comes_with_its_instance(machine):
+    machine.write('/srv/work/app@.container', container('Volume=data@.volume:/data\nVolume=cache@%i.volume:/cache'))
+    machine.write('/srv/work/user.container', container('Volume=data@one.volume:/data'))
+    for name in ('data', 'cache'):
+        machine.write(f'/srv/work/{name}@.volume', '[Volume]\n')
+    ctl(machine, 'install /srv/work/app@.container')
+    assert files_of(machine, 'app@') == ['./.keyturn-installed', './app@.container', './cache@.volume', './data@.volume']
+    machine.run('systemctl start app@a')
+    assert machine.show('data-volume@a', 'ActiveState') == 'active'
+    ctl(machine, 'uninstall --force app@')
+    ctl(machine, 'install /srv/work/user.container')
+    assert files_of(machine, 'user') == ['./.keyturn-installed', './data@.volume', './user.container']
+    machine.run('systemctl start user')
+    ctl(machine, 'uninstall --force user')
+
+
 def test_a_directory_and_a_newer_one_in_its_place(machine):
     machine.write('/srv/shop/web.container', container('Pod=shop.pod'))
     machine.write('/srv/shop/db.container', container('Pod=shop.pod\nEnvironmentFile=./.env'))
