@@ -9,9 +9,6 @@
 
 /* Podman's generator reads the same files: keyturn-generator(8), BESIDE PODMAN, says who takes which. */
 
-/* Will systemd run Podman's generator? It is installed, executable and not masked. */
-bool beside_podman_is_active(const Tree *tree);
-
 /* Does the file have a [Keyturn] section? Then keyturn takes it, even where it must refuse it. */
 bool beside_podman_is_ours(const SourceFile *source);
 

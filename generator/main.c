@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "generator/beside-podman.h"
 #include "generator/container-output.h"
 #include "generator/deleted.h"
 #include "generator/files/load.h"
 #include "generator/files/names.h"
+#include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
 #include "generator/parts/kernel-control.h"
 #include "generator/podman-only.h"
@@ -230,7 +230,7 @@ static unsigned find_missing(const Sources *sources) {
 static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(tree, search_path);
-        bool beside_podman = sources->files->len > 0 && !arg_alone && beside_podman_is_active(tree);
+        bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree);
         g_autoptr(UnitNames) names = unit_names_new(sources, beside_podman);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);

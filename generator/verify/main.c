@@ -11,6 +11,8 @@
 #include "generator/verify/outlook.h"
 #include "generator/verify/report.h"
 #include "generator/verify/systemd-opinion.h"
+#include "generator/verify/takeover.h"
+#include "generator/verify/user-files.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
@@ -21,11 +23,12 @@
 
 static char *arg_generator, *arg_root;
 static char **arg_paths;
-static gboolean arg_json, arg_files_only, arg_migrate;
+static gboolean arg_json, arg_files_only, arg_migrate, arg_taken;
 
 static const GOptionEntry entries[] = {
         { "generator", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &arg_generator, NULL, NULL },
         { "migrate", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &arg_migrate, NULL, NULL },
+        { "taken", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &arg_taken, NULL, NULL },
         { "root", 0, 0, G_OPTION_ARG_FILENAME, &arg_root, "Look at the tree below DIR", "DIR" },
         { "files-only", 0, 0, G_OPTION_ARG_NONE, &arg_files_only, "Look at no images, users, volumes and secrets",
           NULL },
@@ -64,11 +67,21 @@ static bool is_below(const char *path, const GPtrArray *directories) {
         return false;
 }
 
-/* What a file names is looked for where systemd would find it, else beside the file. */
+/* What a file names is looked for where systemd would find it, else beside the file. `path` is taken over. */
+static void add_file(Choice *choice, char *path) {
+        g_autoptr(GPtrArray) usual = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
+        bool is_usual = is_below(path, usual) && !user_file_is(path);
+
+        for (guint i = 0; is_usual && i < usual->len; i++)
+                add_directory(choice, g_strdup(usual->pdata[i]));
+        if (!is_usual)
+                add_directory(choice, g_path_get_dirname(path));
+        g_ptr_array_add(choice->files, path);
+}
+
 static bool add_path(Choice *choice, const char *path, GError **error) {
         g_autofree char *absolute = g_canonicalize_filename(path, arg_root[0] ? "/" : NULL);
         g_autofree char *full = g_strconcat(arg_root, absolute, NULL);
-        g_autoptr(GPtrArray) usual = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
 
         if (g_file_test(full, G_FILE_TEST_IS_DIR)) {
                 add_directory(choice, g_steal_pointer(&absolute));
@@ -79,11 +92,7 @@ static bool add_path(Choice *choice, const char *path, GError **error) {
         if (!name_suffix(absolute))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no file of Quadlet's: NAME.container and so on",
                                  path);
-        for (guint i = 0; is_below(absolute, usual) && i < usual->len; i++)
-                add_directory(choice, g_strdup(usual->pdata[i]));
-        if (!is_below(absolute, usual))
-                add_directory(choice, g_path_get_dirname(absolute));
-        g_ptr_array_add(choice->files, g_steal_pointer(&absolute));
+        add_file(choice, g_steal_pointer(&absolute));
         return true;
 }
 
@@ -100,7 +109,9 @@ static bool choose(Choice *choice, GError **error) {
         return true;
 }
 
-static bool is_chosen(const SourceFile *source, const Choice *choice) {
+static bool is_chosen(const SourceFile *source, const void *data) {
+        const Choice *choice = data;
+
         for (guint i = 0; i < choice->files->len; i++)
                 if (g_str_equal(source->path, choice->files->pdata[i]))
                         return true;
@@ -139,23 +150,15 @@ static void miss_chosen(const Generation *generation, const Choice *choice, Repo
         }
 }
 
-static bool verify(GError **error) {
-        g_autoptr(Report) report = report_new(arg_root);
-        g_auto(Choice) choice = { 0 };
-        g_autoptr(Generation) generation = NULL;
+/* What this machine makes of them, too. */
+static void look_around(const Generation *generation, const Choice *choice, Report *report) {
         Outlook outlook;
 
-        if (!choose(&choice, error))
-                return false;
-        generation = generation_run(arg_generator, arg_root, choice.directories, report, error);
-        if (!generation || !systemd_opinion_add(generation, arg_root, report, error))
-                return false;
-        neighbours_check_ports(generation, report);
         outlook_init(&outlook, arg_root);
         for (guint i = 0; i < generation->units->len; i++) {
                 const MadeUnit *unit = generation->units->pdata[i];
 
-                if (!is_chosen(unit->source, &choice))
+                if (!is_chosen(unit->source, choice) || user_file_is(unit->source->path))
                         continue;
                 outlook_check_timeout(unit, report);
                 if (arg_files_only)
@@ -163,11 +166,45 @@ static bool verify(GError **error) {
                 outlook_check(&outlook, unit, report);
                 neighbours_check_machine(generation, unit, arg_root, report);
         }
+}
+
+/* Only of what the machine itself has: files of somewhere else take over nothing. */
+static GPtrArray *find_taken(const Choice *choice, GError **error) {
+        if (arg_files_only || arg_paths)
+                return g_ptr_array_new();
+        return takeover_find(arg_generator, arg_root, choice->directories, error);
+}
+
+static bool print_taken(GError **error) {
+        g_auto(Choice) choice = { 0 };
+        g_autoptr(GPtrArray) taken = choose(&choice, error) ? find_taken(&choice, error) : NULL;
+
+        if (taken)
+                takeover_print(taken, arg_json);
+        return taken;
+}
+
+static bool verify(GError **error) {
+        g_autoptr(Report) report = report_new(arg_root);
+        g_auto(Choice) choice = { 0 };
+        g_autoptr(Generation) generation = NULL;
+        g_autoptr(GPtrArray) taken = NULL;
+
+        if (!choose(&choice, error))
+                return false;
+        generation = generation_run(arg_generator, arg_root, choice.directories, report, error);
+        if (!generation || !systemd_opinion_add(generation, arg_root, report, error))
+                return false;
+        neighbours_check_ports(generation, report);
+        look_around(generation, &choice, report);
         drop_others(generation, &choice, report);
         miss_chosen(generation, &choice, report);
+        user_files_settle(generation, is_chosen, &choice, report);
         report_sort(report);
-        if (arg_migrate)
-                return migration_print(generation, report, arg_json);
+        if (arg_migrate) {
+                taken = find_taken(&choice, error);
+                return taken && migration_print(generation, report, taken, arg_json);
+        }
         report_print(report, arg_json);
         return !report_has_error(report);
 }
@@ -187,7 +224,7 @@ int keyturn_verify_main(int argc, char *argv[]) {
         }
         arg_generator = arg_generator ?: g_strdup(KEYTURN_GENERATORDIR "/keyturn-generator");
         arg_root = arg_root && !g_str_equal(arg_root, "/") ? g_canonicalize_filename(arg_root, NULL) : g_strdup("");
-        if (verify(&error))
+        if (arg_taken ? print_taken(&error) : verify(&error))
                 return EXIT_SUCCESS;
         if (!error)
                 return EXIT_FAILURE;

@@ -4,6 +4,8 @@
 #include "generator/files/names.h"
 #include "generator/unit/key.h"
 #include "generator/verify/migration.h"
+#include "generator/verify/takeover.h"
+#include "generator/verify/user-files.h"
 #include "libstart/base/printable.h"
 #include "libstart/table/table.h"
 
@@ -12,6 +14,7 @@ typedef enum Verdict {
         VERDICT_DIFFERS,
         VERDICT_REFUSED,
         VERDICT_PODMAN,
+        VERDICT_USER,
         N_VERDICTS,
 } Verdict;
 
@@ -22,12 +25,20 @@ static const struct {
         [VERDICT_DIFFERS] = { "differs", "Work, and mean something else" },
         [VERDICT_REFUSED] = { "refused", "Are refused" },
         [VERDICT_PODMAN] = { "podman", "Stay Podman's, where its generator is installed" },
+        [VERDICT_USER] = { "user",
+                           "Are users' files, which stay Podman's: keyturn makes services of the system's only" },
 };
 
 /* What is different for all of them. */
 static const char everywhere[] =
         "For each of them: images come before a start, which never pulls; what is written outside of volumes is in "
         "memory, limited, and gone\nwhen the container stops. See 'Different from Podman's Quadlet' in keyturn's README.";
+
+/* Podman pulls an image, keyturn says in a start that it is missing: that is no other meaning of a file, and the same
+ * for all of them. */
+static const char missing[] =
+        "keyturn pulls none in a start: Pull=, an .image file or podman pull bring them before; "
+        "'keyturn-generator --verify' says which they are.";
 
 /* One thing about a file. */
 typedef struct Point {
@@ -43,8 +54,9 @@ typedef struct Checked {
         const SourceFile *source;
         const MadeUnit *unit; /* or NULL */
         Verdict verdict;
-        GArray *points;   /* of Point */
-        const char *gain; /* or NULL */
+        GArray *points;       /* of Point */
+        const char *gain;     /* or NULL */
+        const char *handover; /* of one that is taken over from Podman here, or NULL */
 } Checked;
 
 static void checked_free(void *data) {
@@ -65,26 +77,25 @@ static bool is_container(const Checked *checked) {
         return g_str_has_suffix(checked->source->name, ".container");
 }
 
+/* Its own, not that of its Pull=. */
 static const MadeUnit *find_unit(const Generation *generation, const SourceFile *source) {
         for (guint i = 0; i < generation->units->len; i++) {
                 const MadeUnit *unit = generation->units->pdata[i];
 
-                if (unit->source == source)
+                if (unit->source == source && !g_str_has_prefix(unit->name, "keyturn-pull-"))
                         return unit;
         }
         return NULL;
 }
 
-/* Podman pulls the image; keyturn says that it is missing. All else that is found is the same for both. */
+/* What the generator refuses. All else that is found is the same for Podman. */
 static void add_remarks(Checked *checked, const Report *report) {
         for (guint i = 0; i < report->remarks->len; i++) {
                 const Remark *remark = &g_array_index(report->remarks, Remark, i);
-                bool is_change = g_str_equal(remark->rule, "image-missing");
 
-                if (!remark->file || !source_has_path(checked->source, remark->file) ||
-                    !(remark->is_error || is_change))
+                if (!remark->is_error || !remark->file || !source_has_path(checked->source, remark->file))
                         continue;
-                checked->verdict = remark->is_error ? VERDICT_REFUSED : MAX(checked->verdict, VERDICT_DIFFERS);
+                checked->verdict = VERDICT_REFUSED;
                 add_point(checked, remark->line,
                           g_strdup_printf("%s%s%s%s", remark->key ? "'" : "", remark->key ?: "",
                                           remark->key ? "=': " : "", remark->message));
@@ -112,31 +123,36 @@ static const char *find_gain(const SourceFile *source) {
         return waits ? "no conmon, no wait for network-online.target" : "no conmon";
 }
 
-static Checked *check(const Generation *generation, const SourceFile *source, const Report *report) {
+static Checked *check(const Generation *generation, const SourceFile *source, const Report *report,
+                      const GPtrArray *taken) {
         Checked *checked = g_new0(Checked, 1);
 
         checked->source = source;
-        checked->unit = find_unit(generation, source);
+        checked->unit = user_file_is(source->path) ? NULL : find_unit(generation, source);
         checked->points = g_array_new(FALSE, FALSE, sizeof(Point));
         g_array_set_clear_func(checked->points, point_clear);
         add_remarks(checked, report);
-        if (!name_makes_service(source->name))
+        if (user_file_is(source->path))
+                checked->verdict = VERDICT_USER;
+        else if (!name_makes_service(source->name))
                 checked->verdict = VERDICT_PODMAN;
         else if (is_container(checked))
                 add_network(checked);
         if (is_container(checked) && checked->verdict < VERDICT_REFUSED)
                 checked->gain = find_gain(source);
+        if (checked->unit)
+                checked->handover = takeover_get(taken, checked->unit->name);
         return checked;
 }
 
-static GPtrArray *check_all(const Generation *generation, const Report *report) {
+static GPtrArray *check_all(const Generation *generation, const Report *report, const GPtrArray *taken) {
         GPtrArray *all = g_ptr_array_new_with_free_func(checked_free);
 
         for (guint i = 0; i < generation->sources->files->len; i++) {
                 const SourceFile *source = generation->sources->files->pdata[i];
 
                 if (!source->is_masked)
-                        g_ptr_array_add(all, check(generation, source, report));
+                        g_ptr_array_add(all, check(generation, source, report, taken));
         }
         return all;
 }
@@ -167,7 +183,26 @@ static void print_checked(const Checked *checked) {
         }
 }
 
-static void print_text(const GPtrArray *all) {
+/* One line, whatever the number of files. */
+static void print_images(const Report *report) {
+        guint n = 0;
+
+        for (guint i = 0; i < report->remarks->len; i++) {
+                const Remark *remark = &g_array_index(report->remarks, Remark, i);
+
+                n += g_str_equal(remark->rule, "image-missing");
+                if (!g_str_equal(remark->rule, "no-images"))
+                        continue;
+                printable_print(
+                        "There are no images here, so none was looked at; --files-only leaves out all that is "
+                        "of this machine.\n\n");
+                return;
+        }
+        if (n > 0)
+                printable_print("Files whose image is not here: %u. %s\n\n", n, missing);
+}
+
+static void print_text(const GPtrArray *all, const Report *report, const GPtrArray *taken) {
         guint containers = count(all, VERDICT_WORKS, true) + count(all, VERDICT_DIFFERS, true);
 
         for (guint verdict = 0; verdict < N_VERDICTS; verdict++) {
@@ -181,6 +216,10 @@ static void print_text(const GPtrArray *all) {
                                 print_checked(all->pdata[i]);
                 printable_print("\n");
         }
+        takeover_print(taken, false);
+        if (taken->len > 0)
+                printable_print("\n");
+        print_images(report);
         printable_print(
                 "%u of %u files would be keyturn's. %u containers would start without Podman, and run without a "
                 "conmon each.\n%s\n",
@@ -189,7 +228,9 @@ static void print_text(const GPtrArray *all) {
 }
 
 static void print_json(const GPtrArray *all) {
-        static const char *const columns[] = { "FILE", "UNIT", "VERDICT", "GAIN", "#LINE", "MESSAGE", NULL };
+        static const char *const columns[] = {
+                "FILE", "UNIT", "VERDICT", "GAIN", "#LINE", "MESSAGE", "HANDOVER", NULL
+        };
         g_autoptr(Table) table = table_new(columns);
 
         for (guint i = 0; i < all->len; i++) {
@@ -205,15 +246,18 @@ static void print_json(const GPtrArray *all) {
                                   checked->unit ? g_strdup(checked->unit->name) : NULL,
                                   g_strdup(verdicts[checked->verdict].name), g_strdup(checked->gain),
                                   has_line ? g_strdup_printf("%u", point->line) : NULL,
-                                  point ? g_strdup(point->text) : NULL);
+                                  point ? g_strdup(point->text) : NULL, g_strdup(checked->handover));
                 }
         }
         table_print(table, true);
 }
 
-bool migration_print(const Generation *generation, const Report *report, bool json) {
-        g_autoptr(GPtrArray) all = check_all(generation, report);
+bool migration_print(const Generation *generation, const Report *report, const GPtrArray *taken, bool json) {
+        g_autoptr(GPtrArray) all = check_all(generation, report, taken);
 
-        (json ? print_json : print_text)(all);
+        if (json)
+                print_json(all);
+        else
+                print_text(all, report, taken);
         return count(all, VERDICT_REFUSED, false) == 0;
 }

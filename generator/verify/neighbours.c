@@ -119,6 +119,47 @@ static void check_networks(const Generation *generation, const MadeUnit *unit, c
 }
 
 /*
+ * Interfaces
+ */
+
+/* "eth9" of "mtu=9000 parent=eth9". Transfer full; NULL without. */
+static char *find_parent(const SourceFile *source) {
+        static const char option[] = "parent=";
+        const UnitLine *line = source_find_line(source, "Network", "Options", option);
+        const char *name = line ? strstr(line->value, option) + strlen(option) : NULL;
+
+        return name ? g_strndup(name, strcspn(name, " \t,\"'")) : NULL;
+}
+
+/* Of a network that makes none itself: the line that asks for one. */
+static const UnitLine *find_interface(const SourceFile *source, char **ret_name) {
+        const UnitLine *driver = source_find_line(source, "Network", "Driver", NULL), *line;
+
+        if (!source_find_line(source, "Network", "Options", "mode=unmanaged") &&
+            (!driver || (!g_str_equal(driver->value, "macvlan") && !g_str_equal(driver->value, "ipvlan"))))
+                return NULL;
+        *ret_name = find_parent(source);
+        if (*ret_name)
+                return source_find_line(source, "Network", "Options", "parent=");
+        line = source_find_line(source, "Network", "InterfaceName", NULL);
+        *ret_name = line ? g_strdup(line->value) : NULL;
+        return line;
+}
+
+/* The tree of a system image has none, and says nothing of the machine's. */
+static void check_interface(const MadeUnit *unit, const char *root, Report *report) {
+        g_autofree char *directory = g_strconcat(root, "/sys/class/net", NULL), *name = NULL, *message = NULL;
+        const UnitLine *line = find_interface(unit->source, &name);
+        g_autofree char *path = line ? g_build_filename(directory, name, NULL) : NULL;
+
+        if (!line || !name[0] || strpbrk(name, "%$/") || !g_file_test(directory, G_FILE_TEST_IS_DIR) ||
+            g_file_test(path, G_FILE_TEST_EXISTS))
+                return;
+        message = g_strdup_printf("this machine has no interface '%s' now; 'ip link' shows those that it has", name);
+        report_add(report, line->path, line->number, line->key, false, "interface-missing", message);
+}
+
+/*
  * Drop-ins of the service
  */
 
@@ -165,5 +206,6 @@ void neighbours_check_machine(const Generation *generation, const MadeUnit *unit
         if (!unit->source->unit || !name_section(unit->source->name))
                 return;
         check_networks(generation, unit, root, report);
+        check_interface(unit, root, report);
         check_dropins(unit, root, report);
 }

@@ -9,5 +9,6 @@
 /* Warn of one port that two files publish. Of the files alone. */
 void neighbours_check_ports(const Generation *generation, Report *report);
 
-/* Warn of a network that nobody has described, and of keys of Quadlet's in a drop-in of the service. */
+/* Warn of a network that nobody has described, of an interface that is not there, and of keys of Quadlet's in a
+ * drop-in of the service. */
 void neighbours_check_machine(const Generation *generation, const MadeUnit *unit, const char *root, Report *report);

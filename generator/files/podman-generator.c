@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "generator/files/podman-generator.h"
+#include "libstart/base/fd.h"
+
+/* systemd looks for generators there in this order, and the first of a name counts. */
+static const char *const generator_directories[] = {
+        "/run/systemd/system-generators",
+        "/etc/systemd/system-generators",
+        "/usr/local/lib/systemd/system-generators",
+        "/usr/lib/systemd/system-generators",
+};
+
+#define PODMAN_GENERATOR "podman-system-generator"
+
+/* Empty and device: masked. Not executable: systemd does not run it. */
+static bool is_runnable(int fd) {
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_mode & 0111;
+}
+
+bool podman_generator_is_active(const Tree *tree) {
+        for (size_t i = 0; i < G_N_ELEMENTS(generator_directories); i++) {
+                _cleanup_close_ int directory_fd = tree_open_path(tree, generator_directories[i],
+                                                                  O_PATH | O_DIRECTORY);
+                _cleanup_close_ int fd = -1;
+
+                if (directory_fd < 0)
+                        continue;
+                if (tree_is_null_link(directory_fd, PODMAN_GENERATOR))
+                        return false;
+                fd = tree_open_at(tree, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
+                if (fd >= 0)
+                        return is_runnable(fd);
+        }
+        return false;
+}
