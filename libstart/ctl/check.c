@@ -12,8 +12,15 @@
 int command_check(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(GPtrArray) argv = g_ptr_array_new();
 
+        if (options->taken && (words[0] || options->files_only)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "--taken is of this machine: it takes neither files nor --files-only");
+                return -1;
+        }
         g_ptr_array_add(argv, (void *) VERIFY);
-        g_ptr_array_add(argv, (void *) "--migrate");
+        g_ptr_array_add(argv, (void *) (options->taken ? "--taken" : "--migrate"));
+        if (options->files_only)
+                g_ptr_array_add(argv, (void *) "--files-only");
         if (options->json)
                 g_ptr_array_add(argv, (void *) "--json");
         g_ptr_array_add(argv, (void *) "--");

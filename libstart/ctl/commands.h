@@ -5,6 +5,8 @@
 
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_networks(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_pods(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_volumes(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_images(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_end_payload(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_send_stop_signal(const GPtrArray *all, const Options *options, char **words, GError **error);

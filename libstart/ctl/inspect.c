@@ -2,6 +2,7 @@
 #include "libstart/base/error.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/running-facts.h"
+#include "libstart/ctl/ports.h"
 #include "libstart/table/table.h"
 
 static char *join_mounts(const runtime_spec_schema_config_schema *spec) {
@@ -40,16 +41,17 @@ static void add(Table *table, const ContainerUnit *c, const RunningFacts *facts)
                   process ? join(process->args, process->args_len) : NULL,
                   process ? g_strdup_printf("%u:%u", process->user->uid, process->user->gid) : NULL,
                   process ? g_strdup(process->cwd) : NULL, spec ? g_strdup(spec->hostname) : NULL,
-                  g_strdup(facts->addresses), spec ? join_mounts(spec) : NULL, g_strdup(c->cgroup),
-                  g_strdup(facts->memory), g_strdup(facts->cpu_ms), g_strdup_printf("%u", c->restarts),
+                  g_strdup(facts->addresses), container_ports(c), spec ? join_mounts(spec) : NULL,
+                  g_strdup(c->cgroup), g_strdup(facts->memory), g_strdup(facts->cpu_ms),
+                  g_strdup_printf("%u", c->restarts),
                   facts->config ? g_build_filename(directory, c->args->name, "config.json", NULL) : NULL);
 }
 
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        static const char *const columns[] = { "CONTAINER", "UNIT",      "SOURCE",   "STATE",   "#PID",     "IMAGE",
-                                               "IMAGE-ID",  "~CREATED",  "STORE",    "@LAYERS", "@COMMAND", "USER",
-                                               "WORKDIR",   "HOSTNAME",  "@ADDRESS", "@MOUNTS", "CGROUP",   "%MEMORY",
-                                               "#CPU-MS",   "#RESTARTS", "CONFIG",   NULL };
+        static const char *const columns[] = { "CONTAINER", "UNIT",     "SOURCE",    "STATE",   "#PID",     "IMAGE",
+                                               "IMAGE-ID",  "~CREATED", "STORE",     "@LAYERS", "@COMMAND", "USER",
+                                               "WORKDIR",   "HOSTNAME", "@ADDRESS",  "@PORTS",  "@MOUNTS",  "CGROUP",
+                                               "%MEMORY",   "#CPU-MS",  "#RESTARTS", "CONFIG",  NULL };
         const ContainerUnit *container = NULL;
         g_autoptr(Table) table = table_new(columns);
         g_auto(RunningFacts) facts = { 0 };

@@ -5,15 +5,10 @@
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/health.h"
 #include "libstart/ctl/container/running-facts.h"
+#include "libstart/ctl/ports.h"
 #include "libstart/table/table.h"
 
 #define SHORT_ID 12
-
-static char *format_since(guint64 since) {
-        g_autoptr(GDateTime) time = since ? g_date_time_new_from_unix_local((gint64) (since / G_USEC_PER_SEC)) : NULL;
-
-        return time ? g_date_time_format(time, "%F %T") : NULL;
-}
 
 static void add_container(Table *table, const ContainerUnit *c) {
         g_auto(RunningFacts) facts = { 0 };
@@ -22,8 +17,8 @@ static void add_container(Table *table, const ContainerUnit *c) {
         running_facts_find(c, &facts);
         table_add(table, g_strdup(c->args->name), g_strdup(c->unit), g_strdup(c->state), health_describe(c),
                   g_strdup(c->args->image), facts.image_id ? g_strndup(facts.image_id, SHORT_ID) : NULL,
-                  g_strdup(facts.created), g_strdup(facts.addresses), g_strdup(facts.memory), g_strdup(facts.cpu_ms),
-                  g_strdup_printf("%u", c->restarts), format_since(c->since), start);
+                  g_strdup(facts.created), g_strdup(facts.addresses), container_ports(c), g_strdup(facts.memory),
+                  g_strdup(facts.cpu_ms), g_strdup_printf("%u", c->restarts), table_format_since(c->since), start);
 }
 
 /* Those that are named, or all. Of borrowed ones; transfer container. */
@@ -43,9 +38,9 @@ static GPtrArray *choose(const GPtrArray *all, char **names, GError **error) {
 }
 
 int command_list(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        static const char *const columns[] = { "CONTAINER", "UNIT",     "STATE",     "HEALTH",  "IMAGE",
-                                               "IMAGE-ID",  "~CREATED", "@ADDRESS",  "%MEMORY", "#CPU-MS",
-                                               "#RESTARTS", "SINCE",    "#START-MS", NULL };
+        static const char *const columns[] = { "CONTAINER", "UNIT",      "STATE",    "HEALTH",    "IMAGE",
+                                               "IMAGE-ID",  "~CREATED",  "@ADDRESS", "@PORTS",    "%MEMORY",
+                                               "#CPU-MS",   "#RESTARTS", "SINCE",    "#START-MS", NULL };
         g_autoptr(GPtrArray) chosen = choose(all, words, error);
         g_autoptr(Table) table = table_new(columns);
 

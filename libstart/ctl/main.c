@@ -18,6 +18,10 @@
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/install/commands.h"
 #include "libstart/ctl/update/commands.h"
+#include "libstart/table/table.h"
+
+/* One more where a key is renamed or removed, or means something else. */
+#define JSON_FORM "1"
 
 /* keyturnctl: looks at the containers of this machine, see keyturnctl(8). Nothing at run time needs it. */
 
@@ -49,10 +53,13 @@ static const struct Command {
         { "install", "SOURCE...", "files of Quadlet's, from a directory or a URL, too", FILES, false, "replace",
           command_install },
         { "uninstall", "APPLICATION", "what was installed together", FILES, false, "force", command_uninstall },
-        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "json", command_check },
+        { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "files-only json taken",
+          command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, "json svg",
           command_analyze },
         { "networks", "", "networks, who is in them, addresses and ports", NONE, false, "json", command_networks },
+        { "pods", "", "pods, their state, containers and ports", NONE, false, "json", command_pods },
+        { "volumes", "", "volumes, where they are and who uses them", NONE, false, "json size", command_volumes },
         { "images", "", "what is needed, and where it is", NONE, false, "json", command_images },
         { "health", "[NAME]", "what health checks have found", CONTAINER, false, "json", command_health },
         { "exec", "NAME CMD...", "run a command in a container", CONTAINER, true,
@@ -89,6 +96,11 @@ static const GOptionEntry entries[] = {
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
         { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },
+        { "files-only", 0, 0, G_OPTION_ARG_NONE, &arg_options.files_only,
+          "Judge the files alone, nothing of this machine (check)", NULL },
+        { "taken", 0, 0, G_OPTION_ARG_NONE, &arg_options.taken,
+          "Only what keyturn takes over from Podman, and how (check)", NULL },
+        { "size", 0, 0, G_OPTION_ARG_NONE, &arg_options.size, "Add up what is in them (volumes)", NULL },
         { "version", 0, 0, G_OPTION_ARG_NONE, &arg_version, "Print the version", NULL },
         { 0 },
 };
@@ -122,6 +134,9 @@ static const char *find_advice(const char *name) {
                 { " pull rmi ", "images come by Pull=, by keyturnctl update, and by podman or skopeo" },
                 { " stats ", "write keyturnctl top" },
                 { " network ", "write keyturnctl networks" },
+                { " pod ", "write keyturnctl pods" },
+                { " volume ", "write keyturnctl volumes" },
+                { " port ", "write keyturnctl list: its PORTS" },
                 { " healthcheck ", "write keyturnctl health" },
         };
         g_autofree char *word = g_strdup_printf(" %s ", name);
@@ -223,6 +238,19 @@ static void set_locale(void) {
         setlocale(LC_CTYPE, "");
 }
 
+/* A script asks once which form of JSON it is to read: keyturnctl(8), JSON. */
+static void print_version(void) {
+        static const char *const columns[] = { "VERSION", "#JSON", NULL };
+        g_autoptr(Table) table = table_new(columns);
+
+        if (!arg_options.json) {
+                puts("keyturnctl " KEYTURN_VERSION);
+                return;
+        }
+        table_add(table, g_strdup(KEYTURN_VERSION), g_strdup(JSON_FORM));
+        table_print(table, true);
+}
+
 int keyturnctl_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         int status = -1;
@@ -232,7 +260,7 @@ int keyturnctl_main(int argc, char *argv[]) {
         set_locale();
         if (parse(&argc, &argv, &error)) {
                 if (arg_version) {
-                        puts("keyturnctl " KEYTURN_VERSION);
+                        print_version();
                         return EXIT_SUCCESS;
                 }
                 status = run(argv + 1, &error);

@@ -80,6 +80,12 @@ char *table_show_age(gint64 seconds) {
         return g_strdup("in the future");
 }
 
+char *table_format_since(guint64 usec) {
+        g_autoptr(GDateTime) time = usec ? g_date_time_new_from_unix_local((gint64) (usec / G_USEC_PER_SEC)) : NULL;
+
+        return time ? g_date_time_format(time, "%F %T") : NULL;
+}
+
 static char *show_time(const char *value) {
         g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(value, NULL);
 

@@ -28,6 +28,9 @@ char *table_format_json(const Table *table);
 /* "3 days ago". Transfer full. */
 char *table_show_age(gint64 seconds);
 
+/* A moment in local time, of microseconds since 1970; NULL for 0. Transfer full. */
+char *table_format_since(guint64 usec);
+
 /* A line for each value, for few rows of many columns. Transfer full. */
 char *table_format_long(const Table *table);
 

@@ -17,13 +17,16 @@ typedef struct Options {
         char *user;
         char *workdir;
         gboolean tty;
-        int inside;       /* of exec, by systemd: for this process */
-        gboolean dry_run; /* of update */
-        gboolean resume;  /* of update: only what was interrupted */
-        int watch;        /* seconds */
-        char *limit;      /* of cp */
-        gboolean replace; /* of install */
-        gboolean force;   /* of uninstall */
+        int inside;          /* of exec, by systemd: for this process */
+        gboolean dry_run;    /* of update */
+        gboolean resume;     /* of update: only what was interrupted */
+        int watch;           /* seconds */
+        char *limit;         /* of cp */
+        gboolean files_only; /* of check: nothing of this machine */
+        gboolean taken;      /* of check: only what is taken over from Podman */
+        gboolean size;       /* of volumes */
+        gboolean replace;    /* of install */
+        gboolean force;      /* of uninstall */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.

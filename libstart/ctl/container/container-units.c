@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/ctl/container/container-units.h"
-
-#define MANAGER "org.freedesktop.systemd1"
-#define OBJECT "/org/freedesktop/systemd1"
-#define INTERFACE "org.freedesktop.systemd1.Manager"
-#define SERVICE "org.freedesktop.systemd1.Service"
-#define UNIT "org.freedesktop.systemd1.Unit"
-
-static const char *const generator_dirs[] = {
-        "/run/systemd/generator.early",
-        "/run/systemd/generator",
-        "/run/systemd/generator.late",
-};
+#include "libstart/ctl/container/generated-units.h"
+#include "libstart/ctl/container/unit-properties.h"
 
 void container_unit_free(ContainerUnit *container) {
         g_free(container->unit);
@@ -43,102 +32,24 @@ bool container_unit_is_started(const ContainerUnit *container) {
         return g_file_test(status, G_FILE_TEST_EXISTS);
 }
 
-static bool fail(int r, const sd_bus_error *bus_error, const char *what, GError **error) {
-        if (sd_bus_error_is_set(bus_error))
-                return error_set(error, KT_ERROR_FAILED, "Cannot %s: %s", what, bus_error->message);
-        return error_set_errno(error, -r, "Cannot %s", what);
-}
-
-/* Does the file say that libstart is to be run? Any other generator's services are in the same directories. */
-static bool is_ours(const char *path) {
-        g_autofree char *text = NULL;
-
-        return g_file_get_contents(path, &text, NULL, NULL) &&
-               (strstr(text, "/libstart run ") || strstr(text, "/libstart refuse "));
-}
-
-static void add_directory(const char *path, GPtrArray *names) {
-        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-        const char *name;
-
-        while (dir && (name = g_dir_read_name(dir))) {
-                g_autofree char *file = g_build_filename(path, name, NULL);
-
-                if (g_str_has_suffix(name, ".service") && is_ours(file))
-                        g_ptr_array_add(names, g_strdup(name));
-        }
-}
-
-/* The instances that systemd has loaded, in the place of a template. */
-static bool add_instances(sd_bus *bus, const char *template, GPtrArray *names, GError **error) {
-        g_autofree char *stem = g_strndup(template, strlen(template) - strlen(".service"));
-        g_autofree char *pattern = g_strconcat(stem, "*.service", NULL);
-        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
-        const char *name;
-        int r = sd_bus_call_method(bus, MANAGER, OBJECT, INTERFACE, "ListUnitsByPatterns", &bus_error, &reply, "asas",
-                                   0, 1, pattern);
-
-        if (r >= 0)
-                r = sd_bus_message_enter_container(reply, 'a', "(ssssssouso)");
-        while (r >= 0 && (r = sd_bus_message_read(reply, "(ssssssouso)", &name, NULL, NULL, NULL, NULL, NULL, NULL,
-                                                  NULL, NULL, NULL)) > 0)
-                g_ptr_array_add(names, g_strdup(name));
-        if (r < 0)
-                fail(r, &bus_error, "ask systemd for its units", error);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&bus_error);
-        return r >= 0;
-}
-
-static char *get_string(sd_bus *bus, const char *path, const char *interface, const char *name) {
-        char *value = NULL;
-
-        return sd_bus_get_property_string(bus, MANAGER, path, interface, name, NULL, &value) < 0 ? strdup("") : value;
-}
-
-static guint64 get_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type) {
-        union {
-                guint32 u;
-                guint64 t;
-        } value = { .t = 0 };
-
-        if (sd_bus_get_property_trivial(bus, MANAGER, path, interface, name, NULL, type, &value) < 0)
-                return 0;
-        return type == 't' ? value.t : value.u;
-}
-
-/* Of a service that has failed, how: its SubState= says "failed" once more. Transfer full. */
-static char *describe_state(sd_bus *bus, const char *path, const char *active) {
-        bool failed = g_str_equal(active, "failed");
-        g_autofree char *detail = get_string(bus, path, failed ? SERVICE : UNIT, failed ? "Result" : "SubState");
-        int status = (int) get_number(bus, path, SERVICE, "ExecMainStatus", 'i');
-
-        if (failed && status > 0 && g_str_equal(detail, "exit-code"))
-                return g_strdup_printf("failed (exit status %d)", status);
-        if (failed && sigabbrev_np(status) && (g_str_equal(detail, "signal") || g_str_equal(detail, "core-dump")))
-                return g_strdup_printf("failed (signal SIG%s)", sigabbrev_np(status));
-        return g_strdup_printf("%s (%s)", active, detail);
-}
-
 /* Of a container that waits for its image: why that could not be brought, and when it is tried again. Transfer full;
  * NULL: it does not wait. */
 static char *describe_image(sd_bus *bus, const char *unit) {
         g_autofree char *path = NULL, *result = NULL, *said = NULL, *state = NULL;
         guint64 next, now = (guint64) g_get_monotonic_time();
 
-        if (sd_bus_path_encode(OBJECT "/unit", g_str_has_prefix(unit, "always:") ? unit + strlen("always:") : unit,
-                               &path) < 0)
+        if (sd_bus_path_encode(BUS_OBJECT "/unit",
+                               g_str_has_prefix(unit, "always:") ? unit + strlen("always:") : unit, &path) < 0)
                 return NULL;
-        result = get_string(bus, path, SERVICE, "Result");
-        said = get_string(bus, path, SERVICE, "StatusText");
-        state = get_string(bus, path, UNIT, "SubState");
+        result = unit_string(bus, path, BUS_SERVICE, "Result");
+        said = unit_string(bus, path, BUS_SERVICE, "StatusText");
+        state = unit_string(bus, path, BUS_UNIT, "SubState");
         if (!result[0] || g_str_equal(result, "success"))
                 return NULL;
         if (!g_str_equal(state, "auto-restart"))
                 return g_strdup(said);
-        next = get_number(bus, path, UNIT, "StateChangeTimestampMonotonic", 't') +
-               get_number(bus, path, SERVICE, "RestartUSec", 't');
+        next = unit_number(bus, path, BUS_UNIT, "StateChangeTimestampMonotonic", 't') +
+               unit_number(bus, path, BUS_SERVICE, "RestartUSec", 't');
         return g_strdup_printf("%s; next try in %.0f s", said,
                                next > now ? (double) (next - now) / G_USEC_PER_SEC : 0.0);
 }
@@ -155,7 +66,8 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         sd_bus_error bus_error = SD_BUS_ERROR_NULL;
         sd_bus_message *reply = NULL;
         char **words = NULL;
-        int r = sd_bus_get_property(bus, MANAGER, path, SERVICE, "ExecStart", &bus_error, &reply, "a(sasbttttuii)");
+        int r = sd_bus_get_property(bus, BUS_SYSTEMD, path, BUS_SERVICE, "ExecStart", &bus_error, &reply,
+                                    "a(sasbttttuii)");
 
         if (r >= 0)
                 r = sd_bus_message_enter_container(reply, 'a', "(sasbttttuii)");
@@ -168,7 +80,7 @@ static char **get_words(sd_bus *bus, const char *path, GError **error) {
         if (r >= 0 && !words)
                 words = g_new0(char *, 1);
         if (r < 0)
-                fail(r, &bus_error, "read a unit's ExecStart=", error);
+                bus_fail(r, &bus_error, "read a unit's ExecStart=", error);
         sd_bus_message_unref(reply);
         sd_bus_error_free(&bus_error);
         return words;
@@ -202,13 +114,13 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         container->args = launch_args_parse((const char *const *) arguments, error);
         if (!container->args)
                 return false;
-        container->active = get_string(bus, path, UNIT, "ActiveState");
-        container->source = get_string(bus, path, UNIT, "SourcePath");
+        container->active = unit_string(bus, path, BUS_UNIT, "ActiveState");
+        container->source = unit_string(bus, path, BUS_UNIT, "SourcePath");
         if (container->is_refused && !container->source[0] && is_stopped(container)) {
                 g_clear_pointer(&container->args, launch_args_free); /* its file was deleted: that was all of it */
                 return true;
         }
-        container->state = describe_state(bus, path, container->active);
+        container->state = service_state_describe(bus, path, container->active);
         if (container->args->image_unit && !g_str_equal(container->active, "active"))
                 add_image(bus, container);
         if (container->is_refused) {
@@ -217,82 +129,33 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
                 container->state = g_strconcat(state, container->source[0] ? ", file refused" : ", file deleted",
                                                NULL);
         }
-        container->cgroup = get_string(bus, path, SERVICE, "ControlGroup");
-        container->pid = (guint32) get_number(bus, path, SERVICE, "MainPID", 'u');
+        container->cgroup = unit_string(bus, path, BUS_SERVICE, "ControlGroup");
+        container->pid = (guint32) unit_number(bus, path, BUS_SERVICE, "MainPID", 'u');
         if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container)) {
                 g_autofree char *state = container->state;
 
                 container->state = g_strconcat(state, ", started by Podman", NULL);
         }
-        container->kill_signal = (int) get_number(bus, path, SERVICE, "KillSignal", 'i');
-        container->stop_timeout = get_number(bus, path, SERVICE, "TimeoutStopUSec", 't');
-        container->since = get_number(bus, path, UNIT, "StateChangeTimestamp", 't');
-        container->begin = get_number(bus, path, UNIT, "InactiveExitTimestampMonotonic", 't');
-        container->end = get_number(bus, path, UNIT, "ActiveEnterTimestampMonotonic", 't');
+        container->kill_signal = (int) unit_number(bus, path, BUS_SERVICE, "KillSignal", 'i');
+        container->stop_timeout = unit_number(bus, path, BUS_SERVICE, "TimeoutStopUSec", 't');
+        container->since = unit_number(bus, path, BUS_UNIT, "StateChangeTimestamp", 't');
+        container->begin = unit_number(bus, path, BUS_UNIT, "InactiveExitTimestampMonotonic", 't');
+        container->end = unit_number(bus, path, BUS_UNIT, "ActiveEnterTimestampMonotonic", 't');
         container->start = container->end > container->begin ? container->end - container->begin : 0;
-        container->main_start = get_number(bus, path, SERVICE, "ExecMainStartTimestampMonotonic", 't');
-        container->restarts = (guint32) get_number(bus, path, SERVICE, "NRestarts", 'u');
+        container->main_start = unit_number(bus, path, BUS_SERVICE, "ExecMainStartTimestampMonotonic", 't');
+        container->restarts = (guint32) unit_number(bus, path, BUS_SERVICE, "NRestarts", 'u');
         return true;
 }
 
 static ContainerUnit *load(sd_bus *bus, const char *unit, GError **error) {
         g_autoptr(ContainerUnit) container = g_new0(ContainerUnit, 1);
-        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
-        sd_bus_message *reply = NULL;
-        const char *path = NULL;
-        bool ok;
-        int r = sd_bus_call_method(bus, MANAGER, OBJECT, INTERFACE, "LoadUnit", &bus_error, &reply, "s", unit);
+        g_autofree char *path = unit_load(bus, unit, error);
 
         container->unit = g_strdup(unit);
-        if (r >= 0)
-                r = sd_bus_message_read(reply, "o", &path);
-        ok = r < 0 ? fail(r, &bus_error, "load a unit", error) : read_unit(bus, path, container, error);
-        sd_bus_message_unref(reply);
-        sd_bus_error_free(&bus_error);
-        if (ok)
+        if (path && read_unit(bus, path, container, error))
                 return g_steal_pointer(&container);
         g_prefix_error(error, "%s: ", unit);
         return NULL;
-}
-
-/* Those that were made when the system image was built (generator/image-units.h). One that the generator has made
- * anew is there already. */
-static void add_image_units(GPtrArray *names) {
-        g_autofree char *text = NULL;
-
-        if (!g_file_get_contents(KEYTURN_LIBDIR "/image-units", &text, NULL, NULL))
-                return;
-        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-        for (char **line = lines; *line; line++) {
-                g_autofree char *path = g_build_filename(KEYTURN_UNITDIR, *line, NULL);
-
-                if (g_str_has_suffix(*line, ".service") && !strchr(*line, '/') && is_ours(path) &&
-                    !g_ptr_array_find_with_equal_func(names, *line, g_str_equal, NULL))
-                        g_ptr_array_add(names, g_strdup(*line));
-        }
-}
-
-static int compare_strings(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static GPtrArray *list_units(sd_bus *bus, GError **error) {
-        g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GPtrArray) units = g_ptr_array_new_with_free_func(g_free);
-
-        for (size_t i = 0; i < G_N_ELEMENTS(generator_dirs); i++)
-                add_directory(generator_dirs[i], files);
-        add_image_units(files);
-        for (guint i = 0; i < files->len; i++) {
-                const char *name = files->pdata[i];
-
-                if (!g_str_has_suffix(name, "@.service"))
-                        g_ptr_array_add(units, g_strdup(name));
-                else if (!add_instances(bus, name, units, error))
-                        return NULL;
-        }
-        g_ptr_array_sort(units, compare_strings);
-        return g_steal_pointer(&units);
 }
 
 static bool is_unit(const char *unit, const char *name) {
@@ -321,8 +184,9 @@ static bool add(sd_bus *bus, const char *unit, GPtrArray *all, GError **error) {
 }
 
 GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error) {
+        static const char *const commands[] = { "/libstart run ", "/libstart refuse ", NULL };
         g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify) container_unit_free);
-        g_autoptr(GPtrArray) units = list_units(bus, error);
+        g_autoptr(GPtrArray) units = generated_units_list(bus, commands, error);
         const char *only = units ? find_unit(units, name) : NULL;
 
         if (!units || (only && !add(bus, only, all, error)))
@@ -336,6 +200,35 @@ GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error) {
         return g_steal_pointer(&all);
 }
 
+/* "web.container", or its path. */
+static bool is_file(const ContainerUnit *container, const char *name) {
+        const char *slash = container->source ? strrchr(container->source, '/') : NULL;
+
+        return slash && (g_str_equal(slash + 1, name) || g_str_equal(container->source, name));
+}
+
+/* What else people call, who think of files. */
+static bool fail_not_found(const char *name, GError **error) {
+        static const struct {
+                const char *ends, *advice;
+        } others[] = {
+                { " .pod -pod -pod.service ", "of pods, see keyturnctl pods" },
+                { " .volume -volume -volume.service ", "of volumes, see keyturnctl volumes" },
+                { " .network -network -network.service ", "of networks, see keyturnctl networks" },
+                { " .image .build -image -build -image.service -build.service ", "of images, see keyturnctl images" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+                g_auto(GStrv) ends = g_strsplit(others[i].ends, " ", -1);
+
+                for (char **end = ends; *end; end++)
+                        if (**end && g_str_has_suffix(name, *end))
+                                return error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; %s", name,
+                                                 others[i].advice);
+        }
+        return error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
+}
+
 const ContainerUnit *container_units_get(const GPtrArray *all, const char *name, GError **error) {
         const ContainerUnit *found = NULL;
 
@@ -344,7 +237,7 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
 
                 if (is_unit(container->unit, name))
                         return container;
-                if (g_strcmp0(container->args->name, name) != 0)
+                if (g_strcmp0(container->args->name, name) != 0 && !is_file(container, name))
                         continue;
                 if (found) {
                         error_set(error, KT_ERROR_USAGE, "Two containers are called '%s': say %s or %s", name,
@@ -355,13 +248,13 @@ const ContainerUnit *container_units_get(const GPtrArray *all, const char *name,
         }
         if (found)
                 return found;
-        error_set(error, KT_ERROR_NOT_FOUND, "There is no container '%s'; see keyturnctl list", name);
+        (void) fail_not_found(name, error);
         return NULL;
 }
 
 void boot_times_read(sd_bus *bus, BootTimes *ret) {
         *ret = (BootTimes) {
-                .userspace = get_number(bus, OBJECT, INTERFACE, "UserspaceTimestampMonotonic", 't'),
-                .finish = get_number(bus, OBJECT, INTERFACE, "FinishTimestampMonotonic", 't'),
+                .userspace = unit_number(bus, BUS_OBJECT, BUS_MANAGER, "UserspaceTimestampMonotonic", 't'),
+                .finish = unit_number(bus, BUS_OBJECT, BUS_MANAGER, "FinishTimestampMonotonic", 't'),
         };
 }

@@ -47,8 +47,8 @@ bool container_unit_is_started(const ContainerUnit *container);
  * name: only that of the unit NAME or NAME.service, if there is one, and then it must be understood; or NULL. */
 GPtrArray *container_units_find(sd_bus *bus, const char *name, GError **error);
 
-/* That one: by its unit, with or without ".service", or its own name. Borrowed from `all`, what
- * container_units_find() has found for the same name. */
+/* That one: by its unit, with or without ".service", its own name, or its file's, "web.container". Borrowed from
+ * `all`, what container_units_find() has found for the same name. */
 const ContainerUnit *container_units_get(const GPtrArray *all, const char *name, GError **error);
 
 /* "/run/keyturn/camera". Transfer full. */

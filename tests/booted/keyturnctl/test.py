@@ -11,10 +11,10 @@ LAYERS = 'localhost/test/layers:4'
 MAPPED = 'UIDMap=0:100000:65536\nGIDMap=0:200000:65536'
 
 # What keyturnctl(8) promises.
-LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image_id', 'created', 'address', 'memory', 'cpu_ms', 'restarts', 'since',
-             'start_ms']
+LIST_KEYS = ['container', 'unit', 'state', 'health', 'image', 'image_id', 'created', 'address', 'ports', 'memory', 'cpu_ms', 'restarts',
+             'since', 'start_ms']
 INSPECT_KEYS = ['container', 'unit', 'source', 'state', 'pid', 'image', 'image_id', 'created', 'store', 'layers', 'command',
-                'user', 'workdir', 'hostname', 'address', 'mounts', 'cgroup', 'memory', 'cpu_ms', 'restarts', 'config']
+                'user', 'workdir', 'hostname', 'address', 'ports', 'mounts', 'cgroup', 'memory', 'cpu_ms', 'restarts', 'config']
 
 
 def container(machine, name, more='', image=BUSYBOX):
@@ -81,8 +81,17 @@ def test_words_of_commands(machine):
     assert all(len(line.rstrip('\r')) <= 40 for line in narrow.splitlines()) and 'UNIT' in narrow, narrow
 
 
+    assert json.loads(ctl(machine, '--version --json'))[0]['json'] == 1
+    # What somebody says who thinks of files.
+    assert json.loads(ctl(machine, 'inspect runs.container --json'))[0]['unit'] == 'runs.service'
+    assert "There is no container 'shop-pod'; of pods, see keyturnctl pods" in ctl(machine, 'inspect shop-pod', status=125)
+    assert 'see keyturnctl list' in ctl(machine, 'inspect runs.contain', status=125)
+
+
 def test_completion(machine):
     container(machine, 'camera')
+    assert complete(machine, 'keyturnctl vol') == ['volumes']
+    assert complete(machine, 'keyturnctl check --f') == ['--files-only']
     assert 'exec' in complete(machine, 'keyturnctl ')
     assert complete(machine, 'keyturnctl exec cam') == ['camera']
     assert set(complete(machine, 'keyturnctl exec ')) >= {'camera', 'systemd-camera'}
@@ -112,6 +121,31 @@ def test_what_podman_has_started(machine):
             ctl(machine, words, status=125), words
     machine.run('systemctl restart taken')
     ctl(machine, 'exec taken true')
+
+
+def test_what_is_taken_over(machine):
+    """As after an installation beside Podman: which services, and what becomes of each."""
+    machine.unit('runs.service', '[Service]\nExecStart=/bin/sleep 1000\n')
+    machine.run('systemctl start runs; rm /etc/systemd/system/runs.service /run/systemd/system/runs.service', check=False)
+    for name in ('runs', 'stays', 'many@'):
+        container(machine, name, 'Network=none')
+    machine.container('left', f'[Container]\nImage={BUSYBOX}\n')
+    assert ctl(machine, 'check --taken') == ''  # Podman's generator is masked
+    generator = '/run/systemd/system-generators/podman-system-generator'
+    machine.write(generator, '#!/bin/sh\n')
+    machine.run(f'chmod +x {generator}')
+    try:
+        said = ctl(machine, 'check --taken')
+        assert "  runs.service: Podman has started it, and it runs on; 'systemctl restart runs.service' hands it over\n" in said, said
+        assert "  stays.service: does not run; its next start is keyturn's\n" in said, said
+        assert "  many@.service: of its instances the next start is keyturn's\n" in said and 'left' not in said, said
+        assert said in ctl(machine, 'check')
+        assert 'runs.service' not in ctl(machine, 'check --files-only').partition("Podman's generator")[2]
+        machine.run('systemctl restart runs')
+        assert '  runs.service: keyturn has started it\n' in ctl(machine, 'check --taken')
+    finally:
+        machine.run(f'rm -f {generator}')
+    assert 'takes neither' in ctl(machine, 'check --taken /etc', status=125)
 
 
 def test_list_says_how_it_failed(machine):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Pods: namespaces without a process, what their containers share, when they come and go, and who attacks them."""
 
+import json
 import re
 
 PINS = '/run/keyturn/pod'
@@ -104,6 +105,14 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     hosts = inside(machine, 'client', 'cat /etc/hosts')
     address = re.search(r'^([\d.]+)\tfront\b', hosts, re.M)
     assert address and not address.group(1).startswith('127.'), hosts
+    # Who looks sees the pod, and its port at each container that is in its network.
+    pods = {row['unit']: row for row in json.loads(machine.run('keyturnctl pods --json').out)}
+    front = pods['front-pod.service']
+    assert front['state'] == 'active (exited)' and front['ports'] == ['127.0.0.1:8081->8000/tcp'], front
+    assert sorted(front['containers']) == ['systemd-apart', 'systemd-client', 'systemd-server'], front
+    assert front['source'].endswith('/front.pod') and front['since'], front
+    ports = {row['container']: row['ports'] for row in json.loads(machine.run('keyturnctl list --json').out)}
+    assert ports['systemd-client'] == front['ports'] and ports['systemd-apart'] is None, ports
     # A restart touches no network: it has the same address, and is reached at once.
     network = namespaces(machine, 'server')['net']
     machine.run('systemctl restart server client')
@@ -112,6 +121,7 @@ def test_a_port_of_a_pod_on_a_bridge(machine):
     machine.run('systemctl stop server client apart')
     machine.wait_for(lambda: states(machine, 'front-pod', 'keyturn-network@front-pod') == 'inactive inactive')
     assert answer(machine, '127.0.0.1/8081') == ''
+    assert json.loads(machine.run('keyturnctl pods --json').out)[0]['ports'] is None
     assert_nothing_left(machine, before)
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Volumes: named ones that Podman knows, too, anonymous ones, what comes from the image, and the other types of Mount=."""
 
+import json
 import os
+import re
 
 VOLUMES = '/var/lib/containers/storage/volumes'
 
@@ -46,6 +48,24 @@ def test_a_named_volume_is_podmans_too_and_stays(machine):
     assert inside(machine, 'one', 'cat /new/file') == 'kept\n'
     options = inside(machine, 'one', 'grep /new /proc/self/mountinfo')
     assert 'rw,nosuid,nodev,relatime' in options, options
+
+
+def test_keyturnctl_shows_them(machine):
+    remove_volumes(machine)
+    machine.run('podman volume create theirs')
+    machine.container('later', '[Container]\nImage=localhost/test/busybox\nVolume=later:/x\nMount=type=volume,source=first,target=/y\n')
+    start(machine, 'one', 'Volume=first:/new\nVolume=/anonymous')
+    inside(machine, 'one', 'dd if=/dev/zero of=/new/file bs=1M count=3')
+    inside(machine, 'one', 'mkdir /new/deep; ln -s / /new/deep/root')
+    rows = {row.pop('volume'): row for row in json.loads(machine.run('keyturnctl volumes --json').out)}
+    assert rows == {
+        'first': {'type': 'directory', 'containers': ['systemd-later', 'systemd-one'], 'mountpoint': f'{VOLUMES}/first/_data', 'size': None},
+        'later': {'type': None, 'containers': ['systemd-later'], 'mountpoint': None, 'size': None},
+        'theirs': {'type': 'directory', 'containers': None, 'mountpoint': f'{VOLUMES}/theirs/_data', 'size': None}}, rows
+    sizes = {row['volume']: row['size'] for row in json.loads(machine.run('keyturnctl volumes --json --size').out)}
+    assert 3 << 20 <= sizes['first'] < 4 << 20 and sizes['later'] is None, sizes
+    assert 'SIZE' not in machine.run('keyturnctl volumes').out
+    assert re.search(r'^first .* 3[.]0M$', machine.run('keyturnctl volumes --size').out, re.M)
 
 
 def test_podman_prunes_no_volume(machine):

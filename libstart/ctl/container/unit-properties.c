@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libstart/base/error.h"
+#include "libstart/ctl/container/unit-properties.h"
+
+bool bus_fail(int r, const sd_bus_error *bus_error, const char *what, GError **error) {
+        if (sd_bus_error_is_set(bus_error))
+                return error_set(error, KT_ERROR_FAILED, "Cannot %s: %s", what, bus_error->message);
+        return error_set_errno(error, -r, "Cannot %s", what);
+}
+
+char *unit_string(sd_bus *bus, const char *path, const char *interface, const char *name) {
+        char *value = NULL;
+
+        return sd_bus_get_property_string(bus, BUS_SYSTEMD, path, interface, name, NULL, &value) < 0 ? strdup("") :
+                                                                                                       value;
+}
+
+guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type) {
+        union {
+                guint32 u;
+                guint64 t;
+        } value = { .t = 0 };
+
+        if (sd_bus_get_property_trivial(bus, BUS_SYSTEMD, path, interface, name, NULL, type, &value) < 0)
+                return 0;
+        return type == 't' ? value.t : value.u;
+}
+
+/* Of one that has failed, SubState= says "failed" once more. */
+char *service_state_describe(sd_bus *bus, const char *path, const char *active) {
+        bool failed = g_str_equal(active, "failed");
+        g_autofree char *detail = unit_string(bus, path, failed ? BUS_SERVICE : BUS_UNIT,
+                                              failed ? "Result" : "SubState");
+        int status = (int) unit_number(bus, path, BUS_SERVICE, "ExecMainStatus", 'i');
+
+        if (failed && status > 0 && g_str_equal(detail, "exit-code"))
+                return g_strdup_printf("failed (exit status %d)", status);
+        if (failed && sigabbrev_np(status) && (g_str_equal(detail, "signal") || g_str_equal(detail, "core-dump")))
+                return g_strdup_printf("failed (signal SIG%s)", sigabbrev_np(status));
+        return g_strdup_printf("%s (%s)", active, detail);
+}
+
+char **unit_strings(sd_bus *bus, const char *path, const char *interface, const char *name) {
+        char **value = NULL;
+
+        return sd_bus_get_property_strv(bus, BUS_SYSTEMD, path, interface, name, NULL, &value) < 0 || !value ?
+                       g_new0(char *, 1) :
+                       value;
+}
+
+char *unit_load(sd_bus *bus, const char *unit, GError **error) {
+        sd_bus_error bus_error = SD_BUS_ERROR_NULL;
+        sd_bus_message *reply = NULL;
+        const char *path = NULL;
+        char *found = NULL;
+        int r = sd_bus_call_method(bus, BUS_SYSTEMD, BUS_OBJECT, BUS_MANAGER, "LoadUnit", &bus_error, &reply, "s",
+                                   unit);
+
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "o", &path);
+        if (r >= 0)
+                found = g_strdup(path);
+        else
+                bus_fail(r, &bus_error, "load a unit", error);
+        sd_bus_message_unref(reply);
+        sd_bus_error_free(&bus_error);
+        return found;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <systemd/sd-bus.h>
+
+/* What systemd says of a unit. `path`: the unit's object, from unit_load(). */
+
+#define BUS_SYSTEMD "org.freedesktop.systemd1"
+#define BUS_OBJECT "/org/freedesktop/systemd1"
+#define BUS_MANAGER "org.freedesktop.systemd1.Manager"
+#define BUS_SERVICE "org.freedesktop.systemd1.Service"
+#define BUS_UNIT "org.freedesktop.systemd1.Unit"
+
+/* False, with "Cannot WHAT: why". r: what sd-bus has returned. */
+bool bus_fail(int r, const sd_bus_error *bus_error, const char *what, GError **error);
+
+/* Transfer full; NULL with an error. */
+char *unit_load(sd_bus *bus, const char *unit, GError **error);
+
+/* A property; "", 0 or an empty list where there is none. type: as sd-bus writes it. Transfer full. */
+char *unit_string(sd_bus *bus, const char *path, const char *interface, const char *name);
+char **unit_strings(sd_bus *bus, const char *path, const char *interface, const char *name);
+guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type);
+
+/* Of a service whose ActiveState= is `active`, in more words: "active (running)", "failed (exit status 125)".
+ * Transfer full. */
+char *service_state_describe(sd_bus *bus, const char *path, const char *active);

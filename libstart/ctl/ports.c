@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/ctl/ports.h"
+#include "libstart/network/namespace-state.h"
+
+/* "8080:80/tcp" with an arrow for its last colon. Transfer full. */
+static char *format_port(const PortMapping *port) {
+        g_autofree char *text = port_mapping_format(port);
+        char *colon = strrchr(text, ':');
+
+        *colon = '\0';
+        return g_strconcat(text, "->", colon + 1, NULL);
+}
+
+char *network_ports(const char *unit) {
+        g_autoptr(SetupSummary) setup = namespace_state_read_summary(unit);
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+
+        for (guint i = 0; setup && i < setup->ports->len; i++)
+                g_ptr_array_add(words, format_port(&g_array_index(setup->ports, PortMapping, i)));
+        if (words->len == 0)
+                return NULL;
+        g_ptr_array_add(words, NULL);
+        return g_strjoinv("\n", (char **) words->pdata);
+}
+
+char *container_ports(const ContainerUnit *container) {
+        static const char *const kinds[] = { "pinned:", "owned:" };
+        const char *network = container->args->network;
+
+        for (size_t i = 0; network && i < G_N_ELEMENTS(kinds); i++)
+                if (g_str_has_prefix(network, kinds[i]))
+                        return network_ports(network + strlen(kinds[i]));
+        return NULL;
+}
