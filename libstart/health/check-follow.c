@@ -11,15 +11,22 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/health/check-follow.h"
+#include "libstart/health/check-result.h"
 #include "libstart/systemd/systemd-call.h"
 #include "libstart/systemd/systemd-notify.h"
 
+#define STATUS_MAX 1000 /* in bytes of printable text; systemd reads 4096 */
+
 /* In the payload's name, which is the main process of its unit. */
-static bool tell_ready(const Check *check, GError **error) {
-        static const char ready[] = "READY=1";
+static bool tell(const Check *check, const char *state, GError **error) {
         g_autoptr(Notify) notify = notify_open_path(PATH_NOTIFY, error);
 
-        return notify && notify_send_as(notify, ready, strlen(ready), check->entry.payload, error);
+        return notify && notify_send_as(notify, state, strlen(state), check->entry.payload, error);
+}
+
+/* The status was what libstart has said it waits for. */
+static bool tell_ready(const Check *check, GError **error) {
+        return tell(check, "READY=1\nSTATUS=", error);
 }
 
 static bool restart(const Check *check, GError **error) {
@@ -28,11 +35,30 @@ static bool restart(const Check *check, GError **error) {
         return systemd_call("RestartUnit", unit, "fail", error);
 }
 
+static bool end_payload(const Check *check, GError **error) {
+        const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, NULL };
+
+        return host_program_run(stop, NULL, error);
+}
+
+/* The start fails, and systemctl status shows why. */
+static bool give_up(const Check *check, GError **error) {
+        const GPtrArray *log = check->record->log;
+        g_autofree char *said = log->len > 0 ? check_result_describe(log->pdata[log->len - 1]) : g_strdup("");
+        g_autofree char *why = g_strdup_printf("Notify=healthy waits for a health check that cannot be executed: %s",
+                                               said);
+        g_autofree char *some = g_strndup(why, STATUS_MAX), *valid = g_utf8_make_valid(some, -1);
+        g_autofree char *state = g_strconcat("STATUS=", valid, NULL);
+        bool told;
+
+        log_error("%s: %s. If the payload makes it, set HealthStartPeriod=; it is ended now", check->unit, why);
+        told = tell(check, state, error);
+        return end_payload(check, told ? error : NULL) && told;
+}
+
 /* A unit that waits for this check to succeed has no stop of its own to wait for, so nothing below can wait for us.
  */
 static bool act(const Check *check, GError **error) {
-        const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, NULL };
-
         switch (check->plan->on_failure) {
         case HEALTH_NOTHING:
                 return true;
@@ -42,13 +68,13 @@ static bool act(const Check *check, GError **error) {
         case HEALTH_RESTART:
                 return restart(check, error);
         case HEALTH_STOP:
-                return host_program_run(stop, NULL, error);
+                return end_payload(check, error);
         }
         g_return_val_if_reached(false);
 }
 
 bool check_follow_is_needed(const Check *check, CheckTurn turn, guint consequences) {
-        return turn != CHECK_SHARED || consequences & (HEALTH_TELL_READY | HEALTH_STARTUP_FAILED) ||
+        return turn != CHECK_SHARED || consequences & (HEALTH_TELL_READY | HEALTH_STARTUP_FAILED | HEALTH_HOPELESS) ||
                (consequences & HEALTH_ACT && check->plan->on_failure != HEALTH_NOTHING);
 }
 
@@ -60,7 +86,9 @@ bool check_follow(const Check *check, CheckTurn turn, guint consequences, GError
         if (consequences & HEALTH_TELL_READY)
                 TRY(tell_ready(check, first));
         TRY(check_timer_pass_on(check, turn, first));
-        if (consequences & HEALTH_STARTUP_FAILED) {
+        if (consequences & HEALTH_HOPELESS)
+                TRY(give_up(check, first));
+        else if (consequences & HEALTH_STARTUP_FAILED) {
                 log_warning("%s is restarted: its startup check has failed too often", check->unit);
                 TRY(restart(check, first));
         } else if (consequences & HEALTH_ACT)

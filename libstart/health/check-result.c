@@ -21,8 +21,7 @@ HealthResult *check_result_make(const ProbeResult *result, GDateTime *begin) {
         return made;
 }
 
-/* Transfer full. */
-static char *describe(const HealthResult *result) {
+char *check_result_describe(const HealthResult *result) {
         g_autofree char *shown = printable(g_strchomp(g_strdup(result->output)));
         const char *colon = *shown ? ": " : "";
 
@@ -39,7 +38,7 @@ static const char *find_message_id(guint consequences, const HealthResult *resul
 
 static char *find_message(const char *unit, const HealthPlan *plan, const HealthState *state,
                           const HealthResult *result, bool is_startup, guint consequences) {
-        g_autofree char *said = describe(result);
+        g_autofree char *said = check_result_describe(result);
         const char *status = health_status_print(state->status);
         const char *check = is_startup ? "startup check" : "health check";
 

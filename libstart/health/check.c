@@ -338,7 +338,7 @@ bool check_end(Check *check, guint *ret_consequences, GError **error) {
 
         if (!result)
                 return false;
-        *ret_consequences = health_state_apply(state, plan, result->exit_code == 0, check->in_start_period);
+        *ret_consequences = health_state_apply(state, plan, result->exit_code, check->in_start_period);
         state->told_ready |= (*ret_consequences & HEALTH_TELL_READY) != 0;
         health_record_add(check->record, result, plan->max_log_count);
         if (!write_record(check, error))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/health/health-state.h"
+#include "libstart/base/exit-codes.h"
 
 static const char *const names[] = {
         [HEALTH_STARTING] = "starting",
@@ -36,9 +37,10 @@ static guint count_startup(HealthState *state, const HealthCheck *startup, bool 
 }
 
 /* One success makes it healthy at any time, also one of a startup check that needs more of them. Failures of that,
- * and those in the start period, do not count. */
-guint health_state_apply(HealthState *state, const HealthPlan *plan, bool success, bool in_start_period) {
-        bool is_startup = health_state_is_starting_up(state, plan);
+ * and those in the start period, do not count. A command that is not there now (a shell says so, too, of what it is
+ * to run) will not be there the next time: a payload that brings its check itself has the start period for that. */
+guint health_state_apply(HealthState *state, const HealthPlan *plan, gint64 exit_status, bool in_start_period) {
+        bool is_startup = health_state_is_starting_up(state, plan), success = exit_status == 0;
         HealthStatus before = state->status;
         guint result = is_startup ? count_startup(state, &plan->startup, success) : 0;
 
@@ -53,5 +55,8 @@ guint health_state_apply(HealthState *state, const HealthPlan *plan, bool succes
                 result |= HEALTH_ACT;
         if (plan->notify && state->status == HEALTHY && !state->told_ready)
                 result |= HEALTH_TELL_READY;
+        if (plan->notify && !state->told_ready && !in_start_period &&
+            (exit_status == EXIT_NOT_FOUND || exit_status == EXIT_NOT_EXECUTABLE))
+                result |= HEALTH_HOPELESS;
         return result;
 }

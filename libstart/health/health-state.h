@@ -32,11 +32,12 @@ typedef enum HealthConsequence {
         HEALTH_STARTUP_FAILED = 1 << 2, /* too often: the container is to be restarted */
         HEALTH_ACT = 1 << 3,            /* it is unhealthy, again or still: plan->on_failure */
         HEALTH_TELL_READY = 1 << 4,     /* READY=1 */
+        HEALTH_HOPELESS = 1 << 5,       /* systemd waits for a success of what cannot be executed */
 } HealthConsequence;
 
 /* Is it the startup check's turn? */
 bool health_state_is_starting_up(const HealthState *state, const HealthPlan *plan);
 
-/* Of that check, or else the regular one: did it succeed? in_start_period: it began in it. Returns
- * HealthConsequences. */
-guint health_state_apply(HealthState *state, const HealthPlan *plan, bool success, bool in_start_period);
+/* Of that check, or else the regular one. exit_status: of its command, or something
+ * else than 0 where it has none. in_start_period: it began in it. Returns HealthConsequences. */
+guint health_state_apply(HealthState *state, const HealthPlan *plan, gint64 exit_status, bool in_start_period);

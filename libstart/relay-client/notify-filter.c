@@ -186,6 +186,27 @@ size_t notify_filter(const char *message, size_t size, char *ret, const char **r
         return written;
 }
 
+bool notify_filter_says(const char *state, size_t size, const char *assignment) {
+        size_t length = strlen(assignment);
+
+        for (size_t i = 0; i + length <= size; i += line_length(state + i, size - i) + 1)
+                if (memcmp(state + i, assignment, length) == 0)
+                        return true;
+        return false;
+}
+
+size_t notify_filter_settle(char *state, size_t size, bool *had_status) {
+        static const char clear[] = "\nSTATUS=";
+        bool ready = notify_filter_says(state, size, "READY=1");
+
+        *had_status |= notify_filter_says(state, size, clear + 1);
+        if (!ready || *had_status || size + sizeof clear - 1 > NOTIFY_MESSAGE_MAX)
+                return size;
+        *had_status = true;
+        memcpy(state + size, clear, sizeof clear - 1);
+        return size + sizeof clear - 1;
+}
+
 bool notify_filter_is_barrier(const char *message, size_t size) {
         size = without_final_nul(message, size);
         while (size > 0 && message[size - 1] == '\n')

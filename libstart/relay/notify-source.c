@@ -110,7 +110,7 @@ NotifySource *notify_source_restore(const char *name, const int *fds, gsize n_fd
         source->payload = (pid_t) g_ascii_strtoll(name + 1, NULL, 10);
         if (!adopt(source, fds, n_fds, &inode, error))
                 return NULL;
-        source->ready = true;
+        source->ready = source->had_status = true;
         if (source->payload <= 0) {
                 error_set(error, KT_ERROR_FAILED, "the name is not understood");
                 return NULL;
@@ -177,17 +177,12 @@ static bool is_all_read(int to) {
         return ioctl(to, SIOCOUTQ, &bytes) < 0 || bytes <= 1;
 }
 
-static bool says_ready(const char *state, size_t size) {
-        const char *found = memmem(state, size, "READY=1", strlen("READY=1"));
-
-        return found && (found == state || found[-1] == '\n');
-}
-
 /* Tell systemd. Returns 0, also where there is nothing to tell or nobody to tell it of, or a negative errno. */
 static int pass_on(NotifySource *source, const Message *message, int to) {
         const struct ucred sender = { .pid = source->payload, .uid = NOBODY, .gid = NOBODY };
         const SocketExtra extra = { SCM_CREDENTIALS, &sender, sizeof sender };
         char state[NOTIFY_MESSAGE_MAX];
+        bool had_status = source->had_status;
         const char *refused;
         size_t size;
         ssize_t n;
@@ -201,8 +196,12 @@ static int pass_on(NotifySource *source, const Message *message, int to) {
                 complain(source, refused);
         if (size == 0)
                 return 0;
+        size = notify_filter_settle(state, size, &had_status);
         n = socket_send(to, NULL, state, size, &extra, MSG_DONTWAIT);
-        source->ready |= n >= 0 && says_ready(state, size);
+        if (n >= 0) {
+                source->had_status = had_status;
+                source->ready |= notify_filter_says(state, size, "READY=1");
+        }
         return n >= 0 || n == -ESRCH ? 0 : (int) n;
 }
 

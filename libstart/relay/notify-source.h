@@ -17,6 +17,7 @@ typedef struct NotifySource {
         int socket;        /* the payload writes into it */
         bool ended;        /* the main process has; nobody can write any more */
         bool ready;        /* its readiness was passed on, or an earlier incarnation knows */
+        bool had_status;   /* what systemd shows is the payload's own, or nothing; as above */
         pid_t taker;       /* 0, or a child that takes the first message: */
         int taker_fd;      /* its pidfd, -1 where it cannot be waited for */
         gint64 paid_until; /* monotonic: by then what it has said will be paid for */

@@ -444,8 +444,23 @@ static bool is_stopped_by_image(const Start *start) {
         return start->request.state_dir && start->request.stop_signal == 0 && start->payload.stop_signal != SIGTERM;
 }
 
+/* Beside MAINPID=. A start that waits says for what: that is its status, also when its time is over. */
+static const char *find_first_state(NotifyMode mode) {
+        switch (mode) {
+        case NOTIFY_CONMON:
+                return "READY=1\n";
+        case NOTIFY_CONTAINER:
+                return "STATUS=Waits for READY=1 of the payload, as Notify=true asks for it\n";
+        case NOTIFY_HEALTHY:
+                return "STATUS=Waits for a health check that succeeds, as Notify=healthy asks for it\n";
+        case NOTIFY_IGNORE:
+                return "";
+        }
+        g_return_val_if_reached("");
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
-        const char *ready = start->request.notify == NOTIFY_CONMON ? "READY=1\n" : "";
+        const char *ready = find_first_state(start->request.notify);
         const HandOverCalls calls = {
                 .started = payload_started,
                 .ended = start->notify.socket >= 0 ? payload_ended : NULL,

@@ -210,8 +210,10 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
                 calls->ended(0, calls->data);
         else if (traced)
                 pass_on_signals(ret, calls);
-        /* systemd would complain about the pid of a payload that is gone. That libstart ends tells it enough. */
-        message = ret->exited ? g_strdup(state) : g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
+        /* systemd would complain about the pid of a payload that is gone. That libstart ends tells it enough, and
+         * nothing is waited for. */
+        message = ret->exited ? g_strdup(g_str_has_prefix(state, "STATUS=") ? "" : state) :
+                                g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
         if (!calls->started(ret->payload, calls->data, error) || (*message && !notify_send(notify, message, error))) {
                 kill(ret->payload, SIGKILL);
                 await_end(ret->payload);

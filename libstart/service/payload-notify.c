@@ -97,6 +97,7 @@ bool payload_notify_hand_over(PayloadNotify *notify, const char *unit, pid_t mai
 
 void payload_notify_drain(const PayloadNotify *notify, Notify *systemd, pid_t payload) {
         char message[NOTIFY_MESSAGE_MAX], state[NOTIFY_MESSAGE_MAX];
+        bool had_status = false;
         ssize_t n;
 
         if (notify->socket < 0)
@@ -107,6 +108,7 @@ void payload_notify_drain(const PayloadNotify *notify, Notify *systemd, pid_t pa
 
                 if (size == 0)
                         continue;
+                size = notify_filter_settle(state, size, &had_status);
                 if (payload > 0)
                         (void) notify_send_as(systemd, state, size, payload, NULL);
                 (void) notify_send_as(systemd, state, size, 0, NULL);

@@ -240,14 +240,39 @@ def test_notify_healthy(machine):
     machine.wait_for(lambda: health(machine, 'ready').get('Log'))
     assert machine.show('ready', 'ActiveState') == 'activating'
     assert machine.show('ready', 'MainPID') != '0'
+    assert 'Waits for a health check that succeeds' in machine.show('ready', 'StatusText')
     machine.write('/run/test-well/well', '')
     machine.wait_for(lambda: machine.show('ready', 'ActiveState') == 'active')
+    assert machine.show('ready', 'StatusText') == ''
     machine.wait_for(lambda: machine.show('waits', 'Result') == 'timeout')
+    machine.wait_for(lambda: machine.show('waits', 'ActiveState') == 'failed')
+    assert 'Waits for a health check that succeeds' in machine.run('systemctl status waits', check=False).out
     # Again, and at once: no check of the start before is waited for, nor its timer.
     began = time.monotonic()
     machine.run('systemctl restart ready')
     assert time.monotonic() - began < 10
     assert status(machine, 'ready') == 'healthy'
+
+
+def test_what_can_never_work_is_not_waited_for(machine):
+    """A check that is not there fails the start at once, says why where one looks, and not with a start period."""
+    lines = 'HealthCmd={}\nHealthInterval=200ms\nNotify=healthy'
+    cases = {'missing': '["/no/such", "x"]', 'shell': 'no-such-program', 'mode': '["/etc/passwd"]'}
+    for name, command in cases.items():
+        container(machine, name, lines.format(command), service='TimeoutStartSec=60', start=False)
+    container(machine, 'later', lines.format('/check') + '\nHealthStartPeriod=1h', start=False,
+              payload='sleep 1; echo exit 0 >/check; chmod +x /check; ' + SLEEP)
+    began = time.monotonic()
+    machine.run('systemctl start --no-block ' + ' '.join([*cases, 'later']))
+    for name in cases:
+        machine.wait_for(lambda name=name: machine.show(name, 'ActiveState') == 'failed')
+        text = machine.show(name, 'StatusText')
+        assert 'waits for a health check that cannot be executed: exit status 12' in text, text
+        assert text in machine.run(f'systemctl status {name}', check=False).out
+    assert time.monotonic() - began < 30
+    assert 'set HealthStartPeriod=' in machine.run('journalctl -b -u keyturn-health@missing').out
+    machine.wait_for(lambda: machine.show('later', 'ActiveState') == 'active')
+    assert machine.show('later', 'StatusText') == ''
 
 
 def test_check_of_an_image(machine):

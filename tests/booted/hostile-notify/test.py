@@ -63,6 +63,22 @@ KILLED = 'StopSignal=SIGKILL'
 
 # ---- what a payload may do
 
+def test_what_a_start_waits_for_is_its_status(machine):
+    """Also when its time is over; a payload that is ready has no status, or its own."""
+    speaker(machine, 'mute', 'forever', container=KILLED, service='TimeoutStartSec=1')
+    machine.run('systemctl start mute', check=False)
+    assert ended(machine, 'mute') == 'timeout'
+    assert 'Waits for READY=1 of the payload' in machine.run('systemctl status mute', check=False).out
+    speaker(machine, 'slow', 'wait', '/go/on', 'say', 'READY=1', 'forever', container=KILLED)
+    machine.run('systemctl start --no-block slow')
+    machine.wait_for(lambda: 'Waits for READY=1' in machine.show('slow', 'StatusText'))
+    go(machine, 'slow')
+    machine.wait_for(lambda: machine.show('slow', 'ActiveState') == 'active')
+    assert machine.show('slow', 'StatusText') == ''
+    start(machine, 'speaks', 'say', 'STATUS=loading', 'say', 'READY=1', 'forever', container=KILLED)
+    assert machine.show('speaks', 'StatusText') == 'loading'
+
+
 
 def test_signals_while_it_starts_are_no_end(machine):
     """libstart traces it until systemd knows it, and sees each of its signals."""

@@ -5,7 +5,9 @@
 static char *words[] = { (char *) "true", NULL };
 
 /* Each result is a letter: + and - for success and failure, ( and ) for the same in the start period. Behind it is
- * what is made of it: the status' first letter, then the consequences: C, P(assed), F(ailed startup), A(ct), R(eady).
+ * what is made of it: the status' first letter, then the consequences: C, P(assed), F(ailed startup), A(ct), R(eady),
+ * H(opeless). An x is a command that is not there, X one that cannot be executed, and [ the former in the start
+ * period.
  */
 typedef struct Case {
         guint retries;
@@ -34,6 +36,11 @@ static const Case cases[] = {
         /* READY=1 once, whatever comes later. */
         { 1, false, 0, 0, true, "-++", "uCA hCR h" },
         { 2, false, 0, 0, true, "+--+", "hCR h uCA hC" },
+        /* What cannot be executed is not waited for. */
+        { 3, false, 0, 0, true, "xX", "sH sH" },
+        { 1, false, 0, 0, true, "[+x", "s hCR uCA" },
+        { 1, false, 0, 0, false, "x", "uCA" },
+        { 3, true, 0, 0, true, "x", "sH" },
         /* A startup check: never unhealthy by it. */
         { 1, true, 0, 0, false, "-----", "s s s s s" },
         { 1, true, 0, 0, false, "--+-", "s s hCP uCA" },
@@ -47,7 +54,7 @@ static const Case cases[] = {
 };
 
 static void append_consequences(GString *text, guint consequences) {
-        static const char letters[] = "CPFAR";
+        static const char letters[] = "CPFARH";
 
         for (size_t i = 0; letters[i]; i++)
                 if (consequences & (1U << i))
@@ -67,8 +74,12 @@ START_TEST(test_case) {
         g_autoptr(GString) found = g_string_new(NULL);
 
         for (const char *result = test->results; *result; result++) {
-                guint consequences = health_state_apply(&state, &plan, *result == '+' || *result == '(',
-                                                        *result == '(' || *result == ')');
+                guint consequences = health_state_apply(&state, &plan,
+                                                        *result == 'x' || *result == '[' ? 127 :
+                                                        *result == 'X'                   ? 126 :
+                                                        *result == '+' || *result == '(' ? 0 :
+                                                                                           1,
+                                                        *result == '(' || *result == ')' || *result == '[');
 
                 state.told_ready |= (consequences & HEALTH_TELL_READY) != 0;
                 if (found->len > 0)

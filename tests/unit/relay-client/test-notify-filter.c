@@ -169,7 +169,55 @@ START_TEST(test_whatever_is_said) {
 }
 END_TEST
 
+static const struct {
+        const char *said, *told;
+} settled[] = {
+        { "WATCHDOG=1", "WATCHDOG=1" },
+        { "XREADY=1", "XREADY=1" },
+        { "READY=1", "READY=1\nSTATUS=" },
+        { "READY=1", "READY=1" }, /* once */
+        { NULL, NULL },
+        { "STATUS=at work", "STATUS=at work" },
+        { "READY=1", "READY=1" },
+        { NULL, NULL },
+        { "STATUS=there\nREADY=1", "STATUS=there\nREADY=1" },
+        { "READY=1", "READY=1" },
+};
+
+/* Of one payload after the other. */
+START_TEST(test_settle) {
+        bool had_status = false;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(settled); i++) {
+                char state[NOTIFY_MESSAGE_MAX + 1] = "";
+                size_t size;
+
+                if (!settled[i].said) {
+                        had_status = false;
+                        continue;
+                }
+                strcpy(state, settled[i].said);
+                size = notify_filter_settle(state, strlen(state), &had_status);
+                state[size] = '\0';
+                ck_assert_str_eq(state, settled[i].told);
+        }
+}
+END_TEST
+
+/* What is full stays as it is. */
+START_TEST(test_settle_full) {
+        char state[NOTIFY_MESSAGE_MAX];
+        bool had_status = false;
+
+        memset(state, 'x', sizeof state);
+        memcpy(state, "READY=1\n", strlen("READY=1\n"));
+        ck_assert_uint_eq(notify_filter_settle(state, sizeof state - 3, &had_status), sizeof state - 3);
+}
+END_TEST
+
 TEST_MAIN("notify-filter", {
+        tcase_add_test(tcase, test_settle);
+        tcase_add_test(tcase, test_settle_full);
         tcase_set_timeout(tcase, 60);
         tcase_add_loop_test(tcase, test_cases, 0, G_N_ELEMENTS(cases));
         tcase_add_test(tcase, test_longest);
