@@ -9,10 +9,17 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/state-format.h"
 #include "libstart/image/lock.h"
 
 /* Two lines with 64 digits. */
 #define SIZE_MAX_NOTES 255
+
+static void read_text(int lock, char text[static SIZE_MAX_NOTES + 1]) {
+        ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
+
+        text[MAX(n, 0)] = '\0';
+}
 
 /* Whoever has it is waited for, for as long as its own deadlines allow. */
 static bool wait_for_lock(int fd, const char *name) {
@@ -27,6 +34,7 @@ int image_lock(const char *name, GError **error) {
         g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
         g_autofree char *path = g_build_filename(PATH_IMAGES, hash, NULL);
         _cleanup_close_ int fd = -1;
+        char text[SIZE_MAX_NOTES + 1];
 
         if (!directory_make(PATH_IMAGES, 0700, error))
                 return -1;
@@ -35,7 +43,8 @@ int image_lock(const char *name, GError **error) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }
-        return fd_steal(&fd);
+        read_text(fd, text);
+        return state_format_check(path, text, error) ? fd_steal(&fd) : -1;
 }
 
 void image_notes_clear(ImageNotes *notes) {
@@ -46,10 +55,9 @@ void image_notes_clear(ImageNotes *notes) {
 /* NAME=VALUE lines. */
 void image_notes_read(int lock, ImageNotes *ret) {
         char text[SIZE_MAX_NOTES + 1];
-        ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
         g_auto(GStrv) lines = NULL;
 
-        text[MAX(n, 0)] = '\0';
+        read_text(lock, text);
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
                 if (g_str_has_prefix(*line, "rejected=sha256:"))

@@ -11,7 +11,8 @@
  *             itself
  *   previous  the id of the image that had the name before one that is yet to be proved: the way back */
 
-/* Waits. Returns a descriptor, or -1 with an error; closing it gives the lock back. */
+/* Waits. Returns a descriptor, or -1 with an error, also where a newer keyturn has written the notes
+ * (state-format.h); closing it gives the lock back. */
 int image_lock(const char *name, GError **error);
 
 typedef struct ImageNotes {

@@ -7,6 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/state-format.h"
 #include "libstart/config/small-file.h"
 #include "libstart/network/lease-table.h"
 #include "libstart/network/namespace-state.h"
@@ -96,7 +97,7 @@ static void read_file(LeaseTable *table, const char *unit, const char *text) {
         }
 }
 
-static void read_directory(LeaseTable *table, const char *directory) {
+static bool read_directory(LeaseTable *table, const char *directory, GError **error) {
         g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
         const char *unit;
 
@@ -104,13 +105,17 @@ static void read_directory(LeaseTable *table, const char *directory) {
                 g_autofree char *path = g_build_filename(directory, unit, NULL), *text = NULL;
 
                 /* A file that is being written has another name for a while. */
-                if (namespace_name_check(unit, NULL) && file_read(path, &text, NULL, NULL) && text)
-                        read_file(table, unit, text);
+                if (!namespace_name_check(unit, NULL) || !file_read(path, &text, NULL, NULL) || !text)
+                        continue;
+                if (!state_format_check(path, text, error))
+                        return false;
+                read_file(table, unit, text);
         }
+        return true;
 }
 
-LeaseTable *lease_table_read(const char *unit) {
-        LeaseTable *table = g_new0(LeaseTable, 1);
+LeaseTable *lease_table_read(const char *unit, GError **error) {
+        g_autoptr(LeaseTable) table = g_new0(LeaseTable, 1);
 
         table->unit = g_strdup(unit);
         table->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -119,9 +124,9 @@ LeaseTable *lease_table_read(const char *unit) {
         table->ports = g_ptr_array_new_with_free_func(held_port_free);
         table->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         read_held(table);
-        read_directory(table, PATH_LEASES);
-        read_directory(table, FALLBACK);
-        return table;
+        if (!read_directory(table, PATH_LEASES, error) || !read_directory(table, FALLBACK, error))
+                return NULL;
+        return g_steal_pointer(&table);
 }
 
 void lease_table_free(LeaseTable *table) {

@@ -199,7 +199,9 @@ static bool needs_dns(const Plan *plan) {
 }
 
 static bool choose(Plan *plan, const NetworkConf *conf, const char *unit, GError **error) {
-        plan->table = lease_table_read(unit);
+        plan->table = lease_table_read(unit, error);
+        if (!plan->table)
+                return false;
         for (guint i = 0; i < plan->requests->len; i++)
                 if (!attach(plan, conf, unit, plan->requests->pdata[i], error))
                         return false;

@@ -13,6 +13,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/resolve.h"
+#include "libstart/base/state-format.h"
 #include "libstart/config/small-file.h"
 #include "libstart/userns/id-assignment.h"
 #include "libstart/userns/subid.h"
@@ -50,10 +51,16 @@ static bool parse_record(const char *text, Record *ret) {
         return true;
 }
 
-static bool read_record(const char *name, Record *ret) {
+/* Where there is none, or it cannot be understood, ids are found anew: *ret is no record that fits. */
+static bool read_own(const char *name, Record *ret, GError **error) {
         g_autofree char *path = g_build_filename(PATH_IDS, name, NULL), *text = NULL;
 
-        return file_read(path, &text, NULL, NULL) && text && parse_record(text, ret);
+        if (!file_read(path, &text, NULL, NULL) || !text)
+                return true;
+        if (!state_format_check(path, text, error))
+                return false;
+        (void) parse_record(text, ret);
+        return true;
 }
 
 /* Whole or not at all, also if the power fails. `directory` is locked, so that nobody else writes the other file. */
@@ -257,6 +264,8 @@ static bool read_other(const char *path, Record *ret, bool *ret_found, GError **
         if (!file_read(path, &text, NULL, error))
                 return false;
         *ret_found = text;
+        if (text && !state_format_check(path, text, error))
+                return false;
         return !text || parse_record(text, ret) ||
                error_set(error, KT_ERROR_FAILED,
                          "'%s' does not say which ids its container has: restart that container, or remove the file "
@@ -402,7 +411,7 @@ static GArray *make_map(const IdRange *range, const GArray *own, guint32 size, I
 }
 
 static bool fits(const Record *record, const IdAssignment *wanted, const char *key) {
-        return g_str_equal(record->key, key) && g_str_equal(record->unit, wanted->unit) &&
+        return g_strcmp0(record->key, key) == 0 && g_str_equal(record->unit, wanted->unit) &&
                record->uids.count == count_unmapped(wanted->request->uids, record->size) &&
                record->gids.count == count_unmapped(wanted->request->gids, record->size);
 }
@@ -412,8 +421,8 @@ bool id_assignment_find(const IdAssignment *wanted, GArray **ret_uids, GArray **
         g_auto(Record) record = { 0 };
         const UsernsRequest *request = wanted->request;
 
-        if (!(read_record(wanted->unit, &record) && fits(&record, wanted, key)) &&
-            !find_anew(wanted, &record, key, error))
+        if (!read_own(wanted->unit, &record, error) ||
+            (!fits(&record, wanted, key) && !find_anew(wanted, &record, key, error)))
                 return false;
         *ret_uids = make_map(&record.uids, request->uids, record.size, ID_UID, error);
         *ret_gids = *ret_uids ? make_map(&record.gids, request->gids, record.size, ID_GID, error) : NULL;

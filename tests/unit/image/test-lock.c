@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
+#include "libstart/image/lock.h"
+#include "tests/unit/base/expect-error.h"
+
+#define DIGEST "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
+#define ID "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
+
+/* As version 1.0 has written them: they are read for ever. */
+static const struct {
+        const char *text, *rejected, *previous;
+} notes_of_1_0[] = {
+        { "", NULL, NULL },
+        { "rejected=sha256:" DIGEST "\n", "sha256:" DIGEST, NULL },
+        { "previous=" ID "\n", NULL, ID },
+        { "rejected=sha256:" DIGEST "\nprevious=" ID "\n", "sha256:" DIGEST, ID },
+};
+
+START_TEST(test_notes_of_1_0_are_read) {
+        FILE *file = tmpfile();
+        g_auto(ImageNotes) notes = { 0 };
+
+        ck_assert(file && fputs(notes_of_1_0[_i].text, file) >= 0 && fflush(file) == 0);
+        image_notes_read(fileno(file), &notes);
+        ck_assert_pstr_eq(notes.rejected, notes_of_1_0[_i].rejected);
+        ck_assert_pstr_eq(notes.previous, notes_of_1_0[_i].previous);
+        fclose(file);
+}
+END_TEST
+
+START_TEST(test_notes_are_written_as_they_are_read) {
+        ImageNotes notes = { (char *) notes_of_1_0[_i].rejected, (char *) notes_of_1_0[_i].previous };
+        FILE *file = tmpfile();
+        char text[256] = "";
+        g_autoptr(GError) error = NULL;
+
+        ck_assert(file && image_notes_write(fileno(file), &notes, &error));
+        rewind(file);
+        ck_assert_uint_eq(fread(text, 1, sizeof text - 1, file), strlen(notes_of_1_0[_i].text));
+        ck_assert_str_eq(text, notes_of_1_0[_i].text);
+        fclose(file);
+}
+END_TEST
+
+TEST_MAIN("image/lock", {
+        tcase_add_loop_test(tcase, test_notes_of_1_0_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
+        tcase_add_loop_test(tcase, test_notes_are_written_as_they_are_read, 0, G_N_ELEMENTS(notes_of_1_0));
+})
