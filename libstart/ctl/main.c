@@ -17,6 +17,7 @@
 #include "libstart/ctl/copy/commands.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/install/commands.h"
+#include "libstart/ctl/report/commands.h"
 #include "libstart/ctl/update/commands.h"
 #include "libstart/table/table.h"
 
@@ -67,6 +68,8 @@ static const struct Command {
         { "shell", "NAME [CMD...]", "look at it with the host's tools", CONTAINER, true, "", command_shell },
         { "update", "[NAME]", "new images, for AutoUpdate=", CONTAINER, false, "dry-run json resume watch",
           command_update },
+        { "report", "[NAME]", "what a report of a fault needs, without secrets", FILES, false, "logs",
+          command_report },
         { "end-payload", "NAME", NULL, CONTAINER, false, "", command_end_payload }, /* HealthOnFailure=stop */
         { "send-stop-signal", "NAME", NULL, CONTAINER, false, "",
           command_send_stop_signal }, /* keyturn-stop@.service */
@@ -93,6 +96,7 @@ static const GOptionEntry entries[] = {
           NULL }, /* ctl/exec/exec-restrictions.c */
         { "replace", 0, 0, G_OPTION_ARG_NONE, &arg_options.replace, "In the place of what is there (install)", NULL },
         { "force", 0, 0, G_OPTION_ARG_NONE, &arg_options.force, "Stop what runs (uninstall)", NULL },
+        { "logs", 0, 0, G_OPTION_ARG_NONE, &arg_options.logs, "And what the container has said (report)", NULL },
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
         { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },

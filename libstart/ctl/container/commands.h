@@ -27,6 +27,7 @@ typedef struct Options {
         gboolean size;       /* of volumes */
         gboolean replace;    /* of install */
         gboolean force;      /* of uninstall */
+        gboolean logs;       /* of report */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.
