@@ -227,8 +227,8 @@ static void append_line(GString *out, const char *line, bool is_continued) {
         g_string_append_c(out, '\n');
 }
 
-/* Lines that a backslash continues are one. Podman and systemd do not agree which these are, where a blank is behind the
- * backslash or an empty line follows: so no such value is shown, and an empty line does not end it. */
+/* Lines that a backslash continues are one. Podman and systemd do not agree which these are, where a blank is behind
+ * the backslash or an empty line follows: no such value is shown, and an empty line does not end it. */
 char *redact_unit(const char *text) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
         g_autoptr(GString) joined = g_string_new(NULL);

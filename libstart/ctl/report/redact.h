@@ -4,8 +4,8 @@
 #include <glib.h>
 
 /* Text that goes to strangers, without what may be secret: passwords stand in variables, in commands, in labels, in
- * comments, and where somebody has misspelled a key. So only values of keys that are known to hold none are shown. All
- * of this is pure. */
+ * comments, and where somebody has misspelled a key. So only values of keys that are known to hold none are shown.
+ * All of this is pure. */
 
 #define REDACTED "…"
 
