@@ -50,3 +50,22 @@ def test_what_is_not_as_printed_fails(machine):
 
 def test_tutorial(machine):
     page.do(machine, f'{MAN}/keyturn-tutorial.7.md')
+
+
+def test_migrate(machine):
+    if machine.suite == 'bookworm':
+        # There is nothing to migrate from: its Podman has no Quadlet.
+        assert not os.path.exists(machine.path('/usr/lib/systemd/system-generators/podman-system-generator'))
+        return
+
+    def with_quadlet(root):
+        # keyturn is there, and hidden: as after the page's first link and the installation.
+        os.symlink('/dev/null', f'{root}/etc/systemd/system-generators/keyturn-generator')
+        os.unlink(f'{root}/etc/systemd/system-generators/podman-system-generator')
+
+    with machine.another(with_quadlet) as other:
+        try:
+            page.do(other, f'{MAN}/keyturn-migrate.7.md')
+        except AssertionError as error:
+            # The runner prints the journal of its own machine.
+            raise AssertionError(f"{error}\n{other.run('journalctl --lines=60').out}") from None
