@@ -48,6 +48,10 @@ def test_what_is_not_as_printed_fails(machine):
                 raise AssertionError(f'understood: {text}')
 
 
+def test_readme(machine):
+    page.do(machine, f'{MAN}/../README.md')
+
+
 def test_tutorial(machine):
     page.do(machine, f'{MAN}/keyturn-tutorial.7.md')
 
