@@ -50,6 +50,8 @@ def test_what_is_not_as_printed_fails(machine):
 
 def test_readme(machine):
     page.do(machine, f'{MAN}/../README.md')
+    # Its shell waits for no signal, and a stop would wait for it.
+    machine.run('systemctl stop --no-block backup-camera && systemctl kill --signal=KILL backup-camera')
 
 
 def test_tutorial(machine):
