@@ -100,20 +100,22 @@ static bool read_directory(const Tree *tree, Directory *directory, GError **erro
 
         if (fd < 0)
                 return error_set_errno(error, errno, "%s: cannot be read", directory->path);
-        if (fstat(fd, &st) == 0)
-                directory->readers &= readers_below(st.st_mode);
-        stream = fdopendir(fd);
-        if (!stream) {
+        if (fstat(fd, &st) < 0 || !(stream = fdopendir(fd))) {
+                error_set_errno(error, errno, "%s: cannot be read", directory->path);
                 close(fd);
-                return error_set_errno(error, ENOMEM, "%s: cannot be read", directory->path);
+                return false;
         }
-        while ((entry = readdir(stream)))
+        directory->readers &= readers_below(st.st_mode);
+        while ((errno = 0, entry = readdir(stream)))
                 if (g_str_has_suffix(entry->d_name, ".conf"))
                         g_ptr_array_add(dropins,
                                         read_dropin(tree, fd, directory, entry->d_name, entry->d_type != DT_REG));
+        if (errno)
+                error_set_errno(error, errno, "%s: cannot be read", directory->path);
+        else
+                directory->dropins = g_steal_pointer(&dropins);
         closedir(stream);
-        directory->dropins = g_steal_pointer(&dropins);
-        return true;
+        return directory->dropins;
 }
 
 static int compare_names(gconstpointer a, gconstpointer b) {

@@ -101,11 +101,17 @@ static void add_file(Scan *scan, int directory_fd, const char *directory, const 
         load_file(scan->tree, directory_fd, directory, readers, entry, file);
 }
 
-static bool is_new_directory(Scan *scan, int fd, mode_t *readers) {
+static void add_problem(Scan *scan, const char *path) {
+        g_ptr_array_add(scan->sources->problems, g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
+}
+
+static bool is_new_directory(Scan *scan, int fd, const char *path, mode_t *readers) {
         struct stat st;
 
-        if (fstat(fd, &st) < 0)
+        if (fstat(fd, &st) < 0) {
+                add_problem(scan, path);
                 return false;
+        }
         *readers &= readers_below(st.st_mode);
         return g_hash_table_add(scan->visited, g_strdup_printf("%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT,
                                                                (guint64) st.st_dev, (guint64) st.st_ino));
@@ -123,12 +129,13 @@ static void scan_directory(Scan *scan, const char *path, const char *resolved, m
         int n;
 
         if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
-                g_ptr_array_add(scan->sources->problems,
-                                g_strdup_printf("%s: cannot be read: %s", path, g_strerror(errno)));
-        if (fd < 0 || !is_new_directory(scan, fd, &readers))
+                add_problem(scan, path);
+        if (fd < 0 || !is_new_directory(scan, fd, path, &readers))
                 return;
         directory = resolved ? g_strdup(resolved) : tree_find_directory(scan->tree, fd, path);
         n = scandirat(fd, ".", &entries, is_no_dot, compare_entries);
+        if (n < 0)
+                add_problem(scan, path);
         for (int i = 0; i < n; i++)
                 if (entries[i]->d_type != DT_DIR && name_suffix(entries[i]->d_name))
                         add_file(scan, fd, path, directory, readers, entries[i]);

@@ -9,3 +9,7 @@
  * 0755: several programs have a part of /run/keyturn and of /var/lib/keyturn, any of them may be the first, and the
  * root of a user namespace has to pass. A directory that is there is left as it is. */
 bool directory_make(const char *path, mode_t mode, GError **error);
+
+/* The names in a directory, but "." and "..", in no order; none where it does not exist. A directory that cannot be
+ * read to its end is an error: what would be missed may be what protects a container. Free with g_strfreev(). */
+char **directory_list(const char *path, GError **error);

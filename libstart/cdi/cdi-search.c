@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/paths.h"
 #include "libstart/cdi/cdi-search.h"
@@ -83,14 +84,13 @@ static bool take_name(const CdiSearch *search, GPtrArray *files, const char *dir
 
 static bool read_directory(CdiSearch *search, size_t i, GError **error) {
         g_autofree char *path = g_strconcat(search->root, cdi_search_directories[i], NULL);
-        g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-        const char *name;
+        g_auto(GStrv) names = directory_list(path, error);
 
         search->files[i] = g_ptr_array_new_with_free_func((GDestroyNotify) cdi_file_free);
-        while (dir && (name = g_dir_read_name(dir)))
-                if (!take_name(search, search->files[i], path, name, error))
+        for (char **name = names; name && *name; name++)
+                if (!take_name(search, search->files[i], path, *name, error))
                         return false;
-        return true;
+        return names;
 }
 
 static bool refuse_missing(const char *name, GError **error) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/config/conf-files.h"
 #include "libstart/config/small-file.h"
@@ -53,32 +53,25 @@ static bool read_main_file(const Reading *reading, const ConfFiles *files, const
 }
 
 /* As podman does, without links. */
-static bool is_drop_in(const char *directory, const struct dirent *entry) {
+static bool add_drop_in(const char *directory, const char *name, GHashTable *paths, GError **error) {
+        g_autofree char *path = g_build_filename(directory, name, NULL);
         struct stat st;
 
-        if (!g_str_has_suffix(entry->d_name, ".conf"))
-                return false;
-        if (entry->d_type != DT_UNKNOWN)
-                return entry->d_type == DT_REG;
-        g_autofree char *path = g_build_filename(directory, entry->d_name, NULL);
-        return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+        if (lstat(path, &st) < 0)
+                return error_set_errno(error, errno, "Cannot read '%s'", path);
+        if (S_ISREG(st.st_mode))
+                g_hash_table_replace(paths, g_strdup(name), g_steal_pointer(&path));
+        return true;
 }
 
 /* paths: char* name -> char* path */
 static bool collect_drop_ins(const char *directory, GHashTable *paths, GError **error) {
-        DIR *stream = opendir(directory);
-        const struct dirent *entry;
+        g_auto(GStrv) names = directory_list(directory, error);
 
-        if (!stream && (errno == ENOENT || errno == ENOTDIR))
-                return true;
-        if (!stream)
-                return error_set_errno(error, errno, "Cannot open '%s'", directory);
-        while ((entry = readdir(stream)))
-                if (is_drop_in(directory, entry))
-                        g_hash_table_replace(paths, g_strdup(entry->d_name),
-                                             g_build_filename(directory, entry->d_name, NULL));
-        closedir(stream);
-        return true;
+        for (char **name = names; name && *name; name++)
+                if (g_str_has_suffix(*name, ".conf") && !add_drop_in(directory, *name, paths, error))
+                        return false;
+        return names;
 }
 
 static int compare_names(const void *a, const void *b) {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/config/conf-files.h"
 #include "libstart/config/toml.h"
@@ -35,18 +36,12 @@ static bool read_conf(const char *path, const char *text, size_t length, void *d
 /* The same name in a later directory replaces. */
 static bool list_one(const char *root, const char *directory, GHashTable *paths, GError **error) {
         g_autofree char *full = g_strconcat(root, directory, NULL);
-        g_autoptr(GError) problem = NULL;
-        g_autoptr(GDir) dir = g_dir_open(full, 0, &problem);
-        const char *name;
+        g_auto(GStrv) names = directory_list(full, error);
 
-        if (!dir)
-                return g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) ||
-                       error_set(error, KT_ERROR_FAILED, "Cannot read the hooks of '%s': %s", directory,
-                                 problem->message);
-        while ((name = g_dir_read_name(dir)))
-                if (g_str_has_suffix(name, ".json"))
-                        g_hash_table_replace(paths, g_strdup(name), g_build_filename(directory, name, NULL));
-        return true;
+        for (char **name = names; name && *name; name++)
+                if (g_str_has_suffix(*name, ".json"))
+                        g_hash_table_replace(paths, g_strdup(*name), g_build_filename(directory, *name, NULL));
+        return names;
 }
 
 static int compare_names(gconstpointer a, gconstpointer b) {

@@ -98,20 +98,20 @@ static void read_file(LeaseTable *table, const char *unit, const char *text) {
 }
 
 static bool read_directory(LeaseTable *table, const char *directory, GError **error) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
-        const char *unit;
+        g_auto(GStrv) units = directory_list(directory, error);
 
-        while (dir && (unit = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, unit, NULL), *text = NULL;
+        for (char **unit = units; unit && *unit; unit++) {
+                g_autofree char *path = g_build_filename(directory, *unit, NULL), *text = NULL;
 
                 /* A file that is being written has another name for a while. */
-                if (!namespace_name_check(unit, NULL) || !file_read(path, &text, NULL, NULL) || !text)
+                if (!namespace_name_check(*unit, NULL))
                         continue;
-                if (!state_format_check(path, text, error))
+                if (!file_read(path, &text, NULL, error) || (text && !state_format_check(path, text, error)))
                         return false;
-                read_file(table, unit, text);
+                if (text)
+                        read_file(table, *unit, text);
         }
-        return true;
+        return units;
 }
 
 LeaseTable *lease_table_read(const char *unit, GError **error) {

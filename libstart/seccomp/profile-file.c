@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/config/small-file.h"
@@ -49,17 +49,13 @@ static int compare_names(gconstpointer a, gconstpointer b) {
 /* Names of the drop-ins, in the order in which they count. */
 static bool list_dropins(const char *root, GPtrArray *names, GError **error) {
         g_autofree char *path = g_strconcat(root, CONF_DROPINS, NULL);
-        DIR *stream = opendir(path); /* GDir's error would load the locale's character set, in every start */
-        const struct dirent *entry;
+        g_auto(GStrv) entries = directory_list(path, error);
 
-        if (!stream)
-                return errno == ENOENT || errno == ENOTDIR || error_set_errno(error, errno, "Cannot open '%s'", path);
-        while ((entry = readdir(stream)))
-                if (g_str_has_suffix(entry->d_name, ".conf"))
-                        g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", entry->d_name, NULL));
-        closedir(stream);
+        for (char **entry = entries; entry && *entry; entry++)
+                if (g_str_has_suffix(*entry, ".conf"))
+                        g_ptr_array_add(names, g_strconcat(CONF_DROPINS "/", *entry, NULL));
         g_ptr_array_sort(names, compare_names);
-        return true;
+        return entries;
 }
 
 /* Every containers.conf, in the order in which they count. */

@@ -290,21 +290,13 @@ static bool add_other(const IdAssignment *wanted, const char *other, bool is_nee
 }
 
 static bool add_others(const IdAssignment *wanted, bool is_needed, Used *used, GError **error) {
-        g_autoptr(GError) problem = NULL;
-        g_autoptr(GDir) dir = g_dir_open(PATH_IDS, 0, &problem);
-        const char *other;
+        g_auto(GStrv) others = directory_list(PATH_IDS, error);
 
-        if (!dir && wanted->is_shown && g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-                return true;
-        if (!dir) {
-                g_propagate_error(error, g_steal_pointer(&problem));
-                return false;
-        }
-        while ((other = g_dir_read_name(dir)))
-                if (!g_str_equal(other, wanted->unit) && other[0] != '.' &&
-                    !add_other(wanted, other, is_needed, used, error))
+        for (char **other = others; other && *other; other++)
+                if (!g_str_equal(*other, wanted->unit) && (*other)[0] != '.' &&
+                    !add_other(wanted, *other, is_needed, used, error))
                         return false;
-        return true;
+        return others;
 }
 
 static void add_own(const GArray *own, GArray *used) {
