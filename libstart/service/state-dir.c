@@ -37,8 +37,11 @@ static bool lock(StateDir *state_dir, GError **error) {
         state_dir->lock = open(state_dir->private_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (state_dir->lock >= 0 && flock(state_dir->lock, LOCK_EX | LOCK_NB) == 0)
                 return true;
-        if (errno != EWOULDBLOCK)
-                return error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
+        if (errno != EWOULDBLOCK) {
+                error_set_errno(error, errno, "Cannot use '%s' for the container's state", state_dir->path);
+                fd_close(&state_dir->lock);
+                return false;
+        }
         return error_set(
                 error, KT_ERROR_FAILED,
                 "'%s' belongs to a container that runs or is being started: stop it, or choose another --name",
@@ -64,6 +67,25 @@ static bool is_reserved(const char *name) {
         return g_strv_contains(names, name);
 }
 
+/* What a start has made before it failed. Never what is another's, which is not empty. */
+static void remove_unused(const StateDir *state_dir, bool fresh) {
+        if (fresh && state_dir->lock < 0)
+                (void) rmdir(state_dir->private_path);
+        (void) rmdir(state_dir->path);
+}
+
+static bool prepare(StateDir *state_dir, const char *name, bool is_own, GError **error) {
+        bool fresh = false;
+
+        if (directory_make(state_dir->path, 0755, error) && make_private(state_dir, name, &fresh, error) &&
+            lock(state_dir, error) &&
+            (fresh || stale_state_clear(state_dir->path, state_dir->private_path, name, error)))
+                return true;
+        if (is_own)
+                remove_unused(state_dir, fresh);
+        return false;
+}
+
 bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **error) {
         if (!path && is_reserved(name))
                 return error_set(error, KT_ERROR_FAILED,
@@ -76,11 +98,7 @@ bool state_dir_make(const char *path, const char *name, StateDir *ret, GError **
                                  name, name);
         ret->path = path ? g_strdup(path) : g_build_filename(PATH_RUN, name, NULL);
         ret->private_path = g_build_filename(ret->path, ".private", NULL);
-
-        bool fresh;
-
-        if (!directory_make(ret->path, 0755, error) || !make_private(ret, name, &fresh, error) || !lock(ret, error) ||
-            !(fresh || stale_state_clear(ret->path, ret->private_path, name, error)))
+        if (!prepare(ret, name, !path, error))
                 return false;
         ret->own = !path;
         return true;
@@ -90,8 +108,13 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
         return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
+static bool remove_tree(const char *path) {
+        return nftw(path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+}
+
 void state_dir_discard(StateDir *state_dir) {
-        if (state_dir->own && nftw(state_dir->path, remove_entry, MAX_OPEN, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
+        /* Twice: nobody else removes it, and a call that failed once need not fail again. */
+        if (state_dir->own && !remove_tree(state_dir->path) && !remove_tree(state_dir->path))
                 log_warning("Cannot remove '%s': %s", state_dir->path, g_strerror(errno));
         state_dir->own = false;
 }

@@ -54,8 +54,11 @@ bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray 
         if (!directory_make(PATH_USERNS, 0700, error) || !directory_make(directory, 0700, error))
                 return false;
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        return (file >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0) ||
-               error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);
+        if (file >= 0 && mount(source, path, NULL, MS_BIND, NULL) == 0)
+                return true;
+        error_set_errno(error, errno, "Cannot pin a user namespace as '%s'", path);
+        (void) userns_pin_remove(unit, NULL);
+        return false;
 }
 
 int userns_pin_open(const char *unit, const GArray *uids, const GArray *gids, char **ret_path) {
