@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""System calls that fail, one at a time, and what becomes of the operation that makes them.
+
+An operation is a command, or services that systemd starts for a command; strace(1) has one call of their processes fail.
+Right is an operation that fails with a message, or one that succeeds with the same result; in both cases within its
+time, with nothing that is left when it has been undone, and with the next one working."""
+
+import collections
+import os
+import random
+import re
+import time
+from dataclasses import dataclass
+
+# They cannot fail, or not in a way that a program sees; strace does not count some of them, and leaves open what close(2)
+# closes even where it fails.
+NEVER = {'close', 'exit_group', 'exit', 'execve', 'rt_sigreturn', 'restart_syscall', 'arch_prctl', 'set_tid_address', 'vfork', 'wait4',
+         'getpid', 'getppid', 'gettid', 'getuid', 'geteuid', 'getgid', 'getegid', 'umask', 'rt_sigprocmask', 'rt_sigaction'}
+# The same for one that asks what there is.
+ASKED = 'PR_CAPBSET_READ'
+# By which the C library and GLib have memory: without, GLib ends the program, and nothing is to be tried on the way.
+MEMORY = {'brk', 'munmap', 'mmap', 'mprotect', 'madvise', 'mremap'}
+ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
+SAMPLE = 25
+TRACE = '/run/faults.trace'
+# Who waits longer than that hangs.
+LIMIT = 20
+STATE = r"""
+find /run/keyturn /run/netns /var/lib/keyturn -xdev | grep -v ^/run/keyturn/seccomp/ | sort
+cut -d' ' -f5 /proc/1/mountinfo | sort
+ps -e -o comm= | grep -E 'libstart|keyturn|netavark|strace' | sort
+ip -o link | cut -d: -f2 | sed 's/@.*//' | grep -v veth
+nft list ruleset 2>/dev/null | grep -c .
+"""
+
+
+@dataclass
+class Operation:
+    command: str      # {} is where strace is put before, where it is no service
+    services: tuple = ()  # those whose first command strace is put before
+    undo: str = 'true'
+    result: str = 'true'  # prints what is the same after each success
+    failure: str = 'true'  # fails where a failure has left something half done
+    payload: str = r'execve\("/bin/sh"'  # from where on a process is not keyturn's
+
+
+def strace(options):
+    # Not the payload's parent: a service's main process must be keyturn's.
+    return f'strace -D -f -qq -o {TRACE} {options}'
+
+
+def put_before_services(machine, operation):
+    for service in operation.services:
+        command = re.findall(r'^ExecStart=(.+)', machine.run(['systemctl', 'cat', service]).out, re.M)[-1]
+        # What strace needs, and a debugger must not have else.
+        machine.unit(f'{service}.d/90-faults.conf', '[Service]\nCapabilityBoundingSet=~\nSystemCallFilter=\n'
+                                                    f'ExecStart=\nExecStart=/run/faults.sh {command}\n')
+    with open(machine.path('/run/faults.sh'), 'w') as file:
+        # Not what it executes, as netavark's servers, which go on.
+        file.write(f'#!/bin/sh\nexec {strace("-b execve $(cat /run/faults.options)")} "$@"\n')
+        os.fchmod(file.fileno(), 0o755)
+
+
+def set_options(machine, options):
+    with open(machine.path('/run/faults.options'), 'w') as file:
+        file.write(options)
+
+
+def do(machine, operation, options):
+    set_options(machine, options)
+    command = operation.command.replace('{}', strace(options).replace('-D ', ''))
+    return machine.run(f'rm -f {TRACE}; timeout --signal=KILL {LIMIT} {command}', check=False, timeout=3 * LIMIT)
+
+
+def calls_of(machine, operation):
+    """The calls of an operation's processes, until each executes the payload: the most that one of them makes."""
+    done = do(machine, operation, '-e trace=all')
+    assert done.status == 0, done
+    counts, payloads = collections.defaultdict(collections.Counter), set()
+    for line in machine.read(TRACE).splitlines():
+        match = re.match(r'(\d+) +(\w+)\((.*)', line)
+        if not match or match[1] in payloads:
+            continue
+        if re.search(operation.payload, line):
+            payloads.add(match[1])
+        counts[match[1]][match[2]] += 1
+    most = collections.Counter()
+    for counted in counts.values():
+        most |= counted
+    machine.run(operation.undo)
+    return {call: count for call, count in most.items() if call not in NEVER | MEMORY}
+
+
+def differences(machine, before):
+    return ' '.join(sorted(set(machine.run(STATE, check=False).out.split('\n')) ^ set(before.split('\n'))))
+
+
+def inject(machine, operation, right, fault):
+    """What is wrong about an operation one of whose calls fails; None."""
+    call, number, error = fault
+    since = machine.run("date '+%s.%N'").out.strip()
+    done = do(machine, operation, f'-e trace={call},execve -e inject={call}:error={error}:when={number}')
+    said = done.err + (machine.run(['journalctl', '--quiet', '--output=cat', f'--since=@{since}', '-p', 'warning']).out
+                       if operation.services else '')
+    trace = machine.read(TRACE).splitlines() if os.path.exists(machine.path(TRACE)) else []
+    payload = {line.split()[0] for line in trace if re.search(operation.payload, line)}
+    hit = [line for line in trace if 'INJECTED' in line]
+    # What fails in the payload is its own business.
+    is_ours = not any(line.split()[0] in payload or ASKED in line for line in hit)
+    problems = []
+    if done.status in (137, -9):
+        problems.append('it hangs')
+    elif done.status == 0:
+        result = machine.run(operation.result, check=False).out
+        if is_ours and result != right['result']:
+            problems.append(f'it succeeds with another result: {result}')
+    elif is_ours:
+        half = machine.run(operation.failure, check=False)
+        if half.status != 0:
+            problems.append(f'half done: {half.out}{half.err}')
+        if not said.strip():
+            problems.append('it fails without a word')
+    machine.run(operation.undo, check=False)
+    left = differences(machine, right['state'])
+    if left:
+        problems.append(f'left: {left}')
+        machine.run('pkill -KILL libstart', check=False)
+    return problems and f'{call} number {number}, {error}: {"; ".join(problems)}\n{done.status} {said}\n' + '\n'.join(hit[:4])
+
+
+def run(machine, operation, known=()):
+    """Has calls of an operation fail: those that did harm once, and a sample that is another one each day; or all."""
+    put_before_services(machine, operation)
+    set_options(machine, '-e trace=execve')
+    machine.run(operation.undo)
+    calls = calls_of(machine, operation)
+    before = machine.run(STATE, check=False).out
+    assert do(machine, operation, '-e trace=execve').status == 0
+    right = {'result': machine.run(operation.result).out, 'state': before}
+    machine.run(operation.undo)
+    assert not differences(machine, before), f'undoing it does not undo it: {differences(machine, before)}'
+    every = [(call, number) for call in sorted(calls) for number in range(1, calls[call] + 1)]
+    if os.environ.get('KEYTURN_FAULTS') == 'all':
+        faults = [(*where, error) for where in every for error in ERRORS]
+    else:
+        chosen = random.Random(time.strftime('%Y-%m-%d'))
+        faults = [*known, *((*chosen.choice(every), chosen.choice(ERRORS)) for _ in range(SAMPLE))]
+    problems = []
+    for fault in faults:
+        problem = inject(machine, operation, right, fault)
+        if problem:
+            problems.append(problem)
+    print(f'# {len(faults)} faults of {len(every) * len(ERRORS)}')
+    assert do(machine, operation, '-e trace=execve').status == 0, 'the next one does not work'
+    machine.run(operation.undo)
+    assert not problems, f'{len(problems)} of {len(faults)} faults:\n' + '\n'.join(problems[:40])
