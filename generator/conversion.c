@@ -4,6 +4,7 @@
 #include "generator/kinds/container-service.h"
 #include "generator/kinds/keys-build.h"
 #include "generator/kinds/keys-image.h"
+#include "generator/kinds/keys-kube.h"
 #include "generator/kinds/keys-network.h"
 #include "generator/kinds/keys-volume.h"
 #include "generator/kinds/pod-service.h"
@@ -15,6 +16,8 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
                 return image_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".build"))
                 return build_convert(source, name, run->names);
+        if (g_str_has_suffix(source->name, ".kube"))
+                return kube_service_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))
                 return network_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".pod"))

@@ -13,6 +13,7 @@
 #include "generator/files/names.h"
 #include "generator/files/podman-generator.h"
 #include "generator/files/tree.h"
+#include "generator/kube-files.h"
 #include "generator/parts/kernel-control.h"
 #include "generator/podman-only.h"
 #include "generator/prefetch.h"
@@ -231,7 +232,7 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
         g_autoptr(Sources) sources = load_sources(tree, search_path);
         bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree);
-        g_autoptr(UnitNames) names = unit_names_new(sources, beside_podman);
+        g_autoptr(UnitNames) names = NULL;
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
@@ -250,8 +251,11 @@ static bool run_generator(const Tree *tree) {
                     .hooks = hooks,
                     .filters = filters,
                     .untrusted = untrusted,
-                    .machine = machine,
-                    .names = names };
+                    .machine = machine };
+
+        if (!beside_podman)
+                kube_files_add(tree, sources);
+        run.names = names = unit_names_new(sources, beside_podman);
 
         for (guint i = 0; i < sources->problems->len; i++)
                 run_fail(&run, "%s", (char *) sources->problems->pdata[i]);

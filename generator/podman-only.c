@@ -11,7 +11,6 @@ static const struct {
         const char *instead;
 } other_types[] = {
         { ".artifact", "put the files where the system image has them" },
-        { ".kube", "write a .container file for each container" },
 };
 
 /* Such a file does not take the name from another generator's unit, and says nothing of how the machine's own starts.

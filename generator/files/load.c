@@ -23,7 +23,7 @@ typedef struct Scan {
         Dropins *dropins;
 } Scan;
 
-static void source_file_free(void *data) {
+void source_file_free(void *data) {
         SourceFile *file = data;
 
         g_free(file->name);
@@ -176,6 +176,10 @@ static int compare_files(gconstpointer a, gconstpointer b) {
         return strcmp((*left)->name, (*right)->name);
 }
 
+void sources_sort(Sources *sources) {
+        g_ptr_array_sort(sources->files, compare_files);
+}
+
 Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
         g_autoptr(Dropins) dropins = dropins_new(tree);
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -195,6 +199,6 @@ Sources *load_sources(const Tree *tree, GPtrArray *search_path) {
                                         g_strdup_printf("QUADLET_UNIT_DIRS: '%s' is no absolute path", path));
         }
         add_dropins(dropins, sources->files);
-        g_ptr_array_sort(sources->files, compare_files);
+        sources_sort(sources);
         return sources;
 }

@@ -22,6 +22,10 @@ typedef struct Sources {
         GPtrArray *problems; /* of char*: directories that could not be read */
 } Sources;
 
+void source_file_free(void *data);
+
+/* By name. */
+void sources_sort(Sources *sources);
 void sources_free(Sources *sources);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sources, sources_free)
 

@@ -29,8 +29,10 @@ bool name_is_template(const char *name) {
 static const struct {
         const char *suffix, *section, *infix;
 } types[] = {
-        { ".build", "Build", "-build" },       { ".container", "Container", "" }, { ".image", "Image", "-image" },
-        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },         { ".volume", "Volume", "-volume" },
+        { ".build", "Build", "-build" },       { ".container", "Container", "" },
+        { ".image", "Image", "-image" },       { ".kube", "Kube", "" },
+        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },
+        { ".volume", "Volume", "-volume" },
 };
 
 const char *name_section(const char *name) {
@@ -45,7 +47,6 @@ static const struct {
         const char *suffix, *section, *infix;
 } podmans_types[] = {
         { ".artifact", "Artifact", "-artifact" },
-        { ".kube", "Kube", "" },
 };
 
 const char *name_podmans_section(const char *name) {
@@ -109,13 +110,10 @@ static bool is_reserved(const char *service) {
 }
 
 const char *name_state_directory(const char *service) {
-        static const char *const taken[] = { NAME_SECCOMP ".service",
-                                             NAME_RELAY ".service",
-                                             NAME_NETWORK ".service",
-                                             NAME_POD ".service",
-                                             NAME_USERNS ".service",
-                                             NAME_CDI ".service",
-                                             NULL };
+        static const char *const taken[] = { NAME_SECCOMP ".service", NAME_RELAY ".service",
+                                             NAME_NETWORK ".service", NAME_POD ".service",
+                                             NAME_USERNS ".service",  NAME_CDI ".service",
+                                             NAME_KUBE ".service",    NULL };
 
         return g_strv_contains(taken, service) ? "keyturn/+%N" : "keyturn/%N";
 }

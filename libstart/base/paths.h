@@ -12,6 +12,7 @@
 #define NAME_NETWORK "network"
 #define NAME_USERNS "userns"
 #define NAME_CDI "cdi"
+#define NAME_KUBE "kube"
 
 #define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP      /* filters compiled at boot: KEY.bpf */
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
@@ -23,6 +24,7 @@
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK    /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */
 #define PATH_CDI PATH_RUN "/" NAME_CDI            /* files of CDI that were YAML: under their path */
+#define PATH_KUBE PATH_RUN "/" NAME_KUBE          /* files of ConfigMaps and Secrets: POD-pod/VOLUME/KEY */
 #define PATH_RELAY PATH_RUN "/" NAME_RELAY        /* socket of keyturn-relay.service */
 #define PATH_NOTIFY "/run/systemd/notify"         /* where systemd itself listens to services */
 #define PATH_NETWORKS "/var/lib/keyturn/networks" /* networks, where Podman's directory cannot be written */

@@ -21,6 +21,7 @@ extern ProgramMain keyturn_cdi_main;
 extern ProgramMain keyturn_generator_main;
 extern ProgramMain keyturn_hooks_main;
 extern ProgramMain keyturn_image_main;
+extern ProgramMain keyturn_kube_main;
 extern ProgramMain keyturn_network_main;
 extern ProgramMain keyturn_relay_main;
 extern ProgramMain keyturn_verify_main;

@@ -4,9 +4,8 @@
 #include "libstart/base/program.h"
 
 static const Program programs[] = {
-        { "keyturnctl", keyturnctl_main },
-        { "keyturn-cdi", keyturn_cdi_main },
-        { "keyturn-image", keyturn_image_main },
+        { "keyturnctl", keyturnctl_main },         { "keyturn-cdi", keyturn_cdi_main },
+        { "keyturn-image", keyturn_image_main },   { "keyturn-kube", keyturn_kube_main },
         { "keyturn-verify", keyturn_verify_main },
 };
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/kube/fields.h"
+#include "libstart/kube/parts.h"
+
+#define PODMAN "io.podman.annotations."
+
+/* What `podman kube generate` writes of each container, mostly with FALSE, and what podman-kube-play(1) reads. */
+static const struct {
+        const char *name;
+        const char *key, *prefix; /* the line that it becomes; NULL: it means nothing here */
+} of_containers[] = {
+        { "autoremove", NULL, NULL },
+        { "cid-file", NULL, NULL },
+        { "infra.name", NULL, NULL },
+        { "init.container.type", NULL, NULL },
+        { "kube.health.check", NULL, NULL },
+        { "userns", NULL, NULL }, /* of the pod */
+        { "cpuset", "PodmanArgs", "--cpuset-cpus=" },
+        { "memory-nodes", "PodmanArgs", "--cpuset-mems=" },
+        { "pids-limit", "PidsLimit", "" },
+        { "label", "PodmanArgs", "--security-opt=label=" },
+};
+
+static bool is_false(const char *value) {
+        return g_ascii_strcasecmp(value, "false") == 0;
+}
+
+static void refuse(Kube *kube, const YamlNode *node) {
+        kube_error(kube, node, "this annotation is not supported: write what it asks for as a field, or remove it");
+}
+
+static void put_ulimits(KubeContainer *container, const YamlNode *node, const char *value) {
+        g_auto(GStrv) limits = g_strsplit(value, ",", -1);
+
+        for (char **limit = limits; *limit; limit++)
+                kube_line(&container->file, "Container", node, "Ulimit", "%s", *limit);
+}
+
+/* name: without the prefix and the container's. */
+static void put_podmans(KubeContainer *container, const YamlNode *node, const char *name, const char *value) {
+        KubeFile *file = &container->file;
+
+        if (g_str_equal(name, "ulimit")) {
+                put_ulimits(container, node, value);
+                return;
+        }
+        if (g_str_equal(name, "init") && !is_false(value)) {
+                kube_line(file, "Container", node, "RunInit", "true");
+                return;
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(of_containers); i++)
+                if (g_str_equal(name, of_containers[i].name)) {
+                        if (of_containers[i].key)
+                                kube_line(file, "Container", node, of_containers[i].key, "%s%s",
+                                          of_containers[i].prefix, value);
+                        return;
+                }
+        if (!is_false(value))
+                refuse(container->pod->kube, node);
+}
+
+/* "KEY/CONTAINER" is for that one. */
+static void put(KubeContainer *container, const YamlNode *node) {
+        static const char *const profiles[] = { "seccomp.security.alpha.kubernetes.io/",
+                                                "container.seccomp.security.alpha.kubernetes.io/",
+                                                "container.apparmor.security.beta.kubernetes.io/" };
+        const char *value = kube_scalar(container->pod->kube, node), *slash = strchr(node->key, '/');
+        g_autofree char *name = slash ? g_strndup(node->key, (size_t) (slash - node->key)) : g_strdup(node->key);
+        bool is_own = !slash || g_str_equal(slash + 1, container->name);
+
+        if (!value)
+                return;
+        for (size_t i = 0; i < G_N_ELEMENTS(profiles); i++)
+                if (g_str_has_prefix(node->key, profiles[i])) {
+                        refuse(container->pod->kube, node);
+                        return;
+                }
+        if (g_str_has_prefix(name, PODMAN)) {
+                if (is_own)
+                        put_podmans(container, node, name + strlen(PODMAN), value);
+        } else if (g_str_equal(name, "io.containers.autoupdate")) {
+                if (is_own)
+                        kube_line(&container->file, "Container", node, "AutoUpdate", "%s", value);
+        } else {
+                g_autofree char *word = g_strdup_printf("%s=%s", node->key, value);
+
+                kube_line_word(&container->file, "Container", node, "Annotation", word);
+        }
+}
+
+void kube_annotations(KubeContainer *container) {
+        const GPtrArray *annotations = kube_map(container->pod->kube, container->pod->metadata, "annotations");
+
+        for (guint i = 0; i < annotations->len; i++)
+                put(container, annotations->pdata[i]);
+}
+
+const YamlNode *kube_userns(const KubePod *pod) {
+        return yaml_node_get(yaml_node_get(pod->metadata, "annotations"), PODMAN "userns");
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/kube/convert.h"
+#include "libstart/kube/fields.h"
+#include "libstart/kube/output.h"
+#include "libstart/kube/parts.h"
+
+static const char *name_of(Kube *kube, const YamlNode *object) {
+        const YamlNode *metadata = yaml_node_get(object, "metadata");
+        const char *name = kube_text(kube, metadata, "name");
+
+        if (name && kube_is_name(name))
+                return name;
+        kube_error(kube, metadata ?: object, KUBE_NAME_RULE);
+        return NULL;
+}
+
+static void add_map(Kube *kube, GHashTable *table, const YamlNode *object) {
+        const char *name = name_of(kube, object);
+
+        if (name && !g_hash_table_insert(table, (char *) name, (YamlNode *) object))
+                kube_error(kube, object, "there is another one of the name '%s'", name);
+}
+
+static bool makes_pod(const char *kind) {
+        static const char *const kinds[] = { "Pod", "Deployment", "DaemonSet", "Job", NULL };
+
+        return g_strv_contains(kinds, kind);
+}
+
+static void add_object(Kube *kube, const char *path, const YamlNode *object, bool only_maps) {
+        const char *kind;
+
+        g_hash_table_insert(kube->paths, (YamlNode *) object, (char *) path);
+        kind = kube_text(kube, object, "kind");
+        if (!kind)
+                kube_error(kube, object, "this document has no kind: it is no object of Kubernetes");
+        else if (g_str_equal(kind, "ConfigMap"))
+                add_map(kube, kube->config_maps, object);
+        else if (only_maps)
+                kube_error(kube, object, "a %s is here, where ConfigMap= names files of ConfigMaps only", kind);
+        else if (g_str_equal(kind, "Secret"))
+                add_map(kube, kube->secrets, object);
+        else if (g_str_equal(kind, "PersistentVolumeClaim"))
+                add_map(kube, kube->claims, object);
+        else if (!makes_pod(kind))
+                kube_warning(kube, object, "a %s is ignored: it is nothing that runs", kind);
+        else if (name_of(kube, object))
+                g_ptr_array_add(kube->pods, (YamlNode *) object);
+}
+
+void kube_add(Kube *kube, const char *path, const char *text, gsize length, bool only_maps) {
+        g_autoptr(GError) error = NULL;
+        YamlTree *tree = yaml_tree_parse(text, length, &error);
+
+        if (!tree) {
+                kube_error_text(kube, path, error->message);
+                return;
+        }
+        g_ptr_array_add(kube->trees, tree);
+        for (guint i = 0; i < tree->documents->len; i++)
+                add_object(kube, path, tree->documents->pdata[i], only_maps);
+}
+
+static const KubeField claim_fields[] = {
+        { "storageClassName", KUBE_IGNORED, "a volume is a directory of this machine" },
+        { "accessModes", KUBE_SILENT, NULL },
+        { "resources", KUBE_IGNORED, "the size of a volume is that of its file system" },
+        { "volumeMode", KUBE_IGNORED, "a volume is a directory" },
+        { "volumeName", KUBE_REFUSED, "claims are volumes by their own name" },
+        { "selector", KUBE_REFUSED, "there is nothing to choose from" },
+        { 0 },
+};
+
+/* What Podman reads of a claim's annotations, and the key that says the same. */
+static void put_claim(Kube *kube, const char *name, const YamlNode *claim) {
+        static const char *const keys[][2] = { { "volume.podman.io/device", "Device" },
+                                               { "volume.podman.io/type", "Type" },
+                                               { "volume.podman.io/uid", "UID" },
+                                               { "volume.podman.io/gid", "GID" },
+                                               { "volume.podman.io/mount-options", "Options" },
+                                               { "volume.podman.io/driver", "Driver" } };
+        const YamlNode *annotations = yaml_node_get(yaml_node_get(claim, "metadata"), "annotations");
+        KubeFile file;
+
+        kube_check(kube, yaml_node_get(claim, "spec"), claim_fields);
+        kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", kube->stem, name), claim);
+        kube_line(&file, "Volume", claim, "VolumeName", "%s", name);
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                const char *value = kube_text(kube, annotations, keys[i][0]);
+
+                if (value)
+                        kube_line(&file, "Volume", yaml_node_get(annotations, keys[i][0]), keys[i][1], "%s", value);
+        }
+        kube_file_end(&file);
+}
+
+/* Pods of one file find each other by name, which Podman's own bridge does not offer. */
+static void put_network(Kube *kube) {
+        KubeFile file;
+
+        if (kube->pods->len < 2)
+                return;
+        kube_file_begin(&file, kube, g_strdup_printf("%s-pods.network", kube->stem), kube->pods->pdata[0]);
+        kube_line(&file, "Network", NULL, "NetworkName", "systemd-%s-pods", kube->stem);
+        kube_file_end(&file);
+}
+
+static bool has_network(const Kube *kube) {
+        for (guint i = 0; i < kube->pod_lines->len; i++)
+                if (g_str_has_prefix(g_array_index(kube->pod_lines, KubeExtra, i).text, "Network="))
+                        return true;
+        return false;
+}
+
+void kube_convert(Kube *kube) {
+        g_autoptr(GList) claims = g_list_sort(g_hash_table_get_keys(kube->claims), (GCompareFunc) strcmp);
+
+        for (GList *name = claims; name; name = name->next)
+                put_claim(kube, name->data, g_hash_table_lookup(kube->claims, name->data));
+        if (!has_network(kube))
+                put_network(kube);
+        for (guint i = 0; i < kube->pods->len; i++)
+                kube_pod(kube, kube->pods->pdata[i]);
+        if (kube->pods->len == 0 && !kube->failed)
+                kube_error_text(kube, kube->path, "no file of Yaml= has a Pod, a Deployment, a DaemonSet or a Job");
+}

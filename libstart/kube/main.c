@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "libstart/base/directory.h"
+#include "libstart/base/error.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/base/program.h"
+#include "libstart/config/small-file.h"
+#include "libstart/kube/convert.h"
+#include "libstart/kube/output.h"
+
+/* keyturn-kube, which nobody calls by hand:
+ *
+ *   convert STEM KUBE-FILE WORD...     by keyturn-generator: prints Quadlet files, as output.h says
+ *   data DIRECTORY STEM WORD...        by a pod's service: writes what ConfigMaps and Secrets say below DIRECTORY
+ *
+ * A word is one of
+ *
+ *   yaml:FD:PATH, map:FD:PATH          a file of Yaml= or ConfigMap=, open; data opens it itself, without "FD:"
+ *   pod:LINE:TEXT, container:LINE:TEXT  what the .kube file has for each of them
+ *   directory:PATH                      where relative host paths begin */
+
+#define SIZE_MAX_OF_A_FILE (4U << 20)
+
+static void add_file(Kube *kube, const char *path, int fd, bool only_maps) {
+        g_autofree char *text = NULL, *name = g_strdup_printf("'%s'", path);
+        g_autoptr(GError) error = NULL;
+        struct stat st;
+        size_t length = 0;
+        bool ok;
+
+        if (fd >= 0) {
+                ok = file_read_fd(fd, name, SIZE_MAX_OF_A_FILE, &text, &st, &error);
+                length = ok ? (size_t) st.st_size : 0;
+        } else {
+                ok = file_read(path, &text, &length, &error);
+                if (ok && !text)
+                        ok = error_set(&error, KT_ERROR_NOT_FOUND, "'%s' is not there any more", path);
+                else if (ok && length > SIZE_MAX_OF_A_FILE)
+                        ok = error_set(&error, KT_ERROR_FAILED, "'%s' has more than 4 MiB", path);
+        }
+        if (ok)
+                kube_add(kube, path, text, length, only_maps);
+        else
+                kube_error_text(kube, path, error->message);
+}
+
+/* KIND:NUMBER:TEXT. */
+static bool take_word(Kube *kube, const char *word, bool with_fd) {
+        bool is_map = g_str_has_prefix(word, "map:"), is_pod = g_str_has_prefix(word, "pod:");
+        const char *value = strchr(word, ':');
+        char *end = (char *) value;
+        guint64 number = 0;
+
+        if (!value)
+                return false;
+        value++;
+        if (g_str_has_prefix(word, "directory:")) {
+                kube->directory = value;
+                return true;
+        }
+        if (with_fd) {
+                number = g_ascii_strtoull(value, &end, 10);
+                if (*end != ':' || number > G_MAXINT)
+                        return false;
+                value = end + 1;
+        }
+        if (is_map || g_str_has_prefix(word, "yaml:")) {
+                g_ptr_array_add(kube->files, g_strconcat(is_map ? "map:" : "yaml:", value, NULL));
+                add_file(kube, value, with_fd ? (int) number : -1, is_map);
+                return true;
+        }
+        if (is_pod || g_str_has_prefix(word, "container:")) {
+                const KubeExtra extra = { (unsigned) number, value };
+
+                g_array_append_val(*(is_pod ? &kube->pod_lines : &kube->container_lines), extra);
+                return true;
+        }
+        return false;
+}
+
+static bool take_words(Kube *kube, char *words[], bool with_fd) {
+        for (; *words; words++)
+                if (!take_word(kube, *words, with_fd)) {
+                        log_error("'%s' is no word of keyturn-kube", *words);
+                        return false;
+                }
+        return true;
+}
+
+static int convert(char *argv[]) {
+        g_autoptr(Kube) kube = kube_new();
+
+        kube->stem = argv[0];
+        kube->path = argv[1];
+        if (!take_words(kube, argv + 2, true))
+                return EXIT_FAILURE;
+        kube_convert(kube);
+        return fwrite(kube->output->str, 1, kube->output->len, stdout) == kube->output->len && fflush(stdout) == 0 ?
+                       EXIT_SUCCESS :
+                       EXIT_FAILURE;
+}
+
+/* The directory is the service's own, new, and root's alone (RuntimeDirectory=). */
+static bool write_data(const KubeData *data, GError **error) {
+        g_autofree char *path = g_build_filename(PATH_KUBE, data->path, NULL), *directory = g_path_get_dirname(path);
+        gsize length;
+        const char *bytes = g_bytes_get_data(data->bytes, &length);
+
+        if (!directory_make(directory, 0755, error))
+                return false;
+        return g_str_has_suffix(path, "/") ||
+               g_file_set_contents_full(path, bytes ?: "", (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT,
+                                        (int) data->mode, error);
+}
+
+static int write_all(char *argv[]) {
+        g_autoptr(Kube) kube = kube_new();
+        g_autofree char *prefix = g_strconcat(argv[0], "/", NULL);
+        g_autoptr(GError) error = NULL;
+
+        kube->stem = argv[1];
+        kube->path = "";
+        kube->directory = "/"; /* what a host path is has been looked at before */
+        if (!take_words(kube, argv + 2, false))
+                return EXIT_FAILURE;
+        kube_convert(kube);
+        if (kube->failed) {
+                g_auto(GStrv) lines = g_strsplit(kube->output->str, "\n", -1);
+
+                for (char **line = lines; *line; line++)
+                        if (g_str_has_prefix(*line, "E "))
+                                log_error("%s", *line + 2);
+                return EXIT_FAILURE;
+        }
+        umask(0);
+        for (guint i = 0; i < kube->data->len; i++) {
+                const KubeData *data = kube->data->pdata[i];
+
+                if (g_str_has_prefix(data->path, prefix) && !write_data(data, &error)) {
+                        log_error("%s", error->message);
+                        return EXIT_FAILURE;
+                }
+        }
+        return EXIT_SUCCESS;
+}
+
+int keyturn_kube_main(int argc, char *argv[]) {
+        log_open("keyturn-kube", LOG_TO_STDERR, LOG_INFO);
+        if (argc > 3 && g_str_equal(argv[1], "convert"))
+                return convert(argv + 2);
+        if (argc > 3 && g_str_equal(argv[1], "data"))
+                return write_all(argv + 2);
+        log_error(
+                "usage: keyturn-kube convert STEM KUBE-FILE WORD...\n       keyturn-kube data DIRECTORY STEM WORD...");
+        return EXIT_FAILURE;
+}

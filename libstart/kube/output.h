@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "libstart/kube/kube.h"
+
+/* What keyturn-kube prints, and keyturn-generator reads, line by line:
+ *
+ *   F NAME          a Quadlet file begins
+ *   L NUMBER TEXT   a line of it, made from that line ...
+ *   P PATH          ... of this file, until another one is named
+ *   E LINE:COLUMN: TEXT   what is wrong there: nothing of the .kube file may start; 0:0 is the file as a whole
+ *   W LINE:COLUMN: TEXT   what is ignored
+ */
+
+/* A Quadlet file that is being written. */
+typedef struct KubeFile {
+        Kube *kube;
+        char *name;           /* "app-web.pod" */
+        const char *section;  /* the last one written into */
+        const char *path;     /* the last one named */
+        const YamlNode *node; /* where it is from: for what has no line of its own */
+        GString *text;
+} KubeFile;
+
+void kube_file_begin(KubeFile *file, Kube *kube, char *name, const YamlNode *node);
+
+/* Appends it to the output, and clears it. */
+void kube_file_end(KubeFile *file);
+
+/* A line "KEY=VALUE" of that section. The value is one for which $ and % stand for themselves, as it is in the unit.
+ * node: where it is from; NULL: the file's. */
+void kube_line(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *format, ...)
+        G_GNUC_PRINTF(5, 6);
+
+/* The same with a word in quotes, as Environment= and Exec= read them: any text. */
+void kube_line_word(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *word);
+void kube_line_words(KubeFile *file, const char *section, const YamlNode *node, const char *key,
+                     const GPtrArray *words);
+
+/* Lines that the .kube file has. */
+void kube_extras(KubeFile *file, const char *section, const GArray *extras);
+
+/* What is wrong with, or ignored of, the value of that node. */
+void kube_error(Kube *kube, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void kube_warning(Kube *kube, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* What is wrong with a file of which there is no tree; text: "LINE:COLUMN: ..." or without. */
+void kube_error_text(Kube *kube, const char *path, const char *text);
