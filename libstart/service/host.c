@@ -61,12 +61,12 @@ static guint64 read_number(const char *path) {
         return number;
 }
 
-/* Whoever is not let in lives under a policy. Where it is mounted read-only the machine is a container itself, whose
+/* Whoever is not let in lives under a policy, and whoever cannot ask may. Where it is mounted read-only the machine is a container itself, whose
  * host has SELinux: libselinux takes that for none, too. */
 static bool has_selinux(void) {
         struct statfs fs;
 
-        return statfs("/sys/fs/selinux", &fs) < 0 ? errno == EACCES :
+        return statfs("/sys/fs/selinux", &fs) < 0 ? errno != ENOENT && errno != ENOTDIR :
                                                     (guint32) fs.f_type == SELINUX_MAGIC && !(fs.f_flags & ST_RDONLY);
 }
 

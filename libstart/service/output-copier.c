@@ -63,10 +63,10 @@ static bool keep_only(int fds[4]) {
                                 return false;
                 }
         for (int i = 0; i < 4; i++)
-                if (fds[i] >= 0)
-                        fds[i] = dup2(fds[i], FIRST_FD + i);
-                else
+                if (fds[i] < 0)
                         close(FIRST_FD + i); /* whatever it is to libstart, which may wait for its end */
+                else if ((fds[i] = dup2(fds[i], FIRST_FD + i)) < 0)
+                        return false;
         return syscall(SYS_close_range, FIRST_FD + 4U, ~0U, 0) == 0;
 }
 

@@ -126,7 +126,9 @@ bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const
 void payload_log_close(PayloadLog *log) {
         for (int i = 0; i < 2; i++)
                 if (log->streams[i] >= 0) {
-                        dup2(log->streams[i], STDOUT_FILENO + i);
+                        /* At least the payload's must go: the copier's end, which is waited for, depends on it. */
+                        if (dup2(log->streams[i], STDOUT_FILENO + i) < 0)
+                                close(STDOUT_FILENO + i);
                         close(log->streams[i]);
                 }
         log_redirect(STDERR_FILENO);

@@ -6,6 +6,7 @@ Right is an operation that fails with a message, or one that succeeds with the s
 time, with nothing that is left when it has been undone, and with the next one working."""
 
 import collections
+import difflib
 import os
 import random
 import re
@@ -21,6 +22,8 @@ ASKED = 'PR_CAPBSET_READ'
 # By which the C library and GLib have memory: without, GLib ends the program, and nothing is to be tried on the way.
 MEMORY = {'brk', 'munmap', 'mmap', 'mprotect', 'madvise', 'mremap'}
 ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
+# By this a lock says that somebody else has it, whose files stay.
+HELD = ('flock', 'EAGAIN')
 SAMPLE = 25
 TRACE = '/run/faults.trace'
 # Who waits longer than that hangs.
@@ -91,8 +94,12 @@ def calls_of(machine, operation):
     return {call: count for call, count in most.items() if call not in NEVER | MEMORY}
 
 
+def changes(before, now):
+    return '\n'.join(line for line in difflib.ndiff(before.split('\n'), now.split('\n')) if line[0] in '-+')
+
+
 def differences(machine, before):
-    return ' '.join(sorted(set(machine.run(STATE, check=False).out.split('\n')) ^ set(before.split('\n'))))
+    return changes(before, machine.run(STATE, check=False).out)
 
 
 def inject(machine, operation, right, fault):
@@ -113,7 +120,7 @@ def inject(machine, operation, right, fault):
     elif done.status == 0:
         result = machine.run(operation.result, check=False).out
         if is_ours and result != right['result']:
-            problems.append(f'it succeeds with another result: {result}')
+            problems.append('it succeeds with another result: ' + changes(right['result'], result))
     elif is_ours:
         half = machine.run(operation.failure, check=False)
         if half.status != 0:
@@ -141,10 +148,11 @@ def run(machine, operation, known=()):
     assert not differences(machine, before), f'undoing it does not undo it: {differences(machine, before)}'
     every = [(call, number) for call in sorted(calls) for number in range(1, calls[call] + 1)]
     if os.environ.get('KEYTURN_FAULTS') == 'all':
-        faults = [(*where, error) for where in every for error in ERRORS]
+        faults = [(*where, error) for where in every for error in ERRORS if (where[0], error) != HELD]
     else:
         chosen = random.Random(time.strftime('%Y-%m-%d'))
-        faults = [*known, *((*chosen.choice(every), chosen.choice(ERRORS)) for _ in range(SAMPLE))]
+        sample = [(*chosen.choice(every), chosen.choice(ERRORS)) for _ in range(SAMPLE)]
+        faults = [*known, *(fault for fault in sample if (fault[0], fault[2]) != HELD)]
     problems = []
     for fault in faults:
         problem = inject(machine, operation, right, fault)
