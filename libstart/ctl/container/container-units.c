@@ -54,10 +54,29 @@ static char *describe_image(sd_bus *bus, const char *unit) {
                                next > now ? (double) (next - now) / G_USEC_PER_SEC : 0.0);
 }
 
-static void add_image(sd_bus *bus, ContainerUnit *container) {
-        g_autofree char *waits_for = describe_image(bus, container->args->image_unit), *state = container->state;
+/* Of a container that was not started as a service that it requires, a volume's, had failed: which one, and why.
+ * Transfer full; NULL: there is none. */
+static char *describe_required(sd_bus *bus, const char *path) {
+        g_auto(GStrv) required = unit_strings(bus, path, BUS_UNIT, "Requires");
 
-        container->state = waits_for ? g_strdup_printf("%s: %s", state, waits_for) : g_steal_pointer(&state);
+        for (char **unit = required; *unit; unit++) {
+                g_autofree char *other = NULL, *active = NULL, *said = NULL;
+
+                if (!g_str_has_suffix(*unit, ".service") || sd_bus_path_encode(BUS_OBJECT "/unit", *unit, &other) < 0)
+                        continue;
+                active = unit_string(bus, other, BUS_UNIT, "ActiveState");
+                said = unit_string(bus, other, BUS_SERVICE, "StatusText");
+                if (g_str_equal(active, "failed"))
+                        return g_strdup_printf("%s has failed%s%s", *unit, said[0] ? ": " : "", said);
+        }
+        return NULL;
+}
+
+/* Takes ownership of why. */
+static void add_reason(ContainerUnit *container, char *why) {
+        g_autofree char *reason = why, *state = container->state;
+
+        container->state = reason ? g_strdup_printf("%s: %s", state, reason) : g_steal_pointer(&state);
 }
 
 /* The words of the first ExecStart=, with variables that systemd expands only when it executes them; none where there
@@ -122,7 +141,9 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         }
         container->state = service_state_describe(bus, path, container->active);
         if (container->args->image_unit && !g_str_equal(container->active, "active"))
-                add_image(bus, container);
+                add_reason(container, describe_image(bus, container->args->image_unit));
+        if (is_stopped(container))
+                add_reason(container, describe_required(bus, path));
         if (container->is_refused) {
                 g_autofree char *state = container->state;
 

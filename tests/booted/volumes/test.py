@@ -404,3 +404,14 @@ def test_a_payload_that_renames_while_owners_change_gains_nothing(machine):
     for _ in range(15):
         machine.run('systemctl start two', check=False)
     assert machine.run('stat -c "%u:%g" /srv/other /srv/other/file').out == '0:0\n0:0\n'
+
+
+def test_why_a_volume_keeps_its_container_from_starting(machine):
+    """systemd says no more than that a dependency has failed."""
+    machine.container('gone.volume', '[Volume]\nDevice=/dev/there-is-none\nType=ext4\n', reload=False)
+    machine.container('needs', '[Container]\nImage=localhost/test/busybox\nExec=true\nVolume=gone.volume:/data\n')
+    said = machine.run('systemctl start needs', check=False).err
+    assert 'dependency' in said, said
+    listed = machine.run('keyturnctl list needs').out
+    assert re.search(r"inactive \(dead\): gone-volume.service has failed: .*mount: .*there-is-none", listed), listed
+    machine.run('systemctl reset-failed gone-volume.service')
