@@ -39,7 +39,7 @@ static bool handle_group(Container *container, const Key *key, const Value *valu
 }
 
 static bool handle_image(Container *container, const Key *key, const Value *value, GError **error) {
-        container->is_image_made = g_str_has_suffix(value->text, ".image") || g_str_has_suffix(value->text, ".build");
+        container->is_image_made = image_is_file(value->text);
         g_free(container->image);
         container->image = container->is_image_made ? image_refer(container, value->text, error) : NULL;
         if (container->image)

@@ -7,6 +7,7 @@
 #include "generator/kinds/podman-args.h"
 #include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
+#include "generator/parts/images.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/keys.h"
 #include "keyturn-config.h"
@@ -15,10 +16,10 @@
 #include "libstart/value/unit-words.h"
 
 static bool handle_driver(Container *container, const Key *key, const Value *value, GError **error) {
-        return g_str_equal(value->text, "local") ||
+        return g_str_equal(value->text, "local") || g_str_equal(value->text, "image") ||
                error_set(error, KT_ERROR_UNSUPPORTED,
-                         "'%s': volumes are directories of the host (local); for an image's files, use "
-                         "Mount=type=image,source=IMAGE,destination=PATH in the .container file",
+                         "'%s': volumes are directories of the host (local) or an image's files (image); what a file "
+                         "system can mount has Driver=local, Type= and Device=",
                          value->text);
 }
 
@@ -41,7 +42,7 @@ static const Key volume_keys[] = {
         { "GID", READ_LAST, handle_id, NULL },
         { "GlobalArgs", READ_ARGS, handle_global_args, NULL },
         { "Group", READ_LAST, handle_id, NULL },
-        { "Image", READ_LAST, NULL, "use Mount=type=image,source=IMAGE,destination=PATH in the .container file" },
+        { "Image", READ_LAST, handle_nothing, NULL },
         { "Label", READ_PAIRS, handle_option, "label" },
         { "Options", READ_LAST, handle_nothing, NULL },
         { "PodmanArgs", READ_ARGS, handle_podman_args, NULL },
@@ -89,6 +90,19 @@ static void need_device(Container *container, const char *key) {
                 container_problem(container, line, "needs Device=, which says what is mounted");
 }
 
+/* A file system of another machine: not before there is a network, and no password where everybody can read it. */
+static void mind_network(Container *container, const char *type, const char *options) {
+        static const char *const types[] = { "nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", NULL };
+
+        if (!type || !g_strv_contains(types, type))
+                return;
+        service_order_after(container->service, "Wants", "network-online.target");
+        if (options && strstr(options, "password="))
+                container_warning(
+                        container, container_line(container, "Volume", "Options"),
+                        "the password stands in the unit, which everybody can read; write credentials=FILE");
+}
+
 static void set_commands(Container *container) {
         const SourceFile *source = container->source;
         g_autofree char *name = volume_file_name(source), *device = unit_file_value(source->unit, "Volume", "Device"),
@@ -111,6 +125,7 @@ static void set_commands(Container *container) {
                 add_opt(start, "type=", type);
         if (options)
                 add_opt(start, "o=", options);
+        mind_network(container, type, options);
         unit_words_add_options(start, "--label", container->args->labels);
         unit_words_add(start, name);
         service_set(container->service, "ExecStart", start->str);
@@ -120,12 +135,46 @@ static void set_commands(Container *container) {
                 service_confine_to_store(container->service);
 }
 
+/* The containers mount the image themselves, so that there is nothing to make. */
+static void set_image(Container *container) {
+        static const char *const others[] = { "Copy", "Device", "GID", "Group", "Options", "Type", "UID", "User" };
+        g_autofree char *image = unit_file_value(container->source->unit, "Volume", "Image"), *name = NULL;
+        const UnitLine *line = container_line(container, "Volume", "Image");
+        g_autoptr(GError) error = NULL;
+
+        if (!image)
+                container_problem(container, container_line(container, "Volume", "Driver"),
+                                  "image: needs Image=, which says whose files they are");
+        else
+                name = image_refer_beside(container, image, &error);
+        if (error)
+                container_problem(container, line, "%s", error->message);
+        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+                line = container_line(container, "Volume", others[i]);
+                if (line)
+                        container_problem(container, line, "means nothing with Driver=image: remove it");
+        }
+        service_set(container->service, "ExecStart", "/bin/true");
+}
+
+static void refuse_image(Container *container) {
+        const UnitLine *line = container_line(container, "Volume", "Image");
+
+        if (line)
+                container_problem(container, line, "needs Driver=image");
+}
+
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
         Container *container = resource_new(source, service_name, names, &keys_volume);
 
         podman_args_apply(container, &podman_volume_create);
         resource_service(container, "/var/lib/containers/storage");
-        set_commands(container);
+        if (volume_file_is_image(source))
+                set_image(container);
+        else {
+                refuse_image(container);
+                set_commands(container);
+        }
         service_limit_start(container->service, "15min");
         install_apply(container);
         return container;

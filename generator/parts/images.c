@@ -81,21 +81,42 @@ void image_service(Container *container) {
                 service_set(container->service, "RestartPreventExitStatus", status);
 }
 
+/* Transfer full; NULL with an error. */
+static char *find_image(Container *container, const char *file, FileReference *ret, GError **error) {
+        g_autofree char *name = NULL;
+
+        if (!file_reference_find(container, file, ret, error))
+                return NULL;
+        name = find_name(ret->source);
+        if (name)
+                return file_reference_expand(ret, name);
+        error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", ret->source->path);
+        return NULL;
+}
+
 char *image_refer(Container *container, const char *file, GError **error) {
         g_auto(FileReference) image = { 0 };
-        g_autofree char *name = NULL, *policy = NULL;
+        g_autofree char *policy = NULL, *name = find_image(container, file, &image, error);
 
-        if (!file_reference_find(container, file, &image, error))
+        if (!name)
                 return NULL;
-        name = find_name(image.source);
-        if (!name) {
-                error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", image.source->path);
-                return NULL;
-        }
         if (g_str_has_suffix(image.source->name, ".image"))
                 policy = unit_file_value(image.source->unit, "Image", "Policy");
         wait_for(container, image.service, policy);
-        return file_reference_expand(&image, name);
+        return g_steal_pointer(&name);
+}
+
+bool image_is_file(const char *name) {
+        return g_str_has_suffix(name, ".image") || g_str_has_suffix(name, ".build");
+}
+
+char *image_refer_beside(Container *container, const char *image, GError **error) {
+        g_auto(FileReference) file = { 0 };
+        char *name = image_is_file(image) ? find_image(container, image, &file, error) : g_strdup(image);
+
+        if (name && file.service)
+                service_order_after(container->service, "Wants", file.service);
+        return name;
 }
 
 /* In the service that pulls, what names the container's service is another. */

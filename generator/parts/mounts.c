@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/parts/images.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/source-path.h"
@@ -19,13 +20,42 @@ static char *find_source(Container *container, const char *source, bool *ret_no_
         return volume_refer(container, source, ret_no_copy, error);
 }
 
+/* What mounts an image's files, which nobody writes to. */
+static bool set_image(Container *container, const char *image, const char *destination, const char *subpath,
+                      GError **error) {
+        g_autofree char *mount = g_strdup_printf("type=image,source=%s,destination=%s%s%s", image, destination,
+                                                 subpath ? ",subpath=" : "", subpath ?: "");
+
+        return key_set_option(container, "mount", mount, error);
+}
+
+/* Podman's can be written to. */
+static void warn_read_only(Container *container, const Value *value, const char *volume) {
+        container_warning(container, value->line, "'%s' has Driver=image and is read-only: say so, by the option ro",
+                          volume);
+}
+
+static bool set_image_volume(Container *container, const Value *value, char *const *parts, const char *image,
+                             GError **error) {
+        if (parts[2] && !g_str_equal(parts[2], "ro"))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "'%s': a volume with Driver=image has the option ro, and no other", parts[2]);
+        if (!parts[2])
+                warn_read_only(container, value, parts[0]);
+        return set_image(container, image, parts[1], NULL, error);
+}
+
 bool handle_volume(Container *container, const Key *key, const Value *value, GError **error) {
         g_auto(GStrv) parts = g_strsplit(value->text, ":", 3);
-        g_autofree char *source = NULL, *resolved = NULL;
+        g_autofree char *source = NULL, *resolved = NULL, *image = NULL;
         bool no_copy;
 
         if (!parts[0] || !parts[1]) /* an anonymous volume, or a mistake */
                 return key_set_option(container, "volume", value->text, error);
+        if (!volume_find_image(container, parts[0], &image, error))
+                return false;
+        if (image)
+                return set_image_volume(container, value, parts, image, error);
         source = find_source(container, parts[0], &no_copy, error);
         if (!source)
                 return false;
@@ -37,16 +67,39 @@ bool handle_volume(Container *container, const Key *key, const Value *value, GEr
         return key_set_option(container, "volume", resolved, error);
 }
 
+/* Mount= of an image by its .image file, or of a .volume file with Driver=image. *ret_done: it was one of these. */
+static bool set_image_mount(Container *container, const Value *value, const MountRequest *request, const char *given,
+                            bool *ret_done, GError **error) {
+        g_autofree char *image = NULL, *resolved = NULL;
+
+        *ret_done = true;
+        if (request->type == MOUNT_IMAGE && image_is_file(given)) {
+                image = image_refer_beside(container, given, error);
+                resolved = image ? mount_request_replace_source(value->text, image) : NULL;
+                return resolved && key_set_option(container, "mount", resolved, error);
+        }
+        if (request->type == MOUNT_VOLUME && !volume_find_image(container, given, &image, error))
+                return false;
+        *ret_done = image;
+        if (image && !mount_request_has_option(request, "ro"))
+                warn_read_only(container, value, given);
+        return !image || set_image(container, image, request->destination, request->subpath, error);
+}
+
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
                         *whole = NULL;
         g_autoptr(MountRequest) request = mount_request_parse_mount(value->text, NULL);
-        bool no_copy;
+        bool no_copy, is_done = false;
 
         /* `podman run` would take the destination; Podman's generator fails. */
         if (!given && request && request->source)
                 return error_set(error, KT_ERROR_USAGE,
                                  "'source=' is missing: name the directory or file of the host");
+        if (given && request && !set_image_mount(container, value, request, given, &is_done, error))
+                return false;
+        if (is_done)
+                return true;
         if (!given || !(given[0] == '.' || (request && request->type == MOUNT_VOLUME) ||
                         (!request && g_str_has_suffix(given, ".volume")))) /* no name, but perhaps data@.volume */
                 return key_set_option(container, "mount", value->text, error);

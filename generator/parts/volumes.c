@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/files/names.h"
+#include "generator/parts/images.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/file-reference.h"
 #include "generator/unit/key.h"
@@ -17,6 +18,29 @@ bool volume_file_is_no_copy(const SourceFile *source) {
         bool copy = true;
 
         return value && key_parse_boolean(value, &copy, NULL) && !copy;
+}
+
+bool volume_file_is_image(const SourceFile *source) {
+        g_autofree char *driver = unit_file_value(source->unit, "Volume", "Driver");
+
+        return g_strcmp0(driver, "image") == 0;
+}
+
+bool volume_find_image(Container *container, const char *source, char **ret_image, GError **error) {
+        g_auto(FileReference) volume = { 0 };
+        g_autofree char *given = NULL, *image = NULL;
+
+        *ret_image = NULL;
+        if (!g_str_has_suffix(source, ".volume"))
+                return true;
+        if (!file_reference_find(container, source, &volume, error))
+                return false;
+        if (!volume_file_is_image(volume.source))
+                return true;
+        given = unit_file_value(volume.source->unit, "Volume", "Image");
+        image = image_refer_beside(container, given ?: "", error);
+        *ret_image = image ? file_reference_expand(&volume, image) : NULL;
+        return image;
 }
 
 static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {

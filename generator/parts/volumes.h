@@ -13,5 +13,12 @@ char *volume_refer(Container *container, const char *source, bool *ret_no_copy, 
 /* VolumeName=, or the name that Podman gives it. Transfer full. */
 char *volume_file_name(const SourceFile *source);
 
+/* Is the volume a .volume file with Driver=image? *ret_image is that image then, which the container's service waits
+ * for; transfer full; else NULL. */
+bool volume_find_image(Container *container, const char *source, char **ret_image, GError **error);
+
+/* Driver=image. */
+bool volume_file_is_image(const SourceFile *source);
+
 /* Copy=false. */
 bool volume_file_is_no_copy(const SourceFile *source);

@@ -415,3 +415,15 @@ def test_why_a_volume_keeps_its_container_from_starting(machine):
     listed = machine.run('keyturnctl list needs').out
     assert re.search(r"inactive \(dead\): gone-volume.service has failed: .*mount: .*there-is-none", listed), listed
     machine.run('systemctl reset-failed gone-volume.service')
+
+
+def test_an_images_files_as_a_volume(machine):
+    machine.container('base.image', '[Image]\nImage=localhost/test/debian\n', reload=False)
+    machine.container('files.volume', '[Volume]\nDriver=image\nImage=base.image\n', reload=False)
+    start(machine, 'reads', 'Volume=files.volume:/data:ro\nMount=type=image,source=base.image,destination=/also')
+    assert 'Debian' in inside(machine, 'reads', 'cat /data/etc/os-release /also/etc/os-release')
+    for path in ('/data', '/also'):
+        assert machine.run(f'keyturnctl exec reads touch {path}/x', check=False).status == 1
+        options = inside(machine, 'reads', f"grep ' {path} ' /proc/mounts").split()[3].split(',')
+        assert {'ro', 'nodev'} <= set(options), options
+    assert machine.show('files-volume', 'LoadState') == 'loaded'
