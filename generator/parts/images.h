@@ -20,7 +20,8 @@ char *image_refer(Container *container, const char *file, GError **error);
 /* May Image= name such a file by it? */
 bool image_is_file(const char *name);
 
-/* The same of an image that is not the one that the service runs; a name that is no file's is itself. Transfer full. */
+/* The same of an image that is not the one that the service runs; a name that is no file's is itself.
+ * Transfer full. */
 char *image_refer_beside(Container *container, const char *image, GError **error);
 
 /* In the container's service: not before its image can be brought it is tried again, whatever Restart= says. */

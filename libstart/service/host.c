@@ -61,8 +61,8 @@ static guint64 read_number(const char *path) {
         return number;
 }
 
-/* Whoever is not let in lives under a policy, and whoever cannot ask may. Where it is mounted read-only the machine is a container itself, whose
- * host has SELinux: libselinux takes that for none, too. */
+/* Whoever is not let in lives under a policy, and whoever cannot ask may. Where it is mounted read-only the machine
+ * is a container itself, whose host has SELinux: libselinux takes that for none, too. */
 static bool has_selinux(void) {
         struct statfs fs;
 

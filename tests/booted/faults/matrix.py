@@ -17,8 +17,8 @@ from dataclasses import dataclass
 # closes even where it fails.
 NEVER = {'close', 'exit_group', 'exit', 'execve', 'rt_sigreturn', 'restart_syscall', 'arch_prctl', 'set_tid_address', 'vfork', 'wait4',
          'getpid', 'getppid', 'gettid', 'getuid', 'geteuid', 'getgid', 'getegid', 'umask', 'rt_sigprocmask', 'rt_sigaction'}
-# The same for one that asks what there is.
-ASKED = 'PR_CAPBSET_READ'
+# The same for what asks what there is, and for what closes a descriptor later.
+HARMLESS = re.compile('PR_CAPBSET_READ|F_SETFD, FD_CLOEXEC')
 # By which the C library and GLib have memory: without, GLib ends the program, and nothing is to be tried on the way.
 MEMORY = {'brk', 'munmap', 'mmap', 'mprotect', 'madvise', 'mremap'}
 ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
@@ -113,9 +113,9 @@ def inject(machine, operation, right, fault):
     payload = {line.split()[0] for line in trace if re.search(operation.payload, line)}
     hit = [line for line in trace if 'INJECTED' in line]
     # What fails in the payload is its own business.
-    is_ours = not any(line.split()[0] in payload or ASKED in line for line in hit)
+    is_ours = not any(line.split()[0] in payload or HARMLESS.search(line) for line in hit)
     problems = []
-    if done.status in (137, -9):
+    if done.status in (137, -9) and is_ours:
         problems.append('it hangs')
     elif done.status == 0:
         result = machine.run(operation.result, check=False).out
