@@ -235,14 +235,8 @@ def examples():
     pages = [path for path in sorted(TOP.glob('man/*.md')) if path.name not in ('keyturn-tutorial.7.md', 'keyturn-migrate.7.md')]
     blocks = [textwrap.dedent(block) for page in pages for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', page.read_text(), re.M)]
     for number, block in enumerate(block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block)):
-        heads = [(match[1], match.start()) for match in re.finditer(r'# ([\w-]+\.\w+)', block.lstrip('\n').split('\n')[0])]
-        if len(heads) > 1:  # side by side
-            ends = [start for _, start in heads[1:]] + [None]
-            files = {name: '\n'.join(line[start:end].rstrip() for line in block.strip('\n').split('\n')[1:])
-                     for (name, start), end in zip(heads, ends)}
-        else:
-            parts = re.split(r'^# /etc/containers/systemd/(.*)\n', block, flags=re.M)
-            files = dict(zip(parts[1::2], parts[2::2])) or {'example.container': block}
+        parts = re.split(r'^# /etc/containers/systemd/(.*)\n', block, flags=re.M)
+        files = dict(zip(parts[1::2], parts[2::2])) or {'example.container': block}
         for name, text in files.items():
             for stem in {other.rsplit('.', 1)[0] for other in files}:
                 text = re.sub(rf'={stem}\.(?=pod|network|image|volume|service)', f'={stem}-{number}.', text)
