@@ -51,7 +51,7 @@ static const struct Command {
         { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, "limit", command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, "json", command_diff },
         { "cat", "NAME", "the file, its drop-ins, and the unit made of them", FILES, false, "", command_cat },
-        { "install", "SOURCE...", "files of Quadlet's, from a directory or a URL, too", FILES, false, "replace",
+        { "install", "SOURCE...", "files of Quadlet's, from a directory or a URL, too", FILES, false, "json replace",
           command_install },
         { "uninstall", "APPLICATION", "what was installed together", FILES, false, "force", command_uninstall },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "files-only json taken",

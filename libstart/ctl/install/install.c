@@ -14,6 +14,7 @@
 #include "libstart/ctl/install/commands.h"
 #include "libstart/ctl/install/quadlets-file.h"
 #include "libstart/ctl/install/staging.h"
+#include "libstart/table/table.h"
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
@@ -84,8 +85,8 @@ static char **make_verify_words(const Staging *staging) {
         return g_strv_builder_end(words);
 }
 
-/* What it finds is printed, with the files' names as they are known to the caller. */
-static bool verify(const Staging *staging, GError **error) {
+/* What it finds is printed to `stream`, with the files' names as they are known to the caller. */
+static bool verify(const Staging *staging, FILE *stream, GError **error) {
         g_auto(GStrv) words = make_verify_words(staging);
         g_autofree char *output = NULL, *prefix = g_strconcat(staging->path, "/", NULL);
         g_autoptr(GString) text = NULL;
@@ -95,8 +96,8 @@ static bool verify(const Staging *staging, GError **error) {
                 return false;
         text = g_string_new(output);
         g_string_replace(text, prefix, "", 0);
-        fputs(text->str, stdout);
-        fflush(stdout);
+        fputs(text->str, stream);
+        fflush(stream);
         return g_spawn_check_wait_status(status, NULL) ||
                error_set(error, KT_ERROR_FAILED, "Nothing was installed: the files have errors");
 }
@@ -127,19 +128,47 @@ static bool place(Staging *staging, const char *path, bool is_replaced, GError *
         return true;
 }
 
-static void print_units(const char *path) {
-        sd_bus *bus = bus_open(NULL);
-        g_autoptr(GPtrArray) all = bus ? container_units_find(bus, NULL, NULL) : NULL, units = NULL;
-
-        if (bus)
-                sd_bus_flush_close_unref(bus);
-        units = all ? application_find_units(path, all, false) : g_ptr_array_new();
+static void print_units(const GPtrArray *units) {
         if (units->len > 0)
                 fputs("Start (what runs goes on as it was until it is restarted): systemctl restart", stdout);
         for (guint i = 0; i < units->len; i++)
                 printf(" %s", (const char *) units->pdata[i]);
         puts(units->len > 0 ? "" :
                               "systemd has no container of it yet: a template is started by an instance's name.");
+}
+
+/* The first n, a line for each. Transfer full. */
+static char *join_lines(const GPtrArray *words, guint n) {
+        GString *text = g_string_new(NULL);
+
+        for (guint i = 0; i < n; i++)
+                g_string_append_printf(text, "%s%s", i > 0 ? "\n" : "", (const char *) words->pdata[i]);
+        return g_string_free(text, FALSE);
+}
+
+/* files, units: taken over. */
+static void print_json(const char *name, const char *path, char *files, char *units) {
+        static const char *const columns[] = { "APPLICATION", "DIRECTORY", "@FILES", "@UNITS", NULL };
+        g_autoptr(Table) table = table_new(columns);
+
+        table_add(table, g_strdup(name), g_strdup(path), files, units);
+        table_print(table, true);
+}
+
+/* files: of the staging, in which those that others have put there are behind the n_files. */
+static void print_installed(const char *name, const char *path, const GPtrArray *files, guint n_files, bool json) {
+        sd_bus *bus = bus_open(NULL);
+        g_autoptr(GPtrArray) all = bus ? container_units_find(bus, NULL, NULL) : NULL, units = NULL;
+
+        if (bus)
+                sd_bus_flush_close_unref(bus);
+        units = all ? application_find_units(path, all, false) : g_ptr_array_new();
+        if (json) {
+                print_json(name, path, join_lines(files, n_files), join_lines(units, units->len));
+                return;
+        }
+        printable_print("Installed in %s: %u file%s.\n", path, n_files, n_files == 1 ? "" : "s");
+        print_units(units);
 }
 
 static bool install(char **sources, const Options *options, GError **error) {
@@ -159,11 +188,10 @@ static bool install(char **sources, const Options *options, GError **error) {
                 if (!staging_add(&staging, *source, error))
                         return false;
         n_files = staging.files->len;
-        if (!check_names(&staging, path, error) || !verify(&staging, error) ||
+        if (!check_names(&staging, path, error) || !verify(&staging, options->json ? stderr : stdout, error) ||
             !place(&staging, path, is_there, error) || !application_systemctl("daemon-reload", NULL, error))
                 return false;
-        printable_print("Installed in %s: %u file%s.\n", path, n_files, n_files == 1 ? "" : "s");
-        print_units(path);
+        print_installed(name, path, staging.files, n_files, options->json);
         return true;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """keyturnctl install, uninstall and cat: what belongs together comes and goes together, and nothing else does."""
 
+import json
+
 BUSYBOX = 'localhost/test/busybox'
 APPLICATIONS = '/etc/containers/systemd'
 
@@ -98,6 +100,21 @@ def test_a_directory_and_a_newer_one_in_its_place(machine):
     machine.run('systemctl stop web db', check=False)
     ctl(machine, 'uninstall shop')
     assert files_of(machine, 'shop') == ['./web.container.d/50-mine.conf']
+
+
+def test_what_was_installed_as_json(machine):
+    machine.write('/srv/json/one.container', container('ExposeHostPort=80'))
+    machine.write('/srv/json/two@.container', container())
+    done = machine.run('keyturnctl install --json /srv/json </dev/null')
+    installed, = json.loads(done.out)
+    installed['files'].sort()
+    assert installed == {'application': 'json', 'directory': f'{APPLICATIONS}/json',
+                         'files': ['one.container', 'two@.container'], 'units': ['one.service']}, installed
+    assert 'ExposeHostPort' in done.err, done.err
+    machine.write('/srv/json/two@.container', container('Nonsense=1'))
+    done = machine.run('keyturnctl install --json --replace /srv/json </dev/null', check=False)
+    assert done.status == 125 and done.out == '' and 'Nonsense' in done.err, (done.out, done.err)
+    ctl(machine, 'uninstall json')
 
 
 def test_what_is_wrong_is_not_installed(machine):
