@@ -13,4 +13,5 @@ int command_send_stop_signal(const GPtrArray *all, const Options *options, char 
 int command_inspect(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_top(const GPtrArray *all, const Options *options, char **words, GError **error);
+int command_metrics(const GPtrArray *all, const Options *options, char **words, GError **error);
 int command_check(const GPtrArray *all, const Options *options, char **words, GError **error);

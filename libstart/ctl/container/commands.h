@@ -28,6 +28,7 @@ typedef struct Options {
         gboolean replace;    /* of install */
         gboolean force;      /* of uninstall */
         gboolean logs;       /* of report */
+        char *output;        /* of metrics: a file */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.

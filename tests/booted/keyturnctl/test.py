@@ -52,6 +52,32 @@ def test_list(machine):
     assert '\033' not in text
 
 
+def test_metrics(machine):
+    container(machine, 'runs')
+    container(machine, 'stays')
+    machine.write('/etc/containers/systemd/refused.container', '[Container]\nImage=x\nNothing=y\n')
+    machine.reload()
+    machine.run('systemctl start runs')
+    directory = '/var/lib/prometheus/node-exporter'
+    machine.run(f'mkdir -p {directory} && systemctl start keyturn-metrics.service')
+    text = machine.read(f'{directory}/keyturn.prom')
+    assert machine.run(f'stat -c "%a %u" {directory}/keyturn.prom; ls -A {directory}').out == '644 0\nkeyturn.prom\n'
+    values = {}
+    for line in text.splitlines():
+        match = re.fullmatch(r'# (?:HELP|TYPE) keyturn_container_\w+ .+|keyturn_container_(\w+)\{container="[^"]*",unit="([^"]*)"(.*)\} ([\d.]+)', line)
+        assert match, line
+        if match[1]:
+            values[match[1], match[2]] = (float(match[4]), match[3])
+    assert values['active', 'runs.service'][0] == 1 and values['active', 'stays.service'][0] == 0, text
+    assert values['refused', 'refused.service'][0] == 1 and values['refused', 'runs.service'][0] == 0, text
+    assert 0 < values['start_seconds', 'runs.service'][0] < 60 and ('start_seconds', 'stays.service') not in values, text
+    assert re.fullmatch(f',image="{BUSYBOX}",image_id="[0-9a-f]{{64}}"', values['info', 'runs.service'][1]), text
+    assert values['cpu_seconds_total', 'runs.service'][0] >= 0 and values['restarts_total', 'runs.service'][0] == 0, text
+    assert re.sub(r'[\d.]+$', '', ctl(machine, 'metrics'), flags=re.M) == re.sub(r'[\d.]+$', '', text, flags=re.M)
+    assert "Failed to create file" in ctl(machine, 'metrics -o /proc/x', status=125)
+    machine.run(f'rm -r {directory}')
+
+
 def complete(machine, line):
     """What <Tab> offers after it."""
     script = f'''
