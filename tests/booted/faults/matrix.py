@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""System calls that fail, one at a time, and what becomes of the operation that makes them.
+"""System calls that fail, or at which a process is killed, one at a time, and what becomes of the operation.
 
 An operation is a command, or services that systemd starts for a command; strace(1) has one call of their processes fail.
 Right is an operation that fails with a message, or one that succeeds with the same result; in both cases within its
-time, with nothing that is left when it has been undone, and with the next one working."""
+time, with nothing that is left when it has been undone, and with the next one working. What a killed process leaves
+may stay until that next one."""
 
 import collections
 import difflib
@@ -22,6 +23,7 @@ HARMLESS = re.compile('PR_CAPBSET_READ|F_SETFD, FD_CLOEXEC')
 # By which the C library and GLib have memory: without, GLib ends the program, and nothing is to be tried on the way.
 MEMORY = {'brk', 'munmap', 'mmap', 'mprotect', 'madvise', 'mremap'}
 ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
+KILL = 'killed'
 # By this a lock says that somebody else has it, whose files stay.
 HELD = ('flock', 'EAGAIN')
 SAMPLE = 25
@@ -106,12 +108,13 @@ def inject(machine, operation, right, fault):
     """What is wrong about an operation one of whose calls fails; None."""
     call, number, error = fault
     since = machine.run("date '+%s.%N'").out.strip()
-    done = do(machine, operation, f'-e trace={call},execve -e inject={call}:error={error}:when={number}')
+    what = 'signal=KILL' if error == KILL else f'error={error}'
+    done = do(machine, operation, f'-e trace={call},execve -e inject={call}:{what}:when={number}')
     said = done.err + (machine.run(['journalctl', '--quiet', '--output=cat', f'--since=@{since}', '-p', 'warning']).out
                        if operation.services else '')
     trace = machine.read(TRACE).splitlines() if os.path.exists(machine.path(TRACE)) else []
     payload = {line.split()[0] for line in trace if re.search(operation.payload, line)}
-    hit = [line for line in trace if 'INJECTED' in line]
+    hit = [line for line in trace if 'INJECTED' in line or 'killed by SIGKILL' in line]
     # What fails in the payload is its own business.
     is_ours = not any(line.split()[0] in payload or HARMLESS.search(line) for line in hit)
     problems = []
@@ -125,9 +128,14 @@ def inject(machine, operation, right, fault):
         half = machine.run(operation.failure, check=False)
         if half.status != 0:
             problems.append(f'half done: {half.out}{half.err}')
-        if not said.strip():
+        if not said.strip() and error != KILL:
             problems.append('it fails without a word')
     machine.run(operation.undo, check=False)
+    if error == KILL:
+        again = do(machine, operation, '-e trace=execve')
+        if again.status != 0 or machine.run(operation.result, check=False).out != right['result']:
+            problems.append(f'the next one does not work: {again}')
+        machine.run(operation.undo, check=False)
     left = differences(machine, right['state'])
     if left:
         problems.append(f'left: {left}')
@@ -147,18 +155,21 @@ def run(machine, operation, known=()):
     machine.run(operation.undo)
     assert not differences(machine, before), f'undoing it does not undo it: {differences(machine, before)}'
     every = [(call, number) for call in sorted(calls) for number in range(1, calls[call] + 1)]
-    if os.environ.get('KEYTURN_FAULTS') == 'all':
-        faults = [(*where, error) for where in every for error in ERRORS if (where[0], error) != HELD]
+    wanted = os.environ.get('KEYTURN_FAULTS')
+    if wanted == 'kill':
+        faults = [(*where, KILL) for where in every]
+    elif wanted == 'all':
+        faults = [(*where, error) for where in every for error in [*ERRORS, KILL] if (where[0], error) != HELD]
     else:
         chosen = random.Random(time.strftime('%Y-%m-%d'))
-        sample = [(*chosen.choice(every), chosen.choice(ERRORS)) for _ in range(SAMPLE)]
+        sample = [(*chosen.choice(every), chosen.choice([*ERRORS, KILL])) for _ in range(SAMPLE)]
         faults = [*known, *(fault for fault in sample if (fault[0], fault[2]) != HELD)]
     problems = []
     for fault in faults:
         problem = inject(machine, operation, right, fault)
         if problem:
             problems.append(problem)
-    print(f'# {len(faults)} faults of {len(every) * len(ERRORS)}')
+    print(f'# {len(faults)} faults of {len(every) * (len(ERRORS) + 1)}')
     assert do(machine, operation, '-e trace=execve').status == 0, 'the next one does not work'
     machine.run(operation.undo)
     assert not problems, f'{len(problems)} of {len(faults)} faults:\n' + '\n'.join(problems[:40])
