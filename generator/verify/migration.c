@@ -221,8 +221,8 @@ static void print_text(const GPtrArray *all, const Report *report, const GPtrArr
                 printable_print("\n");
         print_images(report);
         printable_print(
-                "%u of %u files would be keyturn's. %u containers would start without Podman, and run without a "
-                "conmon each.\n%s\n",
+                "%u of %u files would be keyturn's. Containers that would start without Podman, and run without conmon: "
+                "%u.\n%s\n",
                 count(all, VERDICT_WORKS, false) + count(all, VERDICT_DIFFERS, false), all->len, containers,
                 everywhere);
 }

@@ -162,7 +162,7 @@ def test_what_is_taken_over(machine):
     machine.run(f'chmod +x {generator}')
     try:
         said = ctl(machine, 'check --taken')
-        assert "  runs.service: Podman has started it, and it runs on; 'systemctl restart runs.service' hands it over\n" in said, said
+        assert "  runs.service: Podman has started it, and it runs on; 'systemctl restart runs.service' hands it over (after podman stop" in said, said
         assert "  stays.service: does not run; its next start is keyturn's\n" in said, said
         assert "  many@.service: of its instances the next start is keyturn's\n" in said and 'left' not in said, said
         assert said in ctl(machine, 'check')
