@@ -73,10 +73,22 @@ static void start_pods(Container *kube) {
         }
 }
 
-static void refuse_command(Container *kube) {
+/* What somebody asks for who believes that the containers are in this service. */
+static const char *const unreached[] = { "User",          "Group",         "DynamicUser", "MemoryMax",
+                                         "MemoryHigh",    "MemorySwapMax", "CPUQuota",    "TasksMax",
+                                         "AllowedCPUs",   "Slice",         "DeviceAllow", "DevicePolicy",
+                                         "IPAddressDeny", "IPAddressAllow" };
+
+static void refuse_lines(Container *kube) {
+        const UnitLine *line;
         const UnitLine *exec = service_user_line(kube->service, "ExecStart"),
                        *restart = service_user_line(kube->service, "Restart");
 
+        for (size_t i = 0; i < G_N_ELEMENTS(unreached); i++)
+                if ((line = service_user_line(kube->service, unreached[i])))
+                        container_problem(kube, line,
+                                          "is of the service that starts the others, and does not reach the "
+                                          "containers; write it in the YAML, or in drop-ins of their services");
         if (exec)
                 container_problem(kube, exec, "keyturn writes ExecStart= itself; use ExecStartPre=");
         if (restart && !g_str_equal(restart->value, "no"))
@@ -94,7 +106,7 @@ Container *kube_service_convert(const SourceFile *source, char *service_name, co
                 container_problem(kube, NULL, "a .kube file has no instances: write a file for each");
         keys_apply(kube, &keys_kube);
         keys_apply(kube, &keys_quadlet);
-        refuse_command(kube);
+        refuse_lines(kube);
         sections_unit_of_pod(kube);
         start_pods(kube);
         service_set(service, "Type", "oneshot");

@@ -31,6 +31,16 @@ static void refuse(Kube *kube, const YamlNode *node) {
         kube_error(kube, node, "this annotation is not supported: write what it asks for as a field, or remove it");
 }
 
+/* An argument is one word, whatever blanks are in it: "0 --privileged" is no set of processors. */
+static void put_line(KubeFile *file, const YamlNode *node, const char *key, const char *prefix, const char *value) {
+        g_autofree char *word = g_strconcat(prefix, value, NULL);
+
+        if (g_str_equal(key, "PodmanArgs"))
+                kube_line_word(file, "Container", node, key, word);
+        else
+                kube_line(file, "Container", node, key, "%s", word);
+}
+
 static void put_ulimits(KubeContainer *container, const YamlNode *node, const char *value) {
         g_auto(GStrv) limits = g_strsplit(value, ",", -1);
 
@@ -53,8 +63,7 @@ static void put_podmans(KubeContainer *container, const YamlNode *node, const ch
         for (size_t i = 0; i < G_N_ELEMENTS(of_containers); i++)
                 if (g_str_equal(name, of_containers[i].name)) {
                         if (of_containers[i].key)
-                                kube_line(file, "Container", node, of_containers[i].key, "%s%s",
-                                          of_containers[i].prefix, value);
+                                put_line(file, node, of_containers[i].key, of_containers[i].prefix, value);
                         return;
                 }
         if (!is_false(value))

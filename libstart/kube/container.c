@@ -229,7 +229,7 @@ char *kube_container(const KubePod *pod, const YamlNode *node, bool is_init, con
         put_image(&container);
         kube_environment(&container);
         directory = kube_text(pod->kube, node, "workingDir");
-        if (directory)
+        if (directory && directory[0])
                 kube_line(&container.file, "Container", yaml_node_get(node, "workingDir"), "WorkingDir", "%s",
                           directory);
         kube_mounts(&container);

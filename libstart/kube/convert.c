@@ -16,9 +16,31 @@ static const char *name_of(Kube *kube, const YamlNode *object) {
         return NULL;
 }
 
-static void add_map(Kube *kube, GHashTable *table, const YamlNode *object) {
+/* One that nobody reads is one that would be missing. */
+static const KubeField config_map_fields[] = {
+        { "apiVersion", KUBE_SILENT, NULL },
+        { "kind", KUBE_READ, NULL },
+        { "metadata", KUBE_READ, NULL },
+        { "data", KUBE_READ, NULL },
+        { "binaryData", KUBE_READ, NULL },
+        { "immutable", KUBE_SILENT, NULL },
+        { 0 },
+};
+static const KubeField secret_fields[] = {
+        { "apiVersion", KUBE_SILENT, NULL }, { "kind", KUBE_READ, NULL },
+        { "metadata", KUBE_READ, NULL },     { "data", KUBE_READ, NULL },
+        { "stringData", KUBE_READ, NULL },   { "type", KUBE_SILENT, NULL },
+        { "immutable", KUBE_SILENT, NULL },  { 0 },
+};
+static const KubeField claim_object_fields[] = {
+        { "apiVersion", KUBE_SILENT, NULL }, { "kind", KUBE_READ, NULL },     { "metadata", KUBE_READ, NULL },
+        { "spec", KUBE_READ, NULL },         { "status", KUBE_SILENT, NULL }, { 0 },
+};
+
+static void add_map(Kube *kube, GHashTable *table, const KubeField *fields, const YamlNode *object) {
         const char *name = name_of(kube, object);
 
+        kube_check(kube, object, fields);
         if (name && !g_hash_table_insert(table, (char *) name, (YamlNode *) object))
                 kube_error(kube, object, "there is another one of the name '%s'", name);
 }
@@ -37,13 +59,13 @@ static void add_object(Kube *kube, const char *path, const YamlNode *object, boo
         if (!kind)
                 kube_error(kube, object, "this document has no kind: it is no object of Kubernetes");
         else if (g_str_equal(kind, "ConfigMap"))
-                add_map(kube, kube->config_maps, object);
+                add_map(kube, kube->config_maps, config_map_fields, object);
         else if (only_maps)
                 kube_error(kube, object, "a %s is here, where ConfigMap= names files of ConfigMaps only", kind);
         else if (g_str_equal(kind, "Secret"))
-                add_map(kube, kube->secrets, object);
+                add_map(kube, kube->secrets, secret_fields, object);
         else if (g_str_equal(kind, "PersistentVolumeClaim"))
-                add_map(kube, kube->claims, object);
+                add_map(kube, kube->claims, claim_object_fields, object);
         else if (!makes_pod(kind))
                 kube_warning(kube, object, "a %s is ignored: it is nothing that runs", kind);
         else if (name_of(kube, object))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
@@ -105,7 +107,26 @@ static int convert(char *argv[]) {
                        EXIT_FAILURE;
 }
 
-/* The directory is the service's own, new, and root's alone (RuntimeDirectory=). */
+/* Removes what is in the directory. */
+static bool make_empty(const char *path, GError **error) {
+        g_auto(GStrv) names = directory_list(path, error);
+
+        for (char **name = names; names && *name; name++) {
+                g_autofree char *child = g_build_filename(path, *name, NULL);
+
+                if (unlink(child) == 0)
+                        continue;
+                if (errno != EISDIR)
+                        return error_set_errno(error, errno, "Cannot remove '%s'", child);
+                if (!make_empty(child, error))
+                        return false;
+                if (rmdir(child) < 0)
+                        return error_set_errno(error, errno, "Cannot remove '%s'", child);
+        }
+        return names;
+}
+
+/* The directory is the service's own, and root's alone (RuntimeDirectory=). */
 static bool write_data(const KubeData *data, GError **error) {
         g_autofree char *path = g_build_filename(PATH_KUBE, data->path, NULL), *directory = g_path_get_dirname(path);
         gsize length;
@@ -120,7 +141,8 @@ static bool write_data(const KubeData *data, GError **error) {
 
 static int write_all(char *argv[]) {
         g_autoptr(Kube) kube = kube_new();
-        g_autofree char *prefix = g_strconcat(argv[0], "/", NULL);
+        g_autofree char *prefix = g_strconcat(argv[0], "/", NULL),
+                        *directory = g_build_filename(PATH_KUBE, argv[0], NULL);
         g_autoptr(GError) error = NULL;
 
         kube->stem = argv[1];
@@ -138,6 +160,10 @@ static int write_all(char *argv[]) {
                 return EXIT_FAILURE;
         }
         umask(0);
+        if (!make_empty(directory, &error)) { /* systemd leaves it where the pod stopped while its unit was gone */
+                log_error("%s", error->message);
+                return EXIT_FAILURE;
+        }
         for (guint i = 0; i < kube->data->len; i++) {
                 const KubeData *data = kube->data->pdata[i];
 

@@ -80,8 +80,10 @@ static void put_value(KubeFile *file, const char *section, const YamlNode *node,
         g_autofree char *line = g_strdup_printf("%s=%s", key, value);
         size_t length = strlen(value);
 
-        if (has_control(value) || (length > 0 && (value[length - 1] == '\\' || g_ascii_isspace(value[0]) ||
-                                                  g_ascii_isspace(value[length - 1]))))
+        if (length == 0) /* would take back what is before it: DropCapability=ALL, for one */
+                kube_error(file->kube, place, "is empty: write a value, or remove it");
+        else if (has_control(value) || (length > 0 && (value[length - 1] == '\\' || g_ascii_isspace(value[0]) ||
+                                                       g_ascii_isspace(value[length - 1]))))
                 kube_error(file->kube, place,
                            "blanks around it, line breaks and a backslash at the end are not possible here");
         else

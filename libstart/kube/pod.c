@@ -105,7 +105,7 @@ static void put_ports(const KubePod *pod, KubeFile *file, const YamlNode *contai
                 const char *address = ok ? kube_text(pod->kube, port, "hostIP") : NULL,
                            *protocol = ok ? kube_text(pod->kube, port, "protocol") : NULL;
                 g_autofree char *lower = g_ascii_strdown(protocol ?: "tcp", -1);
-                bool is_v6 = address && strchr(address, ':');
+                bool has_address = address && address[0], is_v6 = has_address && strchr(address, ':');
                 gint64 inside, outside;
 
                 if (!ok || !kube_number(pod->kube, port, "containerPort", &inside))
@@ -113,7 +113,7 @@ static void put_ports(const KubePod *pod, KubeFile *file, const YamlNode *contai
                 else if (kube_number(pod->kube, port, "hostPort", &outside) && outside > 0 && !pod->is_host_network)
                         kube_line(file, "Pod", port, "PublishPort",
                                   "%s%s%s%s%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT "/%s", is_v6 ? "[" : "",
-                                  address ?: "", is_v6 ? "]" : "", address ? ":" : "", outside, inside, lower);
+                                  address ?: "", is_v6 ? "]" : "", has_address ? ":" : "", outside, inside, lower);
         }
 }
 
@@ -245,7 +245,7 @@ static void put_pod(const KubePod *pod) {
         kube_file_begin(&file, kube, g_strdup_printf("%s.pod", pod->stem), pod->spec);
         kube_line(&file, "Unit", NULL, "PartOf", "%s.kube", kube->stem);
         kube_line(&file, "Pod", pod->metadata, "PodName", "%s", pod->name);
-        if (hostname)
+        if (hostname && hostname[0])
                 kube_line(&file, "Pod", yaml_node_get(pod->spec, "hostname"), "HostName", "%s", hostname);
         put_network(pod, &file);
         for (guint i = 0; i < containers->len; i++)

@@ -89,22 +89,29 @@ static void put_user(KubeContainer *container) {
                            "whether the image's user is root is not known ahead: name one in runAsUser");
 }
 
+/* A number only: "keep-groups" would be those of the service. */
+static void put_group(KubeContainer *container, const YamlNode *node) {
+        const char *text = kube_scalar(container->pod->kube, node);
+        guint64 number;
+
+        if (text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &number, NULL))
+                kube_line(&container->file, "Container", node, "GroupAdd", "%s", text);
+        else
+                kube_error(container->pod->kube, node, "must be a number from 0 to %d", G_MAXINT32);
+}
+
 static void put_groups(KubeContainer *container) {
         Kube *kube = container->pod->kube;
         const YamlNode *context = yaml_node_get(container->pod->spec, "securityContext"),
                        *group = yaml_node_get(context, "fsGroup");
         const GPtrArray *groups = kube_list(kube, context, "supplementalGroups");
 
-        for (guint i = 0; i < groups->len; i++) {
-                const char *text = kube_scalar(kube, groups->pdata[i]);
-
-                if (text)
-                        kube_line(&container->file, "Container", groups->pdata[i], "GroupAdd", "%s", text);
-        }
+        for (guint i = 0; i < groups->len; i++)
+                put_group(container, groups->pdata[i]);
         if (!group)
                 return;
         kube_warning(kube, group, "is a group of the payload's, and volumes keep their owners");
-        kube_line(&container->file, "Container", group, "GroupAdd", "%s", kube_text(kube, context, "fsGroup") ?: "");
+        put_group(container, group);
 }
 
 static void put_capabilities(KubeContainer *container, const YamlNode *context) {

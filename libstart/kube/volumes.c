@@ -225,8 +225,8 @@ static void mount_claim(const Mount *mount) {
         g_autofree char *file = g_strdup_printf("%s-%s.volume", kube->stem, name ?: "");
         Mount this = *mount;
 
-        if (!name) {
-                kube_error(kube, claim, "claimName is missing");
+        if (!name || !kube_is_name(name) || g_str_has_suffix(name, ".volume")) { /* a path would be the host's */
+                kube_error(kube, claim, "claimName is missing, or no name of a volume");
                 return;
         }
         if (kube_flag(kube, claim, "readOnly", false)) {
@@ -280,6 +280,12 @@ static const char *find_options(Kube *kube, const YamlNode *node, bool read_only
 }
 
 static void put_mount(const Mount *mount) {
+        bool has_whole = yaml_node_get(mount->volume, "hostPath") || yaml_node_get(mount->volume, "emptyDir") ||
+                         yaml_node_get(mount->volume, "persistentVolumeClaim");
+
+        if (strstr(mount->options, "rs") && (mount->subpath || !has_whole))
+                kube_error(mount->container->pod->kube, mount->node,
+                           "mountPropagation is for whole volumes of hostPath, emptyDir and persistentVolumeClaim");
         if (yaml_node_get(mount->volume, "hostPath"))
                 mount_host(mount);
         else if (yaml_node_get(mount->volume, "persistentVolumeClaim"))

@@ -62,7 +62,7 @@ static bool make_private(const StateDir *state_dir, const char *name, bool *ret_
 /* What keyturn's own services have beside the containers' directories. */
 static bool is_reserved(const char *name) {
         static const char *const names[] = { NAME_SECCOMP, NAME_RELAY, NAME_NETWORK, NAME_POD,
-                                             NAME_USERNS,  NAME_CDI,   NULL };
+                                             NAME_USERNS,  NAME_CDI,   NAME_KUBE,    NULL };
 
         return g_strv_contains(names, name);
 }

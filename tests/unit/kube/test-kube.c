@@ -95,6 +95,26 @@ static const BadValue bad[] = {
           "each container has its own processes" },
         { POD("{runtimeClassName: kata, containers: [{name: a, image: b}]}"), KT_ERROR_FAILED, "is not isolated" },
         { POD("{containers: [{name: a, image: b}, {name: a, image: b}]}"), KT_ERROR_FAILED, "there is another one" },
+        /* An empty value takes back those before it. */
+        { CONTAINER(", securityContext: {capabilities: {drop: [ALL, '']}}"), KT_ERROR_FAILED,
+          "spec.containers[0].securityContext.capabilities.drop[1]: is empty" },
+        { POD("{securityContext: {supplementalGroups: [keep-groups]}, containers: [{name: a, image: b}]}"),
+          KT_ERROR_FAILED, "supplementalGroups[0]: must be a number" },
+        { POD("{securityContext: {fsGroup: keep-groups}, containers: [{name: a, image: b}]}"), KT_ERROR_FAILED,
+          "fsGroup: must be a number" },
+        /* No claim is a path of the host's, or a file of somebody else's. */
+        { VOLUME("persistentVolumeClaim: {claimName: /etc}", ", mountPath: /x"), KT_ERROR_FAILED,
+          "no name of a volume" },
+        { VOLUME("persistentVolumeClaim: {claimName: 'a:/etc'}", ", mountPath: /x"), KT_ERROR_FAILED,
+          "no name of a volume" },
+        { VOLUME("persistentVolumeClaim: {claimName: other.volume}", ", mountPath: /x"), KT_ERROR_FAILED,
+          "no name of a volume" },
+        { VOLUME("emptyDir: {}", ", mountPath: /x, subPath: y, mountPropagation: Bidirectional"), KT_ERROR_FAILED,
+          "mountPropagation is for whole volumes" },
+        { CONTAINER("") "\n---\nkind: ConfigMap\nmetadata: {name: m}\ndta: {a: b}", KT_ERROR_FAILED,
+          "7:6: dta: unknown field" },
+        { CONTAINER("") "\n---\nkind: Secret\nmetadata: {name: s}\nbinaryData: {a: b}", KT_ERROR_FAILED,
+          "7:13: binaryData: unknown field" },
         { CONTAINER("") "\n---\n" CONTAINER(""), KT_ERROR_FAILED, "there is another one" },
 };
 
