@@ -12,6 +12,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/printable.h"
 
+/* Bytes: the kernel writes a page without looking for signals. */
+#define WRITTEN_AT_ONCE 4096
+
 struct Writer {
         const char *directory;
         int fd;              /* of the directory; opened with the first file */
@@ -93,8 +96,9 @@ static bool make_parents(const Writer *writer, const char *path, GError **error)
         return true;
 }
 
-/* systemd ignores the temporary file: its suffix is no unit type. */
-static bool write_file(Writer *writer, const char *name, mode_t mode, const GString *text, GError **error) {
+/* systemd ignores the temporary file: its suffix is no unit type. rename_flags: of renameat2(2). */
+static bool write_file(Writer *writer, const char *name, mode_t mode, const GString *text, unsigned rename_flags,
+                       GError **error) {
         const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
         g_autofree char *temporary = g_strdup_printf("%s.%d.tmp", name, (int) getpid());
         _cleanup_close_ int fd = -1;
@@ -104,7 +108,7 @@ static bool write_file(Writer *writer, const char *name, mode_t mode, const GStr
         fd = openat(writer->fd, temporary, flags, mode);
         if (!write_text(writer, fd, temporary, name, text, error))
                 return false;
-        if (renameat(writer->fd, temporary, writer->fd, name) == 0)
+        if (renameat2(writer->fd, temporary, writer->fd, name, rename_flags) == 0)
                 return true;
         (void) error_set_errno(error, errno, "cannot write '%s'", name);
         (void) unlinkat(writer->fd, temporary, 0);
@@ -112,11 +116,14 @@ static bool write_file(Writer *writer, const char *name, mode_t mode, const GStr
 }
 
 /* systemd reads it when all generators have ended, so it is written where it stays: a rename(2) of each would be a
- * quarter of the writing. A file of that name is replaced. */
+ * quarter of the writing. A file of that name is replaced. Of a longer one a part could be there, where somebody kills
+ * us meanwhile: not what keeps its container in, perhaps. */
 static bool write_unit(Writer *writer, const char *name, mode_t mode, const GString *text, GError **error) {
         const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
         _cleanup_close_ int fd = -1;
 
+        if (text->len > WRITTEN_AT_ONCE)
+                return write_file(writer, name, mode, text, writer->exclusive ? RENAME_NOREPLACE : 0, error);
         if (!open_directory(writer, error))
                 return false;
         fd = openat(writer->fd, name, flags, mode);
@@ -190,7 +197,7 @@ void writer_put_file(Writer *writer, const char *origin, const char *name, mode_
 
         if (!writer->directory)
                 print("---%s---\n%s\n", name, text->str);
-        else if (!write_file(writer, name, 0600 | readers, text, &error))
+        else if (!write_file(writer, name, 0600 | readers, text, 0, &error))
                 add_problem(writer, origin, error);
         else
                 keep_name(writer, name);

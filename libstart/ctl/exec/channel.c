@@ -53,8 +53,10 @@ bool channel_fill(Channel *channel) {
         if (channel->from < 0 || size == 0)
                 return false;
         n = read(channel->from, channel->data, size);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-                fd_close(&channel->from); /* of a terminal, EIO is the end */
+        if (n < 0 && errno != EAGAIN && errno != EINTR && errno != EIO)
+                channel->errnum = errno;
+        if (n == 0 || channel->errnum || (n < 0 && errno == EIO)) /* of a terminal that is the end */
+                fd_close(&channel->from);
         channel->begin = 0;
         channel->end = n > 0 ? (gsize) n : 0;
         channel->limit -= channel->end;
@@ -76,8 +78,12 @@ static bool drain(Channel *channel, GError **error) {
         return errnum == EPIPE || error_set_errno(error, errnum, "Cannot write the command's output");
 }
 
+bool channel_check(const Channel *channel, GError **error) {
+        return !channel->errnum || error_set_errno(error, channel->errnum, "Cannot read the command's output");
+}
+
 bool channel_step(Channel *channel, const struct pollfd ask[2], GError **error) {
         if (ask[0].revents)
                 (void) channel_fill(channel);
-        return !ask[1].revents || drain(channel, error);
+        return channel_check(channel, error) && (!ask[1].revents || drain(channel, error));
 }

@@ -11,6 +11,7 @@ typedef struct Channel {
         gsize limit;   /* so many bytes are still read */
         gsize portion; /* so many are written at once */
         gsize begin, end;
+        int errnum; /* why reading has ended, where it was not the end */
         char data[64 * 1024];
 } Channel;
 
@@ -29,6 +30,9 @@ void channel_ask(const Channel *channel, struct pollfd ask[2]);
 /* Go on as far as the answer allows. Where nothing more can be written, both ends are closed, so that the writer to
  * `from` learns it. That nobody reads is no error; any other reason is. */
 bool channel_step(Channel *channel, const struct pollfd ask[2], GError **error);
+
+/* What could not be read is missing from what the command has said. */
+bool channel_check(const Channel *channel, GError **error);
 
 /* Read without waiting, unless there are bytes to be written; false: none is there. */
 bool channel_fill(Channel *channel);

@@ -63,13 +63,18 @@ static bool make_pipe(int *ret_read, int *ret_write, GError **error) {
         return true;
 }
 
+static bool fail_to_use(GError **error) {
+        return error_set_errno(error, errno, "Cannot use the standard streams");
+}
+
 static bool make_input(Streams *streams, GError **error) {
-        int end = -1;
+        int end = -1, from;
 
         if (!make_pipe(&streams->command[STDIN_FILENO], &end, error))
                 return false;
         (void) fcntl(end, F_SETFL, O_NONBLOCK);
-        return input_init(&streams->input, channel_reopen(STDIN_FILENO, O_RDONLY), end, error);
+        from = channel_reopen(STDIN_FILENO, O_RDONLY);
+        return input_init(&streams->input, from, end, error) && (from >= 0 || fail_to_use(error));
 }
 
 static bool make_output(Streams *streams, int fd, Channel *channel, GError **error) {
@@ -79,7 +84,7 @@ static bool make_output(Streams *streams, int fd, Channel *channel, GError **err
                 return false;
         (void) fcntl(end, F_SETFL, O_NONBLOCK);
         channel_init(channel, end, channel_reopen(fd, O_WRONLY));
-        return true;
+        return channel->to >= 0 || fail_to_use(error);
 }
 
 /* One description for both, as a terminal or `2>&1` makes it: one pipe, so that what is written stays in order. */
@@ -95,7 +100,7 @@ static bool make_pipes(Streams *streams, GError **error) {
         if (!is_same_output())
                 return make_output(streams, STDERR_FILENO, &streams->errors, error);
         streams->command[STDERR_FILENO] = fcntl(streams->command[STDOUT_FILENO], F_DUPFD_CLOEXEC, 3);
-        return true;
+        return streams->command[STDERR_FILENO] >= 0 || fail_to_use(error);
 }
 
 /* The pipe is for what libcrun says of a command that it cannot execute. */
@@ -181,7 +186,9 @@ static bool take_terminal(Streams *streams, GError **error) {
         channel_init(&streams->output, master, channel_reopen(STDOUT_FILENO, O_WRONLY));
         channel_init(&streams->keys, channel_reopen(STDIN_FILENO, O_RDONLY), fcntl(master, F_DUPFD_CLOEXEC, 3));
         streams->master = master;
-        return terminal_make_raw(&streams->terminal, STDIN_FILENO, error);
+        return (streams->output.to >= 0 && streams->keys.from >= 0 && streams->keys.to >= 0) ?
+                       terminal_make_raw(&streams->terminal, STDIN_FILENO, error) :
+                       fail_to_use(error);
 }
 
 static void follow_size(const Streams *streams) {
@@ -265,7 +272,7 @@ static bool finish(const Streams *streams, Channel *channel, GError **error) {
                 if (!channel_step(channel, ask, error))
                         return false;
         }
-        return true;
+        return channel_check(channel, error);
 }
 
 static int exit_status(int status) {

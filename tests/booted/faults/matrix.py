@@ -109,7 +109,9 @@ def inject(machine, operation, right, fault):
     call, number, error = fault
     since = machine.run("date '+%s.%N'").out.strip()
     what = 'signal=KILL' if error == KILL else f'error={error}'
+    begin = time.monotonic()
     done = do(machine, operation, f'-e trace={call},execve -e inject={call}:{what}:when={number}')
+    hangs = time.monotonic() - begin > LIMIT
     said = done.err + (machine.run(['journalctl', '--quiet', '--output=cat', f'--since=@{since}', '-p', 'warning']).out
                        if operation.services else '')
     trace = machine.read(TRACE).splitlines() if os.path.exists(machine.path(TRACE)) else []
@@ -118,7 +120,7 @@ def inject(machine, operation, right, fault):
     # What fails in the payload is its own business.
     is_ours = not any(line.split()[0] in payload or HARMLESS.search(line) for line in hit)
     problems = []
-    if done.status in (137, -9) and is_ours:
+    if hangs and is_ours:
         problems.append('it hangs')
     elif done.status == 0:
         result = machine.run(operation.result, check=False).out
