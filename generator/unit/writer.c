@@ -116,8 +116,8 @@ static bool write_file(Writer *writer, const char *name, mode_t mode, const GStr
 }
 
 /* systemd reads it when all generators have ended, so it is written where it stays: a rename(2) of each would be a
- * quarter of the writing. A file of that name is replaced. Of a longer one a part could be there, where somebody kills
- * us meanwhile: not what keeps its container in, perhaps. */
+ * quarter of the writing. A file of that name is replaced. Of a longer one a part could be there, where somebody
+ * kills us meanwhile: not what keeps its container in, perhaps. */
 static bool write_unit(Writer *writer, const char *name, mode_t mode, const GString *text, GError **error) {
         const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
         _cleanup_close_ int fd = -1;

@@ -93,14 +93,22 @@ static bool lock(const Check *check, bool wait) {
         return r == 0;
 }
 
-/* What a check before this one has written. One that nobody can read is no reason not to check any more. */
+/* With its container, its directory has gone. */
+static bool is_stopped(const Check *check) {
+        struct stat st;
+
+        return fstat(check->directory, &st) == 0 && st.st_nlink == 0;
+}
+
+/* What a check before this one has written. One that nobody can read is no reason not to check any more; it is gone
+ * where the container is being stopped meanwhile. */
 static HealthRecord *read_record(const Check *check) {
         g_autoptr(GError) error = NULL;
         _cleanup_close_ int fd = open_at(check, HEALTH_RECORD_FILE, &error);
         g_autofree char *text = fd < 0 ? NULL : read_fd(fd, HEALTH_RECORD_FILE, RECORD_MAX, &error);
         HealthRecord *record = text ? health_record_parse(text, &error) : NULL;
 
-        if (!record)
+        if (!record && !is_stopped(check))
                 log_warning("%s: The record of its health is begun anew: %s/" HEALTH_RECORD_FILE ": %s", check->unit,
                             check->path, error->message);
         return record ?: health_record_new();

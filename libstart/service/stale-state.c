@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/runtime/runtime.h"
@@ -26,20 +27,19 @@ static bool has_status(const char *path, const char *id) {
 }
 
 static bool check_stopped(const char *path, GError **error) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, error);
-        const char *name;
+        g_auto(GStrv) names = directory_list(path, error);
 
-        while (directory && (name = g_dir_read_name(directory)))
-                if (name[0] != '.' && has_status(path, name) && runtime_is_running(path, name))
+        for (char **name = names; name && *name; name++)
+                if (**name != '.' && has_status(path, *name) && runtime_is_running(path, *name))
                         return error_set(
                                 error, KT_ERROR_FAILED,
                                 "'%s' belongs to the container '%s', which runs: stop it, or choose another --name",
-                                path, name);
-        return directory;
+                                path, *name);
+        return names;
 }
 
 static void remove_state(const char *path) {
-        static const char *const files[] = { "status", "config.json", "seccomp.bpf" };
+        static const char *const files[] = { "status", "status.tmp", "config.json", "seccomp.bpf" };
 
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
                 g_autofree char *file = g_build_filename(path, files[i], NULL);

@@ -47,15 +47,21 @@ void channel_ask(const Channel *channel, struct pollfd ask[2]) {
 bool channel_fill(Channel *channel) {
         gsize size = MIN(sizeof channel->data, channel->limit);
         ssize_t n;
+        bool ended;
 
         if (channel->begin < channel->end)
                 return true;
         if (channel->from < 0 || size == 0)
                 return false;
         n = read(channel->from, channel->data, size);
-        if (n < 0 && errno != EAGAIN && errno != EINTR && errno != EIO)
-                channel->errnum = errno;
-        if (n == 0 || channel->errnum || (n < 0 && errno == EIO)) /* of a terminal that is the end */
+        ended = n == 0;
+        if (n < 0 && errno != EAGAIN && errno != EINTR) {
+                int errnum = errno;
+
+                ended = true;
+                channel->errnum = errnum == EIO && isatty(channel->from) ? 0 : errnum; /* a terminal ends with EIO */
+        }
+        if (ended)
                 fd_close(&channel->from);
         channel->begin = 0;
         channel->end = n > 0 ? (gsize) n : 0;

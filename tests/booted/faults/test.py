@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-from matrix import Operation, run  # noqa: E402
+from matrix import KILL, Operation, run  # noqa: E402
 
 BUSYBOX = 'localhost/test/busybox'
 EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sha256
@@ -69,7 +69,9 @@ def test_network(machine):
         command='systemctl start keyturn-network@web.service',
         services=('keyturn-network@web.service',),
         result='nft list ruleset | grep -c "dport 8080"; ls /run/keyturn/network',
-        undo='systemctl stop keyturn-network@web.service shop-network.service; systemctl reset-failed'))
+        undo='systemctl stop keyturn-network@web.service shop-network.service; systemctl reset-failed'),
+        # a second rule of the same port
+        known=[('getdents64', 4, KILL), ('newfstatat', 10, KILL), *(('rename', number, KILL) for number in range(1, 4))])
 
 
 def test_user_namespace(machine):
