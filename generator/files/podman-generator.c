@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "generator/files/podman-generator.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/log.h"
 
 /* systemd looks for generators there in this order, and the first of a name counts. */
 static const char *const generator_directories[] = {
@@ -28,6 +30,9 @@ bool podman_generator_is_active(const Tree *tree) {
                                                                   O_PATH | O_DIRECTORY);
                 _cleanup_close_ int fd = -1;
 
+                if (directory_fd < 0 && errno != ENOENT && errno != ENOTDIR)
+                        log_warning("%s: cannot be read: %s; a mask of Podman's generator there is not seen",
+                                    generator_directories[i], g_strerror(errno));
                 if (directory_fd < 0)
                         continue;
                 if (tree_is_null_link(directory_fd, PODMAN_GENERATOR))
