@@ -46,6 +46,7 @@ class Operation:
     undo: str = 'true'
     result: str = 'true'  # prints what is the same after each success
     failure: str = 'true'  # fails where a failure has left something half done
+    warns: bool = False  # with less, and a warning that says so, it succeeds, too
     payload: str = r'execve\("/bin/sh"'  # from where on a process is not keyturn's
 
 
@@ -125,7 +126,7 @@ def inject(machine, operation, right, fault):
     elif done.status == 0:
         result = machine.run(operation.result, check=False).out
         # Who is killed at the last step has been started.
-        if is_ours and result != right['result'] and (result or error != KILL):
+        if is_ours and result != right['result'] and (result or error != KILL) and not (operation.warns and 'warning' in said):
             problems.append('it succeeds with another result: ' + changes(right['result'], result))
     elif is_ours:
         half = machine.run(operation.failure, check=False)
