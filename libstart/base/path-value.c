@@ -24,3 +24,7 @@ bool path_value_covers(const char *above, const char *path) {
 
         return strncmp(path, above, length) == 0 && (!path[length] || path[length] == '/');
 }
+
+bool path_value_is_of_kernel(const char *path) {
+        return path_value_covers("/proc", path) || path_value_covers("/sys", path) || path_value_covers("/dev", path);
+}

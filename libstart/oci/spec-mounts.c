@@ -67,12 +67,8 @@ static void add_tmpfs(MountPlan *plan, const char *destination) {
 
 /* What is mounted there by default shows the kernel, and hides and protects it: an image's author is not to replace
  * it (CVE-2019-16884). A file may, as it may do without the protection. */
-static bool is_of_kernel(const char *path) {
-        return path_value_covers("/proc", path) || path_value_covers("/sys", path) || path_value_covers("/dev", path);
-}
-
 static void add_image_volume(MountPlan *plan, const char *path) {
-        if (is_of_kernel(path))
+        if (path_value_is_of_kernel(path))
                 g_ptr_array_add(plan->left_out, (char *) path);
         else if (!g_str_equal(path, "/"))
                 add_tmpfs(plan, path);

@@ -48,7 +48,7 @@ typedef struct LaunchArgs {
         char *shm_path;         /* keyturn's own: a directory of the host, which is /dev/shm instead */
         char *pid;              /* private, host */
         char *ipc, *uts;        /* private, host, ns:PATH */
-        char *image_volume;     /* anonymous, tmpfs, ignore */
+        char *image_volume;     /* anonymous, bind, tmpfs, ignore */
         char *image_unit;       /* [always:]UNIT, keyturn's own: what brings the image ahead */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT */

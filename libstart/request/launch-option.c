@@ -415,7 +415,7 @@ const LaunchOption launch_options[] = {
         { "--ipc", 0, STRING(ipc), READ(read_ipc), "MODE", "IPC namespace: private, host, ns:PATH" },
         { "--uts", 0, STRING(uts), READ(read_uts), "MODE", "namespace of the host name: private, host, ns:PATH" },
         { "--image-volume", 0, STRING(image_volume), READ(read_image_volume), "WAY",
-          "the image's VOLUMEs: anonymous, tmpfs, ignore" },
+          "the image's VOLUMEs: anonymous, bind, tmpfs, ignore" },
         { "--image-unit", 0, STRING(image_unit), READ(read_image_unit), "[always:]UNIT",
           "what brings the image ahead" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",

@@ -43,6 +43,7 @@
 #include "libstart/service/state-dir.h"
 #include "libstart/systemd/stop-unit.h"
 #include "libstart/systemd/unit-failure.h"
+#include "libstart/volume/kept-volumes.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
 
@@ -221,8 +222,12 @@ static char *make_uuid(void) {
 }
 
 static bool find_mounts(Start *start, GError **error) {
-        return requested_mounts_expand(start->request.mounts, error) &&
-               requested_mounts_find_volumes(start->request.mounts, &start->volumes, error);
+        ContainerRequest *request = &start->request;
+
+        return requested_mounts_expand(request->mounts, error) &&
+               (request->image_volumes != IMAGE_VOLUMES_KEPT ||
+                kept_volumes_add(request->mounts, request->name, start->root.config->volumes, error)) &&
+               requested_mounts_find_volumes(request->mounts, &start->volumes, error);
 }
 
 static bool read_identity(Start *start, GError **error) {

@@ -8,7 +8,7 @@ bool image_volume_parse(const char *value, ImageVolumes *ret, GError **error) {
                 ImageVolumes meaning;
         } names[] = {
                 { "", IMAGE_VOLUMES_ANONYMOUS },     { "anonymous", IMAGE_VOLUMES_ANONYMOUS },
-                { "bind", IMAGE_VOLUMES_ANONYMOUS }, { "tmpfs", IMAGE_VOLUMES_TMPFS },
+                { "bind", IMAGE_VOLUMES_KEPT },      { "tmpfs", IMAGE_VOLUMES_TMPFS },
                 { "ignore", IMAGE_VOLUMES_IGNORED },
         };
 
@@ -17,5 +17,5 @@ bool image_volume_parse(const char *value, ImageVolumes *ret, GError **error) {
                         *ret = names[i].meaning;
                         return true;
                 }
-        return error_set(error, KT_ERROR_USAGE, "'%s' is none of anonymous, tmpfs and ignore", value);
+        return error_set(error, KT_ERROR_USAGE, "'%s' is none of anonymous, bind, tmpfs and ignore", value);
 }

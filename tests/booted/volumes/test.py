@@ -262,6 +262,31 @@ def test_anonymous_volumes_go_with_the_container(machine):
     assert inside(machine, 'one', 'ls /some/where') == ''
 
 
+def test_an_images_volumes_are_kept_where_a_file_asks_for_it(machine):
+    remove_volumes(machine)
+    for name, keys in (('one', 'ImageVolume=bind'), ('two', 'PodmanArgs=--image-volume=bind\nReadOnly=true')):
+        start(machine, name, keys, image='localhost/test/redis')
+        fresh = inside(machine, name, 'stat -c %U:%a /data')
+        inside(machine, name, f'echo {name} >/data/written')
+        machine.run(f'systemctl restart {name}')
+        assert inside(machine, name, 'cat /data/written') == f'{name}\n'
+        assert inside(machine, name, 'stat -c %U:%a /data') == fresh
+    assert machine.run(f'ls {VOLUMES}').out == 'systemd-one_image-data\nsystemd-two_image-data\n'
+    assert machine.run(f'cat {VOLUMES}/systemd-two_image-data/_data/written').out == 'two\n'
+    mounts = machine.run(f'grep " /data " /proc/{machine.show("one", "MainPID")}/mountinfo').out
+    assert 'nosuid,nodev' in mounts, mounts
+    # One that another user namespace maps is its user's there.
+    start(machine, 'three', 'ImageVolume=bind\nUIDMap=0:100000:65536\nGIDMap=0:100000:65536', image='localhost/test/redis')
+    assert inside(machine, 'three', 'stat -c %U:%a /data; echo x >/data/written') == fresh
+    machine.run('systemctl restart three')
+    assert inside(machine, 'three', 'cat /data/written') == 'x\n'
+    # What a file names itself is not made, and whatever the image has as default is gone with the container.
+    remove_volumes(machine)
+    start(machine, 'one', 'ImageVolume=bind\nVolume=mine:/data', image='localhost/test/redis')
+    start(machine, 'two', '', image='localhost/test/redis')
+    assert machine.run(f'ls {VOLUMES}').out == 'mine\n'
+
+
 def test_a_volume_that_is_removed_is_made_anew(machine):
     remove_volumes(machine)
     start(machine, 'one', 'Volume=gone:/bin')

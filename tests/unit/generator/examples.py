@@ -46,7 +46,7 @@ EXAMPLES = {
     'IP': ('10.88.0.7', '10.88.0.8'),
     'IP6': ('fd00::7', 'fd00::8'),
     'Image': ('localhost/one', 'localhost/two:2'),
-    'ImageVolume': ('ignore', 'tmpfs'),
+    'ImageVolume': ('bind', 'tmpfs'),
     'Label': ('org.example.a=1', 'org.example.b=2'),
     'LogDriver': ('passthrough', 'none'),
     'LogOpt': ('tag=one', 'tag=two'),

@@ -45,6 +45,7 @@ static const struct {
         { "image-unit", "keyturn-pull-x.service" },
         { "image-unit", "always:x-image.service" },
         { "image-volume", "tmpfs" },
+        { "image-volume", "bind" },
         { "cidfile", "/run/x.cid" },
         { "ipc", "ns:/pod/ipc" },
         { "uts", "private" },
