@@ -31,7 +31,8 @@ def test_what_is_missing_is_pulled_once_and_before(machine):
     machine.run('systemctl start a b')
     both = [machine.journal(f'keyturn-pull-{name}.service') for name in 'ab']
     assert sum('Copying config' in said for said in both) == 1, both
-    assert sum('is there' in said for said in both) == 1, both
+    # A process that ends at once may be none of its unit's any more when its line is read.
+    assert machine.journal().count('is there') == 1, machine.journal()
     assert f'Pulling {registry.NAME}/app:1: ' in ''.join(machine.show(f'keyturn-pull-{name}', 'StatusText') for name in 'ab')
     assert 'IS=pulled' in machine.run('keyturnctl exec a env').out
     # From now on nothing is executed, as long as the image is there.
