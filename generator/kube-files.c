@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "generator/files/names.h"
@@ -13,8 +11,6 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-
-#define OUTPUT_MAX (64U << 20)
 
 /* One .kube file, and the call of keyturn-kube for it. */
 typedef struct KubeCall {
@@ -66,7 +62,7 @@ static void take_message(KubeCall *call, const char *path, const char *message, 
 static void add_yaml(KubeCall *call, const UnitLine *line, const char *name) {
         const char *kind = g_str_equal(line->key, "Yaml") ? "yaml" : "map";
         g_autofree char *path = key_resolve_path(call->file->directory, name), *what = NULL;
-        int fd = tree_open_path(call->tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+        _cleanup_close_ int fd = tree_open_path(call->tree, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
         struct stat st;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
@@ -75,9 +71,10 @@ static void add_yaml(KubeCall *call, const UnitLine *line, const char *name) {
                 return;
         }
         (void) fcntl(fd, F_SETFD, 0);
-        g_array_append_val(call->fds, fd);
         call->readers &= st.st_mode;
         g_ptr_array_add(call->words, g_strdup_printf("%s:%d:%s", kind, fd, path));
+        g_array_append_val(call->fds, fd);
+        (void) fd_steal(&fd);
         if (g_str_equal(kind, "yaml")) {
                 g_autofree char *where = unit_file_value(call->file->unit, "Kube", "SetWorkingDirectory"),
                                 *directory = g_path_get_dirname(path);
@@ -214,48 +211,22 @@ static char *find_program(void) {
         return g_build_filename(directory, "keyturn-kube", NULL);
 }
 
-/* Transfer full; NULL where it cannot be read to its end. */
-static char *read_all(int fd) {
-        g_autoptr(GString) text = g_string_new(NULL);
-        char buffer[16384];
-        ssize_t n;
-
-        while ((n = read(fd, buffer, sizeof buffer)) != 0) {
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0 || text->len > OUTPUT_MAX)
-                        return NULL;
-                g_string_append_len(text, buffer, n);
-        }
-        return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
+/* It inherits the descriptors of the YAML: nothing else is open without O_CLOEXEC. */
 static bool execute(KubeCall *call, char **ret_output, GError **error) {
         g_autofree char *program = find_program();
-        _cleanup_close_ int reader = -1, writer = -1;
-        posix_spawn_file_actions_t actions;
-        int fds[2], status = 0, r;
-        pid_t pid;
+        bool done;
+        int status;
 
-        if (!program || pipe2(fds, O_CLOEXEC) < 0)
-                return error_set_errno(error, errno, "Cannot execute keyturn-kube");
-        reader = fds[0];
-        writer = fds[1];
+        if (!program)
+                return error_set_errno(error, errno, "Cannot find keyturn-kube");
         call->words->pdata[0] = program;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, writer, STDOUT_FILENO);
-        r = posix_spawn(&pid, program, &actions, NULL, (char **) call->words->pdata, environ);
-        posix_spawn_file_actions_destroy(&actions);
+        done = g_spawn_sync(NULL, (char **) call->words->pdata, NULL, G_SPAWN_LEAVE_DESCRIPTORS_OPEN, NULL, NULL,
+                            ret_output, NULL, &status, error) &&
+               g_spawn_check_wait_status(status, error);
         call->words->pdata[0] = NULL;
-        if (r != 0)
-                return error_set_errno(error, r, "Cannot execute '%s'", program);
-        close(fd_steal(&writer));
-        *ret_output = read_all(reader);
-        close(fd_steal(&reader));
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                ;
-        return (*ret_output && WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-               error_set(error, KT_ERROR_FAILED, "keyturn-kube has failed (wait status %d)", status);
+        if (!done)
+                g_prefix_error(error, "'%s': ", program);
+        return done;
 }
 
 static void close_fds(KubeCall *call) {

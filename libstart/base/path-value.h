@@ -14,5 +14,6 @@ char *path_value_clean(const char *path);
 /* Whether `path` is `above` or below it; both are clean, and `above` is not "/". */
 bool path_value_covers(const char *above, const char *path);
 
-/* Is it /proc, /sys or /dev of a container, or below one of them? The path is clean. */
+/* Is it /proc, /sys or /dev of a container, or below one of them? What is mounted there shows the kernel, and hides
+ * and protects it. The path is clean. */
 bool path_value_is_of_kernel(const char *path);

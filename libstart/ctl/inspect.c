@@ -6,26 +6,15 @@
 #include "libstart/table/table.h"
 
 static char *join_mounts(const runtime_spec_schema_config_schema *spec) {
-        GString *text = g_string_new(NULL);
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         for (size_t i = 0; i < spec->mounts_len; i++) {
                 const runtime_spec_schema_defs_mount *mount = spec->mounts[i];
+                const char *source = mount->source ?: mount->type ?: "";
 
-                g_string_append_printf(text, "%s%s:%s", i > 0 ? "\n" : "",
-                                       mount->source       ?:
-                                               mount->type ?:
-                                                             "",
-                                       mount->destination);
+                g_ptr_array_add(words, g_strconcat(source, ":", mount->destination, NULL));
         }
-        return g_string_free(text, FALSE);
-}
-
-static char *join(char *const *list, size_t n) {
-        GString *text = g_string_new(NULL);
-
-        for (size_t i = 0; i < n; i++)
-                g_string_append_printf(text, "%s%s", i > 0 ? "\n" : "", list[i]);
-        return g_string_free(text, FALSE);
+        return table_join((char **) words->pdata, words->len);
 }
 
 /* No environment, in which secrets are: who wants it reads `config`. */
@@ -38,7 +27,7 @@ static void add(Table *table, const ContainerUnit *c, const RunningFacts *facts)
                   c->pid ? g_strdup_printf("%u", c->pid) : NULL, g_strdup(c->args->image), g_strdup(facts->image_id),
                   g_strdup(facts->created), facts->image ? g_strdup(facts->image->store) : NULL,
                   facts->image ? g_strjoinv("\n", facts->image->layers) : NULL,
-                  process ? join(process->args, process->args_len) : NULL,
+                  process ? table_join(process->args, process->args_len) : NULL,
                   process ? g_strdup_printf("%u:%u", process->user->uid, process->user->gid) : NULL,
                   process ? g_strdup(process->cwd) : NULL, spec ? g_strdup(spec->hostname) : NULL,
                   g_strdup(facts->addresses), container_ports(c), spec ? join_mounts(spec) : NULL,

@@ -4,21 +4,13 @@
 #include "libstart/network/network-files.h"
 #include "libstart/table/table.h"
 
-/* A line for each, as the table has lists; NULL where there are none. Transfer full. */
-static char *join(GPtrArray *words) {
-        if (words->len == 0)
-                return NULL;
-        g_ptr_array_add(words, NULL);
-        return g_strjoinv("\n", (char **) words->pdata);
-}
-
 static char *format_subnets(const NetworkDefinition *definition) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
         for (guint i = 0; definition && i < definition->subnets->len; i++)
                 g_ptr_array_add(words,
                                 ip_prefix_format(&g_array_index(definition->subnets, NetworkSubnet, i).prefix));
-        return join(words);
+        return table_join((char **) words->pdata, words->len);
 }
 
 static char *format_addresses(const GArray *addresses) {
@@ -26,7 +18,7 @@ static char *format_addresses(const GArray *addresses) {
 
         for (guint i = 0; i < addresses->len; i++)
                 g_ptr_array_add(words, ip_address_format(&g_array_index(addresses, IpAddress, i)));
-        return join(words);
+        return table_join((char **) words->pdata, words->len);
 }
 
 static char *format_ports(const GArray *ports) {
@@ -34,7 +26,7 @@ static char *format_ports(const GArray *ports) {
 
         for (guint i = 0; i < ports->len; i++)
                 g_ptr_array_add(words, port_mapping_format(&g_array_index(ports, PortMapping, i)));
-        return join(words);
+        return table_join((char **) words->pdata, words->len);
 }
 
 /* Where the network's namespaces are. */

@@ -22,10 +22,7 @@ static char *find_members(sd_bus *bus, const char *path, const GPtrArray *all) {
                 if (g_strv_contains((const char *const *) bound, container->unit))
                         g_ptr_array_add(names, container->args->name);
         }
-        if (names->len == 0)
-                return NULL;
-        g_ptr_array_add(names, NULL);
-        return g_strjoinv("\n", (char **) names->pdata);
+        return table_join((char **) names->pdata, names->len);
 }
 
 static bool add_pod(Table *table, sd_bus *bus, const char *unit, const GPtrArray *all, GError **error) {

@@ -3,6 +3,7 @@
 
 #include "libstart/ctl/ports.h"
 #include "libstart/network/namespace-state.h"
+#include "libstart/table/table.h"
 
 /* "8080:80/tcp" with an arrow for its last colon. Transfer full. */
 static char *format_port(const PortMapping *port) {
@@ -19,10 +20,7 @@ char *network_ports(const char *unit) {
 
         for (guint i = 0; setup && i < setup->ports->len; i++)
                 g_ptr_array_add(words, format_port(&g_array_index(setup->ports, PortMapping, i)));
-        if (words->len == 0)
-                return NULL;
-        g_ptr_array_add(words, NULL);
-        return g_strjoinv("\n", (char **) words->pdata);
+        return table_join((char **) words->pdata, words->len);
 }
 
 char *container_ports(const ContainerUnit *container) {

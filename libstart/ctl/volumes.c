@@ -78,20 +78,13 @@ static char *find_size(const char *path) {
         return digits > 0 ? g_strndup(said, digits) : NULL;
 }
 
-static char *join(GPtrArray *names) {
-        if (names->len == 0)
-                return NULL;
-        g_ptr_array_add(names, NULL);
-        return g_strjoinv("\n", (char **) names->pdata);
-}
-
 /* The size is last, where a table without it ends before. */
 static void add_volume(Table *table, const char *directory, const char *name, GPtrArray *users, bool size) {
         g_autofree char *path = volume_path(directory, name);
         const char *type = find_type(path);
 
-        table_add(table, g_strdup(name), g_strdup(type), join(users), type ? g_strdup(path) : NULL,
-                  type && size ? find_size(path) : NULL);
+        table_add(table, g_strdup(name), g_strdup(type), table_join((char **) users->pdata, users->len),
+                  type ? g_strdup(path) : NULL, type && size ? find_size(path) : NULL);
 }
 
 int command_volumes(const GPtrArray *all, const Options *options, char **words, GError **error) {

@@ -38,6 +38,6 @@ typedef enum HealthConsequence {
 /* Is it the startup check's turn? */
 bool health_state_is_starting_up(const HealthState *state, const HealthPlan *plan);
 
-/* Of that check, or else the regular one. exit_status: of its command, or something
- * else than 0 where it has none. in_start_period: it began in it. Returns HealthConsequences. */
+/* Of that check, or else the regular one. exit_status: of its command, or something else than 0 where it has none.
+ * in_start_period: it began in it. Returns HealthConsequences. */
 guint health_state_apply(HealthState *state, const HealthPlan *plan, gint64 exit_status, bool in_start_period);

@@ -14,8 +14,8 @@
  * it gets the same address again, and others get it only when there is no other left. */
 typedef struct LeaseTable LeaseTable;
 
-/* unit: the namespace that addresses are for, whose own are not "of others". NULL where a newer keyturn has written
- * one of the files (state-format.h). */
+/* unit: the namespace that addresses are for, whose own are not "of others". NULL where one of the files cannot be
+ * read, or a newer keyturn has written it (state-format.h). */
 LeaseTable *lease_table_read(const char *unit, GError **error);
 void lease_table_free(LeaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeaseTable, lease_table_free)

@@ -65,8 +65,7 @@ static void add_tmpfs(MountPlan *plan, const char *destination) {
                 mount_plan_add(plan, oci_mount_new(destination, "tmpfs", "tmpfs", options));
 }
 
-/* What is mounted there by default shows the kernel, and hides and protects it: an image's author is not to replace
- * it (CVE-2019-16884). A file may, as it may do without the protection. */
+/* An image's author is not to replace what shows the kernel (CVE-2019-16884). A file may. */
 static void add_image_volume(MountPlan *plan, const char *path) {
         if (path_value_is_of_kernel(path))
                 g_ptr_array_add(plan->left_out, (char *) path);

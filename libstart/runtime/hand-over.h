@@ -29,9 +29,8 @@ typedef struct HandOverCalls {
 /* Start a detached container and make its payload the main process of the systemd service that this process is the
  * main process of, as a child of PID 1, so that systemd learns its exit status at first hand.
  *
- * `state` is told to systemd beside MAINPID=: "READY=1\n", "STATUS=...\n" (what is waited
- * for) or "". Nothing of ours is left when the caller exits; until
- * then the payload's id is not another's. */
+ * `state` is told to systemd beside MAINPID=: "READY=1\n", "STATUS=...\n" (what is waited for) or "". Nothing of ours
+ * is left when the caller exits; until then the payload's id is not another's. */
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
                HandOver *ret, GError **error);
 

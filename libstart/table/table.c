@@ -39,6 +39,17 @@ void table_add(Table *table, ...) {
         va_end(values);
 }
 
+char *table_join(char *const *words, gsize n) {
+        GString *text;
+
+        if (n == 0)
+                return NULL;
+        text = g_string_new(words[0]);
+        for (gsize i = 1; i < n; i++)
+                g_string_append_printf(text, "\n%s", words[i]);
+        return g_string_free(text, FALSE);
+}
+
 static const char kinds[] = "#%~@";
 
 static char kind(const Table *table, guint column) {

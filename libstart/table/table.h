@@ -20,6 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Table, table_free)
 /* One value for each column, taken over. NULL: none, "-" or null. */
 void table_add(Table *table, ...);
 
+/* Words as the value of a column of lists; NULL where there are none. Transfer full. */
+char *table_join(char *const *words, gsize n);
+
 /* bold: of the headings, for a terminal. width: of that, in characters: the first columns that fit into it; 0: all.
  * Transfer full. */
 char *table_format(const Table *table, bool bold, guint width);

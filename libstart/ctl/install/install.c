@@ -137,15 +137,6 @@ static void print_units(const GPtrArray *units) {
                               "systemd has no container of it yet: a template is started by an instance's name.");
 }
 
-/* The first n, a line for each. Transfer full. */
-static char *join_lines(const GPtrArray *words, guint n) {
-        GString *text = g_string_new(NULL);
-
-        for (guint i = 0; i < n; i++)
-                g_string_append_printf(text, "%s%s", i > 0 ? "\n" : "", (const char *) words->pdata[i]);
-        return g_string_free(text, FALSE);
-}
-
 /* files, units: taken over. */
 static void print_json(const char *name, const char *path, char *files, char *units) {
         static const char *const columns[] = { "APPLICATION", "DIRECTORY", "@FILES", "@UNITS", NULL };
@@ -164,7 +155,8 @@ static void print_installed(const char *name, const char *path, const GPtrArray 
                 sd_bus_flush_close_unref(bus);
         units = all ? application_find_units(path, all, false) : g_ptr_array_new();
         if (json) {
-                print_json(name, path, join_lines(files, n_files), join_lines(units, units->len));
+                print_json(name, path, table_join((char **) files->pdata, n_files),
+                           table_join((char **) units->pdata, units->len));
                 return;
         }
         printable_print("Installed in %s: %u file%s.\n", path, n_files, n_files == 1 ? "" : "s");
