@@ -20,6 +20,9 @@ char *beside_podman_reason(const Container *container) {
         if (service_user_line(container->service, "UMask") && !container_line(container, "Container", "Umask"))
                 return g_strdup_printf("%s: UMask= of [Service] is not the payload's for Podman",
                                        container->source->path);
+        if (container->args->owner)
+                return g_strdup_printf("%s: User= of [Service] is who runs podman, with an image store of its own",
+                                       container->source->path);
         if (!container->has_network)
                 return g_strdup_printf("%s: Network= is not set, which is a bridge for Podman",
                                        container->source->path);

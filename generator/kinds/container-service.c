@@ -13,6 +13,7 @@
 #include "generator/parts/layer-limits.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/option-rules.h"
+#include "generator/parts/owner.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/keys.h"
 
@@ -55,6 +56,7 @@ static void apply_keys(Container *container) {
 
 static void apply_podman_args(Container *container) {
         podman_args_apply(container, NULL);
+        owner_finish(container);
 }
 
 enum {

@@ -12,6 +12,7 @@
 #include "generator/network/network.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/option-rules.h"
+#include "generator/parts/owner.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/source-path.h"
@@ -208,6 +209,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         pod->share = g_strdup("ipc,net,uts");
         sections_check(pod);
         refuse_instances(pod);
+        owner_refuse(pod, "a pod belongs to root: give it ids of its own by UserNS= in [Pod]");
         keys_apply(pod, &keys_pod);
         keys_apply(pod, &keys_quadlet);
         keys_apply(pod, &keys_keyturn_pod);

@@ -183,25 +183,6 @@ static const char *user_value(const Service *service, const char *key) {
         return line ? line->value : NULL;
 }
 
-/* libstart must be root, as it mounts and changes identities. The payload's user is another matter. */
-static void refuse_user(Container *container) {
-        static const char *const keys[] = { "User", "Group" }, *const roots[] = { "root", "0", NULL };
-        const UnitLine *dynamic = service_user_line(container->service, "DynamicUser");
-        bool enabled = true;
-
-        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-                const UnitLine *line = service_user_line(container->service, keys[i]);
-
-                if (line && !g_strv_contains(roots, line->value))
-                        container_problem(container, line,
-                                          "what starts the container must be root; use User= in [Container] for the "
-                                          "payload");
-        }
-        if (dynamic && (!key_parse_boolean(dynamic->value, &enabled, NULL) || enabled))
-                container_problem(container, dynamic,
-                                  "what starts the container must be root; use User= in [Container] for the payload");
-}
-
 static void check_kill_mode(Container *container) {
         const UnitLine *line = service_user_line(container->service, "KillMode");
 
@@ -336,7 +317,6 @@ void sections_service(Container *container) {
         Service *service = container->service;
 
         set_umask(container);
-        refuse_user(container);
         set_type(container);
         image_service(container);
         check_kill_mode(container);

@@ -47,7 +47,8 @@ static const UnitLine *find_line(const Container *container, const char *option,
                 if (line && line->value[0])
                         return line;
         }
-        return find_podman_args(container, option);
+        return g_str_equal(option, "owner") ? service_user_line(container->service, "User") :
+                                              find_podman_args(container, option);
 }
 
 static bool is_refused(const Container *container, const UnitLine *line) {

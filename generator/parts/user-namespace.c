@@ -90,12 +90,14 @@ static bool has_maps(const LaunchArgs *args) {
 }
 
 bool user_namespace_is_own(const LaunchArgs *args) {
-        return has_maps(args) || (args->userns && args->userns[0] && !strpbrk(args->userns, "%$") &&
-                                  !g_str_equal(args->userns, "host"));
+        return has_maps(args) || args->owner ||
+               (args->userns && args->userns[0] && !strpbrk(args->userns, "%$") &&
+                !g_str_equal(args->userns, "host"));
 }
 
 bool user_namespace_may_be_own(const LaunchArgs *args) {
-        return has_maps(args) || (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
+        return has_maps(args) || args->owner ||
+               (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
 }
 
 static const UnitLine *remap_line(const Container *container) {
@@ -162,11 +164,12 @@ static LaunchArgs *pick_args(const Container *container, const char *name) {
 static LaunchArgs *pick_maps(const LaunchArgs *from) {
         LaunchArgs *args;
 
-        if (!is_known(from->userns ?: "") || !is_known(from->subuidname ?: "") || !is_known(from->subgidname ?: "") ||
-            !are_known(from->uidmaps) || !are_known(from->gidmaps))
+        if (!is_known(from->userns ?: "") || !is_known(from->owner ?: "") || !is_known(from->subuidname ?: "") ||
+            !is_known(from->subgidname ?: "") || !are_known(from->uidmaps) || !are_known(from->gidmaps))
                 return NULL;
         args = launch_args_new();
         args->userns = g_strdup(from->userns);
+        args->owner = g_strdup(from->owner);
         copy(args->uidmaps, from->uidmaps);
         copy(args->gidmaps, from->gidmaps);
         args->subuidname = g_strdup(from->subuidname);

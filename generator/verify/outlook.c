@@ -8,6 +8,7 @@
 #include "generator/verify/image-users.h"
 #include "generator/verify/outlook.h"
 #include "libstart/base/error.h"
+#include "libstart/oci/user.h"
 #include "libstart/request/mount-request.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/request/storage-option.h"
@@ -136,6 +137,22 @@ static void check_user(const Outlook *outlook, const MadeUnit *unit, const Store
         if (!user || is_unexpanded(user) || image_users_check(image->layers, user, &error))
                 return;
         warn(report, unit, "user-missing", "User", NULL, "%s", error->message);
+}
+
+/* Whom the container is to belong to. */
+static void check_owner(const Outlook *outlook, const MadeUnit *unit, Report *report) {
+        g_autofree char *passwd_path = g_strconcat(outlook->root, "/etc/passwd", NULL), *passwd = NULL,
+                        *group_path = g_strconcat(outlook->root, "/etc/group", NULL), *group = NULL;
+        const UnitLine *line = source_find_line(unit->source, "Service", "User", NULL);
+        g_auto(UserIdentity) identity = { 0 };
+        g_autoptr(GError) error = NULL;
+
+        if (!line || !unit->args->owner || is_unexpanded(unit->args->owner) ||
+            !g_file_get_contents(passwd_path, &passwd, NULL, NULL))
+                return;
+        (void) g_file_get_contents(group_path, &group, NULL, NULL);
+        if (!user_resolve(unit->args->owner, passwd, group, &identity, &error))
+                report_add(report, line->path, line->number, line->key, false, "owner-missing", error->message);
 }
 
 /* Transfer full. */
@@ -309,6 +326,7 @@ void outlook_check(Outlook *outlook, const MadeUnit *unit, Report *report) {
 
         if (!unit->args)
                 return;
+        check_owner(outlook, unit, report);
         if (unit->args->rootfs != FLAG_TRUE)
                 image = check_image(outlook, unit, report);
         if (image)

@@ -44,9 +44,19 @@ static bool fail_source(const ContainerMount *mount, GError *problem, GError **e
                          mount->oci->source, mount->oci->destination, mount->oci->source);
 }
 
+/* What is keyturn's own, root's, and a volume, whose place only root sees. */
+static HostAccess find_access(const BindMountContext *context, const ContainerMount *mount) {
+        HostAccess access = context->request->host_access;
+
+        if (!mount->request || mount->request->type != MOUNT_BIND)
+                access.owner = NULL;
+        return access;
+}
+
 int bind_mount_open_source(const BindMountContext *context, ContainerMount *mount, GError **error) {
         GError *problem = NULL;
-        int fd = host_path_open(mount->oci->source, O_PATH, context->request->untrusted_list, &problem);
+        const HostAccess access = find_access(context, mount);
+        int fd = host_path_open(mount->oci->source, O_PATH, &access, &problem);
         struct statvfs st;
 
         if (fd < 0)

@@ -15,6 +15,7 @@
 #include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 #include "libstart/mount/host-path.h"
+#include "libstart/userns/owner.h"
 
 #define LINKS_MAX 40 /* as in the kernel */
 #define BUFFER_SIZE (64U * 1024U)
@@ -37,6 +38,7 @@ typedef struct Walk {
         GString *rest;           /* what is still to be looked up */
         GArray *parents;         /* of Directory: all on the way */
         const GArray *untrusted; /* of Directory */
+        bool is_owned;           /* another's rights count, and the kernel's links are this process's */
         int n_links;
 } Walk;
 
@@ -190,6 +192,8 @@ static bool jump(Walk *walk, const char *name, const struct stat *st, GError **e
 
         if (!check_link(walk, name, st, error))
                 return false;
+        if (walk->is_owned)
+                return error_set_errno(error, EACCES, "Cannot follow the link '%s/%s'", walk->way->str, name);
         directory = open_way(walk, "", O_PATH | O_DIRECTORY);
         target = directory < 0 ? -1 : openat(directory, name, O_PATH | O_CLOEXEC);
         g_string_append_printf(walk->way, "/%s", name);
@@ -229,13 +233,14 @@ static int open_end(const Walk *walk, int flags) {
 
 /* The path is followed step by step. The kernel opens each step, and the result, by a path that must have no links:
  * one that somebody puts there meanwhile is not followed either. */
-static int walk_open(const char *path, int flags, const GArray *untrusted, GError **error) {
+static int walk_open(const char *path, int flags, const GArray *untrusted, bool is_owned, GError **error) {
         g_auto(Walk) walk = {
                 .base = -1,
                 .way = g_string_new(NULL),
                 .rest = g_string_new(path),
                 .parents = g_array_new(FALSE, FALSE, sizeof(Directory)),
                 .untrusted = untrusted,
+                .is_owned = is_owned,
         };
         g_autofree char *name = NULL;
         int fd = -1;
@@ -257,7 +262,7 @@ static int walk_open(const char *path, int flags, const GArray *untrusted, GErro
 
 /* One that is not there, or cannot be reached without such a link, does not count: nothing lies in it. */
 static void add_untrusted(GArray *untrusted, const char *path) {
-        _cleanup_close_ int fd = walk_open(path, O_PATH, untrusted, NULL);
+        _cleanup_close_ int fd = walk_open(path, O_PATH, untrusted, false, NULL);
         struct stat st;
 
         if (fd < 0 || fstat(fd, &st) < 0)
@@ -283,18 +288,38 @@ static GArray *read_untrusted(const char *list, GError **error) {
         return g_steal_pointer(&untrusted);
 }
 
-int host_path_open(const char *path, int flags, const char *untrusted_list, GError **error) {
-        int fd = resolve_open(AT_FDCWD, path, flags, 0, untrusted_list ? RESOLVE_NO_SYMLINKS : 0);
-        g_autoptr(GArray) untrusted = NULL;
+/* The rights are another's for no longer than this: the list is root's. */
+static int open_directly(const char *path, int flags, const HostAccess *access) {
+        uint64_t resolve = access->untrusted_list ? RESOLVE_NO_SYMLINKS : access->owner ? RESOLVE_NO_MAGICLINKS : 0;
+        int fd;
+
+        owner_take_rights(access->owner);
+        fd = resolve_open(AT_FDCWD, path, flags, 0, resolve);
+        owner_leave_rights(access->owner);
+        return fd;
+}
+
+static int open_by_steps(const char *path, int flags, const HostAccess *access, GError **error) {
+        g_autoptr(GArray) untrusted = read_untrusted(access->untrusted_list, error);
+        int fd;
+
+        if (!untrusted)
+                return -1;
+        owner_take_rights(access->owner);
+        fd = walk_open(path, flags, untrusted, access->owner, error);
+        owner_leave_rights(access->owner);
+        return fd;
+}
+
+int host_path_open(const char *path, int flags, const HostAccess *access, GError **error) {
+        int fd = open_directly(path, flags, access);
 
         if (fd >= 0)
                 return fd;
-        if (errno != ELOOP || !untrusted_list) {
-                error_set_errno(error, errno, "Cannot open '%s'", path);
-                return -1;
-        }
-        untrusted = read_untrusted(untrusted_list, error);
-        return untrusted ? walk_open(path, flags, untrusted, error) : -1;
+        if (errno == ELOOP && access->untrusted_list)
+                return open_by_steps(path, flags, access, error);
+        error_set_errno(error, errno, "Cannot open '%s'", path);
+        return -1;
 }
 
 static bool is_null(const struct stat *st) {
@@ -319,8 +344,8 @@ static bool read_whole(int fd, GString *content) {
 
 /* The file is looked at before it is opened: to open a device may do something, to open a FIFO waits, and what they
  * say may never end. */
-static int open_file(const char *path, const char *untrusted_list, GError **error) {
-        _cleanup_close_ int found = host_path_open(path, O_PATH, untrusted_list, error);
+static int open_file(const char *path, const HostAccess *access, GError **error) {
+        _cleanup_close_ int found = host_path_open(path, O_PATH, access, error);
         g_autofree char *itself = g_strdup_printf("/proc/self/fd/%d", found);
         struct stat st;
         int fd;
@@ -331,16 +356,19 @@ static int open_file(const char *path, const char *untrusted_list, GError **erro
                 error_set(error, KT_ERROR_FAILED, "'%s' is not a regular file", path);
                 return -1;
         }
+        owner_take_rights(access->owner);
         fd = lease_open(itself);
+        owner_leave_rights(access->owner);
         if (fd < 0)
                 lease_set_error(error, errno, path);
         return fd;
 }
 
-bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
+bool host_path_read(const char *path, const HostAccess *access, char **ret_content, gsize *ret_length,
                     GError **error) {
-        _cleanup_close_ int fd = untrusted_list ? open_file(path, untrusted_list, error) :
-                                                  host_path_open(path, O_RDONLY | O_NOCTTY, NULL, error);
+        bool is_looked_at = access->untrusted_list || access->owner;
+        _cleanup_close_ int fd = is_looked_at ? open_file(path, access, error) :
+                                                host_path_open(path, O_RDONLY | O_NOCTTY, access, error);
         g_autoptr(GString) content = g_string_new(NULL);
 
         if (fd < 0)

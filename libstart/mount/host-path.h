@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/request/host-access.h"
+
 /* Paths of the host that a container's file names: sources of volumes, root directories, environment files.
  *
  * The threat: libstart opens them as root, before there is a container. A payload of another container, or this one's
@@ -16,13 +18,16 @@
  * are compared by device and inode, so that another way to the same directory is no way around.
  *
  * Not known, and so not protected: volumes of containers without a file (`podman run`), volumes with a variable in
- * their path, and directories inside such a volume with a further mount on the host. */
+ * their path, and directories inside such a volume with a further mount on the host.
+ *
+ * Where the container belongs to a user, that user can reach what is opened, or it is not opened: the kernel checks
+ * each step with the user's rights. Links of procfs are not followed then: /proc/self would be libstart. */
 
-/* Open `path`. untrusted_list: the generator's file, read only where there is a link in the path; NULL: there is
- * none, and links are followed as open(2) does. flags: O_PATH and the like; O_CLOEXEC is added. -1 on errors. */
-int host_path_open(const char *path, int flags, const char *untrusted_list, GError **error);
+/* Open `path`. The list is read only where there is a link in the path; without one links are followed as open(2)
+ * does. flags: O_PATH and the like; O_CLOEXEC is added. -1 on errors. */
+int host_path_open(const char *path, int flags, const HostAccess *access, GError **error);
 
-/* Read a whole file; a FIFO is refused where there is an untrusted_list, as nobody may ever write to it. Transfer
+/* Read a whole file; a FIFO is refused where there is a list or an owner, as nobody may ever write to it. Transfer
  * full. */
-bool host_path_read(const char *path, const char *untrusted_list, char **ret_content, gsize *ret_length,
+bool host_path_read(const char *path, const HostAccess *access, char **ret_content, gsize *ret_length,
                     GError **error);

@@ -59,6 +59,7 @@ typedef struct LaunchArgs {
 
         /* what it may do */
         char *userns;       /* auto[:OPTIONS], keep-id[:OPTIONS], ns:PATH, host */
+        char *owner;        /* USER[:GROUP] */
         GPtrArray *uidmaps; /* [FLAGS]INSIDE:[@]OUTSIDE[:COUNT] */
         GPtrArray *gidmaps;
         char *subuidname; /* a user in /etc/subuid */

@@ -347,6 +347,13 @@ static bool check_gidmap(const char *value, GError **error) {
         return check_map(ID_GID, value, error);
 }
 
+static bool check_owner(const char *value, GError **error) {
+        g_autofree char *user = NULL;
+
+        return user_spec_parse(value, &user, NULL, error) &&
+               ((user && *user) || error_set(error, KT_ERROR_USAGE, "'%s': a user is missing", value));
+}
+
 static bool check_subid_name(const char *value, GError **error) {
         return (value[0] && !strpbrk(value, ":,\n")) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no name of a user in /etc/subuid or /etc/subgid", value);
@@ -431,6 +438,8 @@ const LaunchOption launch_options[] = {
           "domain that names are searched in" },
         { "--dns-option", 0, LIST(dns_option), READ(read_dns_option), "OPTION", "option of resolv.conf(5)" },
         { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
+        { "--owner", 0, STRING(owner), CHECK(check_owner, userns.owner), "USER[:GROUP]",
+          "the user of the host that it belongs to" },
         { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
           "user ids of the namespace" },
         { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",
@@ -487,7 +496,7 @@ const LaunchOption launch_options[] = {
           "write the container's name to this file" },
         { "--env-list", 0, STRING(env_list), CHECK(path_value_check, env_list), "FILE",
           "variables that keyturn-generator wrote apart" },
-        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, untrusted_list), "FILE",
+        { "--untrusted-list", 0, STRING(untrusted_list), CHECK(path_value_check, host_access.untrusted_list), "FILE",
           "directories that payloads write to" },
         { "--hook", 0, LIST(hooks), CHECK(check_hook, hooks), "[maybe:]FILE", "hook that is for it, or may be" },
         { "--guard-devices", 0, FLAG(guard_devices), "forbid all other devices, as the unit does not" },

@@ -113,6 +113,26 @@ static bool check_privileged(const LaunchArgs *args, const ContainerRequest *req
                         "AddDevice= and the capabilities in AddCapability=");
 }
 
+/* What libstart would do as root where the user may put something else. */
+static bool check_owner(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                        GError **error) {
+        if (!request->userns.owner)
+                return true;
+        for (guint i = 0; i < request->mounts->len; i++) {
+                const MountRequest *mount = request->mounts->pdata[i];
+
+                if (mount->type == MOUNT_BIND && mount->chown)
+                        return conflict(ret, "volume", "owner", error,
+                                        "'U' would give a directory of the host away, which root would have to do: "
+                                        "make it the user's, by chown or tmpfiles.d(5)");
+        }
+        if (request->id_file)
+                return conflict(ret, "cidfile", "owner", error, "a container that belongs to a user writes no file");
+        return !args->health_log_destination || args->health_log_destination[0] != '/' ||
+               conflict(ret, "health-log-destination", "owner", error,
+                        "a container that belongs to a user writes no file: the journal has the results");
+}
+
 /* No check at all is fine: the image may have one. */
 static bool check_health(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
         const HealthRequest *health = &request->health;
@@ -156,9 +176,10 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
         if (!bounding_set_check(request->cap_added, request->cap_dropped, error))
                 return name_conflict(ret, "cap-drop", find_added(args, request), "cap-add", error);
         if (!userns_request_choose(&request->userns, error))
-                return name_conflict(ret, "userns", NULL, "uidmap", error);
-        return check_names(request, ret, error) && check_health(request, ret, error) &&
-               check_privileged(args, request, ret, error) && check_host_namespaces(args, request, ret, error);
+                return name_conflict(ret, "userns", NULL, args->uidmaps->len > 0 ? "uidmap" : "owner", error);
+        return check_owner(args, request, ret, error) && check_names(request, ret, error) &&
+               check_health(request, ret, error) && check_privileged(args, request, ret, error) &&
+               check_host_namespaces(args, request, ret, error);
 }
 
 static void request_init(const LaunchArgs *args, ContainerRequest *ret) {

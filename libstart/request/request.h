@@ -6,6 +6,7 @@
 
 #include "libstart/request/dns-request.h"
 #include "libstart/request/health-request.h"
+#include "libstart/request/host-access.h"
 #include "libstart/request/label-option.h"
 #include "libstart/request/log-option.h"
 #include "libstart/request/namespace-option.h"
@@ -84,7 +85,8 @@ typedef struct ContainerRequest {
 
         /* keyturn's own */
         const GPtrArray *hooks; /* as in hook-word.h, in their order */
-        const char *untrusted_list, *state_dir;
+        const char *state_dir;
+        HostAccess host_access; /* its owner is found by the start */
 
         /* flags, as the options are named */
         bool rootfs; /* `image` is a directory */

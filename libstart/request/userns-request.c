@@ -94,13 +94,14 @@ static bool parse(const char *value, UsernsRequest *userns, GError **error) {
         }
         if (is_mode(value, "keep-id")) {
                 userns->mode = USERNS_KEEP_ID;
+                userns->uid = userns->gid = USERNS_ID_UNSAID;
                 return parse_options(value, parse_keep_id, userns, error);
         }
         return refuse(value, error);
 }
 
 bool userns_request_parse(const char *value, UsernsRequest *ret, GError **error) {
-        UsernsRequest userns = { .text = value[0] ? value : NULL };
+        UsernsRequest userns = { .text = value[0] ? value : NULL, .owner = ret->owner };
 
         if (!parse(value, &userns, error)) {
                 userns_request_clear(&userns);
@@ -120,7 +121,15 @@ static bool parse_list(const GPtrArray *values, IdKind kind, GArray **ret, GErro
 }
 
 bool userns_request_choose(UsernsRequest *userns, GError **error) {
-        if (userns->uidmaps->len == 0 && userns->gidmaps->len == 0 && !userns->subuid && !userns->subgid)
+        bool has_maps = userns->uidmaps->len > 0 || userns->gidmaps->len > 0 || userns->subuid || userns->subgid;
+
+        if (userns->owner && (has_maps || userns->mode == USERNS_AUTO || userns->mode == USERNS_PATH))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "a container that belongs to a user (User= in [Service]) has that user's ids: leave "
+                                 "out UserNS= but for keep-id, UIDMap=, GIDMap=, SubUIDMap= and SubGIDMap=");
+        if (userns->owner && userns->mode == USERNS_HOST)
+                userns->mode = USERNS_OWNED;
+        if (!has_maps)
                 return true;
         if (userns->text)
                 return error_set(error, KT_ERROR_USAGE,
@@ -133,6 +142,10 @@ bool userns_request_choose(UsernsRequest *userns, GError **error) {
 bool userns_request_finish(UsernsRequest *userns, GError **error) {
         const GPtrArray *uidmaps = userns->uidmaps, *gidmaps = userns->gidmaps;
 
+        if (!userns->owner && userns->uid == USERNS_ID_UNSAID)
+                userns->uid = 0;
+        if (!userns->owner && userns->gid == USERNS_ID_UNSAID)
+                userns->gid = 0;
         if (userns->mode != USERNS_MAPPED)
                 return true;
         userns->subuid = userns->subuid ?: userns->subgid;

@@ -33,7 +33,7 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
                                  "Root file system '%s': only ':O' or ':idmap' may follow the directory", value);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
-        ret->source = host_path_open(path, O_PATH | O_DIRECTORY, request->untrusted_list, error);
+        ret->source = host_path_open(path, O_PATH | O_DIRECTORY, &request->host_access, error);
         if (ret->source < 0) {
                 g_prefix_error(error, "Cannot use the root file system: ");
                 return false;

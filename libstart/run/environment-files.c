@@ -6,12 +6,12 @@
 #include "libstart/mount/host-path.h"
 #include "libstart/run/environment-files.h"
 
-static char *read_file(const char *path, const char *untrusted_list, GError **error) {
+static char *read_file(const char *path, const HostAccess *access, GError **error) {
         g_autofree char *content = NULL;
         g_autoptr(GError) problem = NULL;
         gsize length;
 
-        if (host_path_read(path, untrusted_list, &content, &length, &problem)) {
+        if (host_path_read(path, access, &content, &length, &problem)) {
                 if (strlen(content) == length)
                         return g_steal_pointer(&content);
                 error_set(error, KT_ERROR_FAILED, "EnvironmentFile=%s (--env-file): there is a NUL byte in the file",
@@ -31,7 +31,7 @@ static bool read_files(const ContainerRequest *request, EnvironmentFiles *files,
 
         files->contents = g_new0(char *, paths->len + 1);
         for (guint i = 0; i < paths->len; i++) {
-                files->contents[i] = read_file(paths->pdata[i], request->untrusted_list, error);
+                files->contents[i] = read_file(paths->pdata[i], &request->host_access, error);
                 if (!files->contents[i])
                         return false;
                 g_ptr_array_add(files->owned, files->contents[i]);

@@ -43,6 +43,7 @@
 #include "libstart/service/state-dir.h"
 #include "libstart/systemd/stop-unit.h"
 #include "libstart/systemd/unit-failure.h"
+#include "libstart/userns/owner.h"
 #include "libstart/volume/kept-volumes.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
@@ -63,6 +64,7 @@ struct Start {
         Host host;
         SelinuxLabels labels;
         Root root;
+        Owner owner; /* where the container has one */
         UserNamespace userns;
         Network network;
         Secrets secrets;
@@ -103,6 +105,7 @@ void start_free(Start *start) {
         host_clear(&start->host);
         selinux_labels_clear(&start->labels);
         root_clear(&start->root);
+        owner_clear(&start->owner);
         user_namespace_clear(&start->userns);
         network_clear(&start->network);
         secrets_clear(&start->secrets);
@@ -165,6 +168,7 @@ static bool find_user_namespace(Start *start, const char *unit, bool is_shown, G
                 .name = start->request.name,
                 .unit = unit,
                 .request = &start->request.userns,
+                .owner = start->request.host_access.owner,
                 .user = start->request.user ?: start->root.config->user,
                 .layers = start->root.layers,
                 .is_pinned = !is_shown && start->request.network.is_owned,
@@ -173,6 +177,15 @@ static bool find_user_namespace(Start *start, const char *unit, bool is_shown, G
 
         return check_place(&start->request, error) && user_namespace_find(&wanted, &start->userns, error) &&
                network_settle_owner(&start->request.network, start->userns.path, &start->network, error);
+}
+
+static bool find_owner(Start *start, GError **error) {
+        UsernsRequest *request = &start->request.userns;
+
+        if (!request->owner)
+                return true;
+        start->request.host_access.owner = &start->owner;
+        return owner_find(request, &start->owner, error);
 }
 
 static bool find_hostname(Start *start, GError **error) {
@@ -201,7 +214,7 @@ static bool find(Start *start, GError **error) {
 
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
             !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
-            !find_root(start, error) || !find_labels(start, &start->state_dir, error) ||
+            !find_owner(start, error) || !find_root(start, error) || !find_labels(start, &start->state_dir, error) ||
             !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
@@ -224,7 +237,7 @@ static char *make_uuid(void) {
 static bool find_mounts(Start *start, GError **error) {
         ContainerRequest *request = &start->request;
 
-        return requested_mounts_expand(request->mounts, error) &&
+        return requested_mounts_expand(request->mounts, request->host_access.owner, error) &&
                (request->image_volumes != IMAGE_VOLUMES_KEPT ||
                 kept_volumes_add(request->mounts, request->name, start->root.config->volumes, error)) &&
                requested_mounts_find_volumes(request->mounts, &start->volumes, error);
@@ -389,6 +402,13 @@ static bool enter_own_cgroup(const Start *start, GError **error) {
                own_cgroup_enter(user_namespace_uid(&start->userns, 0), user_namespace_gid(&start->userns, 0), error);
 }
 
+/* The owner's, and those that systemd has given libstart. */
+static bool keep_groups(const Start *start, GError **error) {
+        const Owner *owner = start->request.host_access.owner;
+
+        return !start->request.keep_groups || !owner || owner_keep_groups(owner, error);
+}
+
 static bool prepare(Start *start, GError **error) {
         guint64 capabilities;
 
@@ -397,7 +417,7 @@ static bool prepare(Start *start, GError **error) {
             !apply_hooks(start, error) || !check_nodes(start, error) ||
             !requested_mounts_relabel(&start->request, start->volumes, start->labels.file, start->systemd, error) ||
             !require_workdir(start, error) || !require_etc_files(start, error) || !plan_health(start, error) ||
-            !guard_devices(start, error) || !enter_own_cgroup(start, error) ||
+            !guard_devices(start, error) || !enter_own_cgroup(start, error) || !keep_groups(start, error) ||
             (start->request.id_file && !id_file_write(&start->request, error)))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
@@ -575,10 +595,10 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
         if (!launch_args_read(args, &start->request, error))
                 return NULL;
         unit = g_path_get_basename(start->request.state_dir ?: start->request.name);
-        if (!host_gather(&start->host, error) || !root_find(&start->request, &start->root, error) ||
-            !find_user_namespace(start, unit, true, error) || !find_labels(start, NULL, error) ||
-            !root_peek(&start->root, error) || !read_identity(start, error) || !find_mounts(start, error) ||
-            !find_hostname(start, error))
+        if (!host_gather(&start->host, error) || !find_owner(start, error) ||
+            !root_find(&start->request, &start->root, error) || !find_user_namespace(start, unit, true, error) ||
+            !find_labels(start, NULL, error) || !root_peek(&start->root, error) || !read_identity(start, error) ||
+            !find_mounts(start, error) || !find_hostname(start, error))
                 return NULL;
         secrets_pretend(&start->request, &start->secrets);
         network_pretend(&start->request, &start->network);

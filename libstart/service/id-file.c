@@ -13,7 +13,7 @@ bool id_file_write(const ContainerRequest *request, GError **error) {
         const char *path = request->id_file, *name = request->name ?: "";
         g_autofree char *parent = g_path_get_dirname(path), *base = g_path_get_basename(path);
         _cleanup_close_ int fd = -1,
-                            directory = host_path_open(parent, O_PATH | O_DIRECTORY, request->untrusted_list, error);
+                            directory = host_path_open(parent, O_PATH | O_DIRECTORY, &request->host_access, error);
 
         if (directory < 0) {
                 g_prefix_error(error, "--cidfile: ");

@@ -21,10 +21,11 @@ typedef struct IdAssignment {
         const char *name; /* of the container */
         const char *unit; /* of its service, without the suffix: its directory in /run/keyturn */
         const UsernsRequest *request;
-        const char *user;    /* as in ContainerRequest, or the image's; NULL: root */
-        char *const *layers; /* of the image, or the root directory */
-        bool is_pinned;      /* it is to enter the namespace that was pinned ahead: its network belongs to that */
-        bool is_shown;       /* what a start would get is only looked at: nothing is given, written or taken away */
+        const struct Owner *owner; /* of the request's, found; or NULL */
+        const char *user;          /* as in ContainerRequest, or the image's; NULL: root */
+        char *const *layers;       /* of the image, or the root directory */
+        bool is_pinned; /* it is to enter the namespace that was pinned ahead: its network belongs to that */
+        bool is_shown;  /* what a start would get is only looked at: nothing is given, written or taken away */
 } IdAssignment;
 
 /* The finished maps (id-map.h), with what the request maps beside the range. Transfer full. */

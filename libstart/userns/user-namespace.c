@@ -10,6 +10,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
+#include "libstart/userns/owner.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/user-namespace.h"
 #include "libstart/userns/userns-descriptor.h"
@@ -71,7 +72,11 @@ static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error)
                 return true;
         case USERNS_AUTO:
                 return id_assignment_find(wanted, &ret->uids, &ret->gids, error);
+        case USERNS_OWNED:
+                return owner_map_ids(wanted->request, wanted->owner, &ret->uids, &ret->gids, error);
         case USERNS_KEEP_ID:
+                if (wanted->owner)
+                        return owner_map_ids(wanted->request, wanted->owner, &ret->uids, &ret->gids, error);
                 ret->uids = make_identity();
                 ret->gids = make_identity();
                 return true;
@@ -130,10 +135,18 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
 bool user_namespace_find_without_image(UsernsRequest *request, const char *unit, bool is_pinned, UserNamespace *ret,
                                        GError **error) {
         static char nothing[] = "-", *const layers[] = { nothing, NULL };
+        g_auto(Owner) owner = { 0 };
         const IdAssignment wanted = {
-                .name = unit, .unit = unit, .request = request, .layers = layers, .is_pinned = is_pinned
+                .name = unit,
+                .unit = unit,
+                .request = request,
+                .owner = request->owner ? &owner : NULL,
+                .layers = layers,
+                .is_pinned = is_pinned,
         };
 
+        if (request->owner && !owner_find(request, &owner, error))
+                return false;
         if (request->mode == USERNS_AUTO && request->size == 0)
                 request->size = AUTO_IDS;
         return user_namespace_find(&wanted, ret, error);

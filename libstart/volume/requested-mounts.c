@@ -11,6 +11,7 @@
 #include "libstart/mount/root-file.h"
 #include "libstart/oci/selinux-label.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/userns/owner.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/tree-label.h"
 #include "libstart/volume/tree-owner.h"
@@ -33,10 +34,13 @@ static MountRequest *make_match(const MountRequest *glob, const char *path, GErr
         return g_steal_pointer(&match);
 }
 
-static bool expand(const MountRequest *request, GPtrArray *mounts, guint at, GError **error) {
+static bool expand(const MountRequest *request, const Owner *owner, GPtrArray *mounts, guint at, GError **error) {
         glob_t found = { 0 };
-        bool ok = glob(request->source, GLOB_ERR, NULL, &found) == 0;
+        bool ok;
 
+        owner_take_rights(owner);
+        ok = glob(request->source, GLOB_ERR, NULL, &found) == 0;
+        owner_leave_rights(owner);
         if (!ok)
                 error_set(error, KT_ERROR_NOT_FOUND,
                           "Cannot mount '%s' on the container's '%s' (Mount=type=glob): nothing matches",
@@ -52,14 +56,14 @@ static bool expand(const MountRequest *request, GPtrArray *mounts, guint at, GEr
         return ok;
 }
 
-bool requested_mounts_expand(GPtrArray *mounts, GError **error) {
+bool requested_mounts_expand(GPtrArray *mounts, const Owner *owner, GError **error) {
         for (guint i = mounts->len; i-- > 0;) {
                 g_autoptr(MountRequest) request = NULL;
 
                 if (((MountRequest *) mounts->pdata[i])->type != MOUNT_GLOB)
                         continue;
                 request = g_ptr_array_steal_index(mounts, i);
-                if (!expand(request, mounts, i, error))
+                if (!expand(request, owner, mounts, i, error))
                         return false;
         }
         return true;
@@ -100,13 +104,13 @@ static bool prepare_volume(const MountRequest *mount, const char *volumes, const
         return data >= 0 && tree_change_owner(data, mount->source, user->uid, user->gid, error);
 }
 
-static bool prepare_bind(const MountRequest *mount, const char *untrusted_list, const UserIdentity *user,
+static bool prepare_bind(const MountRequest *mount, const HostAccess *access, const UserIdentity *user,
                          GError **error) {
         _cleanup_close_ int fd = -1;
 
         if (!mount->chown)
                 return true;
-        fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
+        fd = host_path_open(mount->source, O_PATH, access, error);
         return fd >= 0 && tree_check_owner_change(fd, mount->source, error) &&
                tree_change_owner(fd, mount->source, user->uid, user->gid, error);
 }
@@ -136,7 +140,7 @@ static bool prepare(const ContainerRequest *request, const MountRequest *mount, 
                 return prepare_volume(mount, volumes, root, user, error);
         if (mount->type == MOUNT_VOLUME)
                 return prepare_anonymous(mount, root, user, error);
-        return mount->type != MOUNT_BIND || prepare_bind(mount, request->untrusted_list, user, error);
+        return mount->type != MOUNT_BIND || prepare_bind(mount, &request->host_access, user, error);
 }
 
 bool requested_mounts_prepare(const ContainerRequest *request, const char *volumes, const Root *root,
@@ -148,14 +152,14 @@ bool requested_mounts_prepare(const ContainerRequest *request, const char *volum
 }
 
 /* A volume is keyturn's or Podman's, whatever directory that is in. */
-static int open_labelled(const MountRequest *mount, const char *volumes, const char *untrusted_list, GError **error) {
+static int open_labelled(const MountRequest *mount, const char *volumes, const HostAccess *access, GError **error) {
         _cleanup_close_ int volume = -1, fd = -1;
 
         if (mount->type == MOUNT_VOLUME) {
                 volume = volume_open(volumes, mount->source, error);
                 return volume < 0 ? -1 : volume_open_data(volume, mount->source, error);
         }
-        fd = host_path_open(mount->source, O_PATH, untrusted_list, error);
+        fd = host_path_open(mount->source, O_PATH, access, error);
         if (fd < 0)
                 g_prefix_error(error, "Cannot relabel '%s': ", mount->source);
         else if (tree_check_label_change(fd, mount->source, error))
@@ -173,13 +177,20 @@ bool requested_mounts_relabel(const ContainerRequest *request, const char *volum
 
         for (guint i = 0; label && i < request->mounts->len; i++) {
                 const MountRequest *mount = request->mounts->pdata[i];
+                const Owner *owner = mount->type == MOUNT_BIND ? request->host_access.owner : NULL;
                 _cleanup_close_ int fd = -1;
+                bool done;
 
                 if (!is_relabelled(mount))
                         continue;
-                fd = open_labelled(mount, volumes, request->untrusted_list, error);
-                if (fd < 0 || !tree_change_label(fd, mount->source, mount->relabel == RELABEL_SHARED ? shared : label,
-                                                 systemd, error))
+                fd = open_labelled(mount, volumes, &request->host_access, error);
+                if (fd < 0)
+                        return false;
+                owner_take_rights(owner);
+                done = tree_change_label(fd, mount->source, mount->relabel == RELABEL_SHARED ? shared : label,
+                                         systemd, error);
+                owner_leave_rights(owner);
+                if (!done)
                         return false;
         }
         return true;

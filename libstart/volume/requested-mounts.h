@@ -10,8 +10,9 @@
 
 /* What the mounts that a user asks for need before they can be made. */
 
-/* Replaces each glob among the mounts (of MountRequest) by a bind mount for each path that it matches. */
-bool requested_mounts_expand(GPtrArray *mounts, GError **error);
+/* Replaces each glob among the mounts (of MountRequest) by a bind mount for each path that it matches, as far as the
+ * owner sees them; NULL: all. */
+bool requested_mounts_expand(GPtrArray *mounts, const struct Owner *owner, GError **error);
 
 /* The directory of the volumes (volume.h), where one has a name; else *ret is NULL. Transfer full. */
 bool requested_mounts_find_volumes(const GPtrArray *mounts, char **ret, GError **error);

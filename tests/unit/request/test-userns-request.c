@@ -23,6 +23,10 @@ static const GoodValue good[] = {
         { "--subuidname=alice", "4 - size 0 keep 0:0 subids alice alice uids gids" },
         { "--subgidname=bob --uidmap=900000:1",
           "4 - size 0 keep 0:0 subids bob bob uids 900000 1 1 gids 900000 1 1" },
+        { "--owner=alice", "5 - size 0 keep 0:0 subids - -" },
+        { "--owner=alice:video --userns=host", "5 - size 0 keep 0:0 subids - -" },
+        { "--userns=keep-id --owner=1000:1000", "2 - size 0 keep 4294967295:4294967295 subids - -" },
+        { "--owner=1000 --userns=keep-id:uid=5", "2 - size 0 keep 5:4294967295 subids - -" },
         { "--userns= --uidmap=0:1:2", "4 - size 0 keep 0:0 subids - - uids 0 1 2 gids 0 1 2" },
 };
 
@@ -41,6 +45,17 @@ static const BadValue bad[] = {
         { "--userns=auto --uidmap=0:1:2", KT_ERROR_USAGE, "excludes" },
         { "--userns=host --subuidname=alice", KT_ERROR_USAGE, "excludes" },
         { "--subuidname=a:b", KT_ERROR_USAGE, "no name of a user" },
+        { "--owner=", KT_ERROR_USAGE, "a user is missing" },
+        { "--owner=:1", KT_ERROR_USAGE, "a user is missing" },
+        { "--owner=alice --userns=auto", KT_ERROR_UNSUPPORTED, "has that user's ids" },
+        { "--owner=alice --userns=ns:/x", KT_ERROR_UNSUPPORTED, "has that user's ids" },
+        { "--owner=alice --uidmap=0:1:1", KT_ERROR_UNSUPPORTED, "has that user's ids" },
+        { "--owner=alice --volume=/a:/a:U", KT_ERROR_USAGE, "'U'" },
+        { "--owner=alice --mount=type=bind,src=/a,dst=/a,U=true", KT_ERROR_USAGE, "'U'" },
+        { "--owner=alice --cidfile=/a", KT_ERROR_USAGE, "writes no file" },
+        { "--owner=alice --health-log-destination=/a", KT_ERROR_USAGE, "writes no file" },
+        { "--owner=alice --privileged", KT_ERROR_USAGE, "user namespace" },
+        { "--owner=alice --pid=host", KT_ERROR_USAGE, "user namespace" },
         { "--uidmap=x", KT_ERROR_USAGE, "CONTAINER-ID" },
 };
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "generator/unit/container.h"
+
+/* User= and Group= of [Service] say whom the container belongs to: libstart starts it as root, in that user's name.
+ * To be called before what asks for the user namespace. */
+void owner_finish(Container *container);
+
+/* The same of a service that cannot belong to anybody but root. */
+void owner_refuse(Container *container, const char *advice);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/log.h"
+#include "libstart/config/small-file.h"
+#include "libstart/userns/owner.h"
+#include "libstart/userns/subid.h"
+#include "libstart/value/id-map.h"
+#include "libstart/value/user-spec.h"
+
+static bool check_identity(const UserIdentity *identity, const char *spec, GError **error) {
+        if (identity->uid == 0)
+                return error_set(error, KT_ERROR_USAGE, "'%s' is root, which all other containers belong to", spec);
+        return identity->in_passwd || identity->explicit_group ||
+               error_set(error, KT_ERROR_NOT_FOUND,
+                         "'%s' is not in /etc/passwd: say a group, too (Group= in [Service])", spec);
+}
+
+static void add_group(GArray *groups, gid_t gid) {
+        for (guint i = 0; i < groups->len; i++)
+                if (g_array_index(groups, gid_t, i) == gid)
+                        return;
+        g_array_append_val(groups, gid);
+}
+
+/* Those of SupplementaryGroups=. */
+static bool add_own_groups(GArray *groups, GError **error) {
+        int n = getgroups(0, NULL);
+        g_autofree gid_t *own = g_new0(gid_t, MAX(n, 0) + 1);
+
+        n = n < 0 ? n : getgroups(n, own);
+        for (int i = 0; i < n; i++)
+                add_group(groups, own[i]);
+        return n >= 0 || error_set_errno(error, errno, "Cannot read the groups of this process");
+}
+
+/* A group that is named leaves the user those of /etc/group, as systemd does. */
+static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
+        g_autofree char *passwd = NULL, *group = NULL, *name = NULL;
+        g_auto(UserIdentity) alone = { 0 };
+        g_auto(UserIdentity) identity = { 0 };
+
+        if (!file_read("/etc/passwd", &passwd, NULL, error) || !file_read("/etc/group", &group, NULL, error) ||
+            !user_spec_parse(spec, &name, NULL, error))
+                return false;
+        if (!user_resolve(name, passwd, group, &alone, NULL) || !user_resolve(spec, passwd, group, &identity, NULL))
+                return error_set(
+                        error, KT_ERROR_NOT_FOUND,
+                        "'%s' is not in /etc/passwd and /etc/group of this machine: make it, or name another", spec);
+        if (!check_identity(&identity, spec, error))
+                return false;
+        for (guint i = 0; identity.explicit_group && alone.name && i < alone.additional_gids->len; i++)
+                add_group(identity.additional_gids, g_array_index(alone.additional_gids, gid_t, i));
+        if (!add_own_groups(identity.additional_gids, error))
+                return false;
+        *ret = identity;
+        identity = (UserIdentity) { 0 };
+        return true;
+}
+
+bool owner_find(UsernsRequest *request, Owner *ret, GError **error) {
+        UserIdentity *identity = &ret->identity;
+
+        if (!resolve(request->owner, identity, error)) {
+                g_prefix_error(error, "The user that the container belongs to (User= in [Service]): ");
+                return false;
+        }
+        ret->subid_name = identity->name ? g_strdup(identity->name) : g_strdup_printf("%u", identity->uid);
+        if (request->mode == USERNS_KEEP_ID && request->uid == USERNS_ID_UNSAID)
+                request->uid = identity->uid;
+        if (request->mode == USERNS_KEEP_ID && request->gid == USERNS_ID_UNSAID)
+                request->gid = identity->gid;
+        return true;
+}
+
+/*
+ * Which ids it has
+ */
+
+/* So many of them, from where the last call has ended. */
+static void add_further(GArray *map, const GArray *ranges, guint32 inside, guint32 count, guint32 *used) {
+        guint32 skip = *used;
+
+        for (guint i = 0; i < ranges->len && count > 0; i++) {
+                const IdRange *range = &g_array_index(ranges, IdRange, i);
+                guint32 left = range->count - MIN(skip, range->count);
+                IdExtent extent = { inside, range->first + MIN(skip, range->count), MIN(left, count) };
+
+                skip -= MIN(skip, range->count);
+                if (extent.count == 0)
+                        continue;
+                g_array_append_val(map, extent);
+                inside += extent.count;
+                count -= extent.count;
+                *used += extent.count;
+        }
+}
+
+/* The user's own id has the place `own`; the further ones fill the others, from 0 on. */
+static GArray *make_map(const GArray *ranges, guint32 own, guint32 outside, IdKind kind, GError **error) {
+        g_autoptr(GArray) map = id_map_new();
+        IdExtent extent = { own, outside, 1 };
+        guint32 used = 0;
+
+        add_further(map, ranges, 0, own, &used);
+        g_array_append_val(map, extent);
+        if (used == own)
+                add_further(map, ranges, own + 1, G_MAXUINT32 - own - 1, &used);
+        return id_map_finish(map, kind, error) ? g_steal_pointer(&map) : NULL;
+}
+
+/* NULL is an error; none are an empty array. */
+static GArray *find_further(const char *path, const char *name, GError **error) {
+        GError *problem = NULL;
+        GArray *ranges = subid_find(path, name, &problem);
+
+        if (ranges)
+                return ranges;
+        if (!g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                g_propagate_error(error, problem);
+                return NULL;
+        }
+        log_notice("The container has one id, and no others: %s", problem->message);
+        g_error_free(problem);
+        return g_array_new(FALSE, FALSE, sizeof(IdRange));
+}
+
+bool owner_map_ids(const UsernsRequest *request, const Owner *owner, GArray **ret_uids, GArray **ret_gids,
+                   GError **error) {
+        bool is_kept = request->mode == USERNS_KEEP_ID;
+        g_autoptr(GArray) uids = find_further(PATH_SUBUID, owner->subid_name, error), gids = NULL;
+
+        gids = uids ? find_further(PATH_SUBGID, owner->subid_name, error) : NULL;
+        if (!gids)
+                return false;
+        *ret_uids = make_map(uids, is_kept ? request->uid : 0, owner->identity.uid, ID_UID, error);
+        if (*ret_uids)
+                *ret_gids = make_map(gids, is_kept ? request->gid : 0, owner->identity.gid, ID_GID, error);
+        return *ret_uids && *ret_gids;
+}
+
+/*
+ * Its rights
+ */
+
+static int set_groups(const GArray *groups) {
+        return setgroups(groups->len, (const gid_t *) (const void *) groups->data);
+}
+
+/* With the id of a user the kernel takes back the capabilities that concern files (capabilities(7)); setfsuid(2) says
+ * nothing of a failure but when it is asked once more. */
+void owner_take_rights(const Owner *owner) {
+        if (!owner)
+                return;
+        if (set_groups(owner->identity.additional_gids) == 0) {
+                setfsgid(owner->identity.gid);
+                setfsuid(owner->identity.uid);
+                if (setfsgid((gid_t) -1) == (int) owner->identity.gid &&
+                    setfsuid((uid_t) -1) == (int) owner->identity.uid)
+                        return;
+        }
+        log_error("Cannot take the rights of the user %u", owner->identity.uid);
+        abort(); /* whoever is here was about to open what the user may not */
+}
+
+/* More groups do no harm meanwhile: this process is root. */
+void owner_leave_rights(const Owner *owner) {
+        int saved = errno;
+
+        if (owner) {
+                setfsuid(geteuid());
+                setfsgid(getegid());
+        }
+        errno = saved;
+}
+
+bool owner_keep_groups(const Owner *owner, GError **error) {
+        return set_groups(owner->identity.additional_gids) == 0 ||
+               error_set_errno(error, errno, "Cannot take the groups of the user %u", owner->identity.uid);
+}
+
+void owner_clear(Owner *owner) {
+        user_identity_clear(&owner->identity);
+        g_clear_pointer(&owner->subid_name, g_free);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/oci/user.h"
+#include "libstart/request/userns-request.h"
+
+/* The user of the host that a container belongs to (User= of [Service], --owner): its root is that user, its other
+ * ids are those that the user has in /etc/subuid and /etc/subgid, and what its file names on the host is opened with
+ * the user's rights. */
+typedef struct Owner {
+        UserIdentity identity; /* its additional groups are also those that libstart itself was given */
+        char *subid_name;      /* in /etc/subuid and /etc/subgid: the name, else the number */
+} Owner;
+
+/* Looks the user up in /etc/passwd and /etc/group: other sources of users are not asked, but a number with a group
+ * need not be there. Fails for root. The request's ids of keep-id are the user's from now on, where it says none. */
+bool owner_find(UsernsRequest *request, Owner *ret, GError **error);
+
+/* The finished maps. A user without further ids has one id, which is said in the log. Transfer full. */
+bool owner_map_ids(const UsernsRequest *request, const Owner *owner, GArray **ret_uids, GArray **ret_gids,
+                   GError **error);
+
+/* From now on, until they are left, this process opens files with the user's rights alone, and makes them as the
+ * user. Its other capabilities stay. NULL: nothing changes. errno stays. A process that cannot ends. */
+void owner_take_rights(const Owner *owner);
+void owner_leave_rights(const Owner *owner);
+
+/* The payload is to have the user's groups, which libcrun leaves as they are (GroupAdd=keep-groups). */
+bool owner_keep_groups(const Owner *owner, GError **error);
+
+void owner_clear(Owner *owner);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Owner, owner_clear)
