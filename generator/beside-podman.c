@@ -11,6 +11,9 @@ bool beside_podman_is_ours(const SourceFile *source) {
 char *beside_podman_reason(const Container *container) {
         const GPtrArray *findings = container_findings(container);
 
+        /* Its network is another one, and much is not there yet. */
+        if (container->is_users)
+                return g_strdup_printf("%s: a user's file without a section [Keyturn]", container->source->path);
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
 

@@ -29,6 +29,7 @@
 
 #define VERIFY KEYTURN_LIBDIR "/keyturn-verify"
 
+static bool arg_users = false; /* called by the name for users' managers */
 static bool arg_alone = false, arg_dry_run = false, arg_install = false;
 static const char *arg_root = NULL;
 static const char *arg_normal = NULL, *arg_early = NULL, *arg_late = NULL;
@@ -144,9 +145,10 @@ static void execute_verify(char *argv[]) {
         exit(2);
 }
 
-/* A user's manager runs its own generators. There is nothing to do for it, and nothing to report. */
-static bool is_for_user(void) {
-        return g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
+/* A user's manager runs its own generators, and this is the link to one of them. Where it runs the other, there is
+ * nothing to do for it, and nothing to report. Root's manager of a user has no containers. */
+static bool has_nothing_to_do(void) {
+        return arg_users ? getuid() == 0 : g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }
 
 /*
@@ -170,6 +172,10 @@ static void take_file(Run *run, const SourceFile *source) {
                 return;
         if (!name_makes_service(source->name) || (run->beside_podman && !is_container))
                 podman_only_refuse(run, source);
+        else if (arg_users && !is_container)
+                run_fail(run,
+                         "%s: of users' files only .container files become services yet: let Podman have this one",
+                         source->path);
         else if (source->error)
                 refused_put_unreadable(run, source);
         else if (is_container)
@@ -213,7 +219,7 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
         make_all(run, sources);
         if (!run->beside_podman)
                 system_image_mask_others(image, run->writer);
-        if (run->has_unit && !arg_alone && !run->is_dry && !arg_root)
+        if (run->has_unit && !arg_alone && !run->is_dry && !arg_root && !arg_users)
                 prefetch_libstart();
         finish_writing(run, run->writer);
         finish_writing(run, run->late);
@@ -229,9 +235,11 @@ static unsigned find_missing(const Sources *sources) {
 }
 
 static bool run_generator(const Tree *tree) {
-        g_autoptr(GPtrArray) search_path = load_search_path(getenv("QUADLET_UNIT_DIRS"));
+        const char *unit_dirs = getenv("QUADLET_UNIT_DIRS");
+        g_autoptr(GPtrArray) search_path = arg_users ? load_users_search_path(unit_dirs) :
+                                                       load_search_path(unit_dirs);
         g_autoptr(Sources) sources = load_sources(tree, search_path);
-        bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree);
+        bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree, arg_users);
         g_autoptr(UnitNames) names = NULL;
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
@@ -253,13 +261,15 @@ static bool run_generator(const Tree *tree) {
                     .untrusted = untrusted,
                     .machine = machine };
 
-        if (!beside_podman)
+        if (arg_users)
+                keyturn_conf_set_users(conf);
+        if (!beside_podman && !arg_users)
                 kube_files_add(tree, sources);
         run.names = names = unit_names_new(sources, beside_podman);
 
         for (guint i = 0; i < sources->problems->len; i++)
                 run_fail(&run, "%s", (char *) sources->problems->pdata[i]);
-        system_image_open(&image, run.root, arg_install, arg_alone || arg_dry_run ? NULL : tree);
+        system_image_open(&image, run.root, arg_install, arg_alone || arg_dry_run || arg_users ? NULL : tree);
         if (system_image_is_current(&image, tree, sources, conf, hooks, run.missing) && !beside_podman)
                 prefetch_libstart();
         else
@@ -273,13 +283,15 @@ int keyturn_generator_main(int argc, char *argv[]) {
         Tree tree;
         int r;
 
+        arg_users = g_str_has_suffix(argv[0], "keyturn-user-generator");
         execute_verify(argv);
         r = parse_argv(argc, argv);
         if (r >= 0)
                 return r;
-        if (is_for_user())
+        if (has_nothing_to_do())
                 return EXIT_SUCCESS;
-        targets = LOG_TO_STDERR | (arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
+        targets = LOG_TO_STDERR |
+                  (arg_users || arg_alone || arg_dry_run || arg_install || arg_root ? 0 : LOG_TO_KMSG);
         log_open("keyturn-generator", targets, LOG_INFO);
         umask(0022);
         if (!tree_open(&tree, arg_root, &error)) {

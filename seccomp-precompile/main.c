@@ -10,6 +10,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/request/seccomp-request.h"
 #include "libstart/seccomp/compile.h"
 #include "libstart/seccomp/profile-file.h"
@@ -232,6 +233,9 @@ int seccomp_precompile_main(int argc, char *argv[]) {
                 }
                 take_option(c, &error);
         }
+        /* A system image's are made by anybody. */
+        if (!error && arg_verb == VERB_COMPILE && !arg_output)
+                (void) user_view_enter(&error);
         if (!error && run(argv + optind, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);

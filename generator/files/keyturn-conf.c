@@ -33,6 +33,7 @@ typedef struct Problem {
 struct KeyturnConf {
         const Tree *tree;
         bool is_loaded;
+        bool is_users;
         UnitFile *file;
         GArray *problems; /* of Problem, by their lines */
         GError *error;    /* nothing is known */
@@ -233,4 +234,12 @@ bool keyturn_conf_default(KeyturnConf *conf, Setting setting, const char **ret_v
         *ret_value = conf->known[setting].value;
         *ret_origin = conf->known[setting].origin;
         return true;
+}
+
+void keyturn_conf_set_users(KeyturnConf *conf) {
+        conf->is_users = true;
+}
+
+bool keyturn_conf_is_users(const KeyturnConf *conf) {
+        return conf->is_users;
 }

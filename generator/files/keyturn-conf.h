@@ -14,6 +14,10 @@ KeyturnConf *keyturn_conf_new(const Tree *tree);
 void keyturn_conf_free(KeyturnConf *conf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyturnConf, keyturn_conf_free)
 
+/* For the services of a user's manager. */
+void keyturn_conf_set_users(KeyturnConf *conf);
+bool keyturn_conf_is_users(const KeyturnConf *conf);
+
 typedef enum Setting {
         SETTING_NETWORK,      /* "bridge", "host" or "none" */
         SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/request/storage-option.h */

@@ -42,21 +42,58 @@ void sources_free(Sources *sources) {
         g_free(sources);
 }
 
+/* False: nothing is said. */
+static bool split_search_path(GPtrArray *path, const char *unit_dirs) {
+        g_auto(GStrv) parts = NULL;
+
+        if (!unit_dirs || !unit_dirs[0])
+                return false;
+        parts = g_strsplit(unit_dirs, ":", -1);
+        for (char **part = parts; *part; part++)
+                if ((*part)[0])
+                        g_ptr_array_add(path, g_strdup(*part));
+        return true;
+}
+
 GPtrArray *load_search_path(const char *unit_dirs) {
         GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
 
-        if (unit_dirs && unit_dirs[0]) {
-                g_auto(GStrv) parts = g_strsplit(unit_dirs, ":", -1);
-
-                for (char **part = parts; *part; part++)
-                        if ((*part)[0])
-                                g_ptr_array_add(path, g_strdup(*part));
+        if (split_search_path(path, unit_dirs))
                 return path;
-        }
         g_ptr_array_add(path, g_strdup("/run/containers/systemd"));
         g_ptr_array_add(path, g_strdup("/etc/containers/systemd"));
         g_ptr_array_add(path, g_strdup("/usr/share/containers/systemd"));
         return path;
+}
+
+static void add_directory(GPtrArray *path, const char *above, const char *below) {
+        if (above && above[0] == '/')
+                g_ptr_array_add(path, g_build_filename(above, below, NULL));
+}
+
+GPtrArray *load_users_search_path(const char *unit_dirs) {
+        static const char *const all[] = { "/etc/containers/systemd/users", "/usr/share/containers/systemd/users" };
+        GPtrArray *path = g_ptr_array_new_with_free_func(g_free);
+        const char *config = getenv("XDG_CONFIG_HOME");
+        g_autofree char *own = g_strdup_printf("%u", getuid());
+
+        if (split_search_path(path, unit_dirs))
+                return path;
+        add_directory(path, getenv("XDG_RUNTIME_DIR"), "containers/systemd");
+        if (config && config[0])
+                add_directory(path, config, "containers/systemd");
+        else
+                add_directory(path, getenv("HOME"), ".config/containers/systemd");
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+                add_directory(path, all[i], own);
+                g_ptr_array_add(path, g_strdup(all[i]));
+        }
+        return path;
+}
+
+/* Of the files of all users, those of one are below his number. */
+static bool is_one_users(const char *path, const char *name) {
+        return name[strspn(name, "0123456789")] == '\0' && g_str_has_suffix(path, "/containers/systemd/users");
 }
 
 static int is_no_dot(const struct dirent *entry) {
@@ -157,7 +194,8 @@ static void scan_below(Scan *scan, const char *path, const char *resolved, mode_
 
         if (g_str_has_suffix(entry->d_name, ".d"))
                 dropins_add_directory(scan->dropins, entry->d_name, child, readers);
-        else if (!g_strv_contains(excluded, child) && (entry->d_type == DT_DIR || !name_suffix(entry->d_name)))
+        else if (!g_strv_contains(excluded, child) && !is_one_users(path, entry->d_name) &&
+                 (entry->d_type == DT_DIR || !name_suffix(entry->d_name)))
                 scan_directory(scan, child, below, readers);
 }
 

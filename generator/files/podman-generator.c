@@ -8,14 +8,7 @@
 #include "libstart/base/log.h"
 
 /* systemd looks for generators there in this order, and the first of a name counts. */
-static const char *const generator_directories[] = {
-        "/run/systemd/system-generators",
-        "/etc/systemd/system-generators",
-        "/usr/local/lib/systemd/system-generators",
-        "/usr/lib/systemd/system-generators",
-};
-
-#define PODMAN_GENERATOR "podman-system-generator"
+static const char *const above[] = { "/run/systemd", "/etc/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd" };
 
 /* Empty and device: masked. Not executable: systemd does not run it. */
 static bool is_runnable(int fd) {
@@ -24,20 +17,22 @@ static bool is_runnable(int fd) {
         return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_mode & 0111;
 }
 
-bool podman_generator_is_active(const Tree *tree) {
-        for (size_t i = 0; i < G_N_ELEMENTS(generator_directories); i++) {
-                _cleanup_close_ int directory_fd = tree_open_path(tree, generator_directories[i],
-                                                                  O_PATH | O_DIRECTORY);
-                _cleanup_close_ int fd = -1;
+bool podman_generator_is_active(const Tree *tree, bool is_users) {
+        const char *name = is_users ? "podman-user-generator" : "podman-system-generator";
+
+        for (size_t i = 0; i < G_N_ELEMENTS(above); i++) {
+                g_autofree char *directory = g_strconcat(above[i],
+                                                         is_users ? "/user-generators" : "/system-generators", NULL);
+                _cleanup_close_ int directory_fd = tree_open_path(tree, directory, O_PATH | O_DIRECTORY), fd = -1;
 
                 if (directory_fd < 0 && errno != ENOENT && errno != ENOTDIR)
                         log_warning("%s: cannot be read: %s; a mask of Podman's generator there is not seen",
-                                    generator_directories[i], g_strerror(errno));
+                                    directory, g_strerror(errno));
                 if (directory_fd < 0)
                         continue;
-                if (tree_is_null_link(directory_fd, PODMAN_GENERATOR))
+                if (tree_is_null_link(directory_fd, name))
                         return false;
-                fd = tree_open_at(tree, directory_fd, generator_directories[i], PODMAN_GENERATOR, true, O_PATH);
+                fd = tree_open_at(tree, directory_fd, directory, name, true, O_PATH);
                 if (fd >= 0)
                         return is_runnable(fd);
         }

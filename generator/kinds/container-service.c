@@ -15,6 +15,7 @@
 #include "generator/parts/option-rules.h"
 #include "generator/parts/owner.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/parts/users-container.h"
 #include "generator/unit/keys.h"
 
 /* Where its name is misspelled, or its line has a problem, that is known already. */
@@ -56,7 +57,10 @@ static void apply_keys(Container *container) {
 
 static void apply_podman_args(Container *container) {
         podman_args_apply(container, NULL);
-        owner_finish(container);
+        if (container->is_users)
+                owner_refuse(container, "a user's manager starts nothing as somebody else");
+        else
+                owner_finish(container);
 }
 
 enum {
@@ -89,8 +93,10 @@ static const struct {
         { 0, layer_limits_finish, ARGS },
         { NAMES, set_names, ARGS },
         { UNIT, network_unit_finish, NETWORK | NAMES },
+        { 0, users_container_check, ARGS | USERNS | POD | UNIT },
         { RULES, option_rules_check, ARGS | USERNS | POD | UNIT }, /* what libstart would see */
         { HOOKS, hooks_finish, POD },
+        { 0, users_container_unit, ALL },
         { 0, sections_unit, ALL },
         { 0, sections_service, ALL },
         { 0, install_apply, ALL },
@@ -103,6 +109,7 @@ Container *container_convert(const SourceFile *source, char *service_name, const
 
         container->keys = &keys_container;
         container->conf = conf;
+        container->is_users = keyturn_conf_is_users(conf);
         container->hooks = hooks;
         for (size_t i = 0; i < G_N_ELEMENTS(passes); i++) {
                 g_assert(!(passes[i].needs & ~done));

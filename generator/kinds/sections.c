@@ -327,7 +327,8 @@ void sections_service(Container *container) {
         set_stop_timeout(container);
         reload_service(container);
         cgroup_limits_service(container);
-        devices_service(container);
+        if (!container->is_users) /* only root's manager forbids devices */
+                devices_service(container);
         set_identifier(container);
         log_fields_set(container);
         service_set(service, "RuntimeDirectory", name_state_directory(service->name));

@@ -9,6 +9,8 @@ static bool sets(const Key *key, const char *option) {
         static const struct {
                 const char *option, *key;
         } others[] = {
+                { "device", "AddDevice" },
+                { "log-driver", "LogDriver" },
                 { "network", "Network" },
                 { "sdnotify", "Notify" },
                 { "security-opt", "SecurityLabelFileType" },
@@ -98,4 +100,8 @@ void option_rules_check(Container *container) {
                 warn(container);
         else
                 refuse(container, &conflict, error->message);
+}
+
+const UnitLine *option_rules_find_line(const Container *container, const char *option) {
+        return find_line(container, option, NULL);
 }

@@ -7,3 +7,6 @@
  * still to complete are left to the start. What is allowed and leaves the machine unprotected is warned of. To be
  * called when all options of `container` (a container or a pod) are set. */
 void option_rules_check(Container *container);
+
+/* The line that says this option, without its hyphens; or NULL. */
+const UnitLine *option_rules_find_line(const Container *container, const char *option);

@@ -76,6 +76,7 @@ typedef struct Container {
         char *network_file;        /* what is written beside the service, and makes the network ahead; or NULL */
         GString *network_text;     /* and its content */
         bool volatile_tmp;
+        bool is_users;         /* its service is one of a user's manager */
         bool is_early;         /* [Keyturn] Early= */
         bool has_log_fields;   /* [Keyturn] LogFields= */
         const SourceFile *pod; /* Pod=, or NULL */

@@ -26,7 +26,7 @@ static bool is_active(const char *root, bool *ret, GError **error) {
 
         if (!tree_open(&tree, root[0] ? root : NULL, error))
                 return false;
-        *ret = podman_generator_is_active(&tree);
+        *ret = podman_generator_is_active(&tree, false);
         tree_close(&tree);
         return true;
 }

@@ -51,7 +51,7 @@ void user_files_settle(const Generation *generation, bool (*is_chosen)(const Sou
                 if (!source->is_masked && user_file_is(source->path) && is_chosen(source, data))
                         report_add(
                                 report, source->path, 0, NULL, false, "user-file",
-                                "a user's file, which stays Podman's: keyturn makes services of the system's files "
-                                "only");
+                                "a user's file, which is not looked at here: Podman's it stays unless it has a section "
+                                "[Keyturn], keyturn-user-generator(8)");
         }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/analyze/commands.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/bus.h"
@@ -257,11 +259,39 @@ static void print_version(void) {
         table_print(table, true);
 }
 
+/* Behind it this process is the user's root. It is executed anew, from a mount of the namespace that it is in, which
+ * own_program_protect() needs. */
+static bool enter_users(int argc, char *argv[], GError **error) {
+        g_autofree char *self = NULL;
+        static const char *const tried[] = { "analyze", "exec", "images", "inspect", "list", NULL };
+
+        if (argc < 2 || !g_str_equal(argv[1], "--user"))
+                return true;
+        if (!argv[2] || !g_strv_contains(tried, argv[2])) {
+                g_autofree char *words = g_strjoinv(", ", (char **) tried);
+
+                return error_set(error, KT_ERROR_USAGE, "'--user' stands before one of %s", words);
+        }
+        if (geteuid() == 0)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'--user' is for a user who is not root, as systemctl --user");
+        self = g_file_read_link("/proc/self/exe", error);
+        if (!self || !user_view_enter(error))
+                return false;
+        memmove(argv + 1, argv + 2, (size_t) (argc - 1) * sizeof *argv);
+        execv(self, argv);
+        return error_set_errno(error, errno, "Cannot execute '%s'", self);
+}
+
 int keyturnctl_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
+        if (!enter_users(argc, argv, &error)) {
+                log_error("%s", error->message);
+                return EXIT_KEYTURN;
+        }
         own_program_protect(argv, true);
         set_locale();
         if (parse(&argc, &argv, &error)) {

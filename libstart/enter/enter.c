@@ -10,6 +10,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/keyring.h"
+#include "libstart/base/user-view.h"
 #include "libstart/enter/enter.h"
 #include "libstart/enter/payload-limits.h"
 
@@ -36,14 +37,15 @@ static bool copy_oom_score(pid_t payload, GError **error) {
                error_set_errno(error, errno, "Cannot write '/proc/self/oom_score_adj'");
 }
 
-/* So that the unit's limits count, and stopping it ends the command, too. */
+/* So that the unit's limits count, and stopping it ends the command, too. A user may move no process from a
+ * session to the manager's services: the kernel allows that only below what is the user's of both. The command
+ * stays in the session then, and its limits. */
 static bool enter_cgroup(const char *cgroup, GError **error) {
         g_autofree char *path = g_build_filename("/sys/fs/cgroup", cgroup, "cgroup.procs", NULL);
         _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-        if (cgroup[0] != '/' || fd < 0 || write(fd, "0", 1) != 1)
-                return error_set_errno(error, errno, "Cannot enter the container's control group ('%s')", path);
-        return true;
+        return (cgroup[0] == '/' && fd >= 0 && write(fd, "0", 1) == 1) || (errno == EACCES && user_view_is_here()) ||
+               error_set_errno(error, errno, "Cannot enter the container's control group ('%s')", path);
 }
 
 bool enter_prepare(const Entry *entry, const EnterProcess *process, GError **error) {

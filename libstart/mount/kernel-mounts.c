@@ -12,6 +12,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/base/user-view.h"
 #include "libstart/mount/kernel-mounts.h"
 
 /* What mount(2) calls it. */
@@ -61,7 +62,7 @@ static bool fill_dev(int dev, GError **error) {
         };
         static const char *const directories[] = { "pts", "mqueue", "shm" };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++)
+        for (size_t i = 0; i < G_N_ELEMENTS(nodes) && !user_view_is_entered(); i++) /* there they are bind mounts */
                 if (mknodat(dev, nodes[i].name, S_IFCHR | 0666, makedev(nodes[i].major, nodes[i].minor)) < 0)
                         return error_set_errno(error, errno, "Cannot make the container's '/dev/%s'", nodes[i].name);
         for (size_t i = 0; i < G_N_ELEMENTS(links); i++)

@@ -13,6 +13,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/mount/id-mapped-mount.h"
 #include "libstart/mount/mount-tree.h"
 #include "libstart/mount/overlay.h"
@@ -100,6 +101,8 @@ static int mount_attached(char *const *layers, const char *upper, const char *wo
         int fd;
 
         mount_label_append(label, options);
+        if (user_view_is_entered())
+                g_string_append(options, ",userxattr");
         if (options->len >= (size_t) sysconf(_SC_PAGESIZE)) {
                 error_set(error, KT_ERROR_FAILED,
                           "The image has too many layers for this kernel: the options of its overlay are %zu bytes, "
@@ -139,6 +142,8 @@ static int mount_detached(char *const *layers, const Writable *writable, const M
         for (size_t i = 0; layers[i]; i++)
                 if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
                         return fail_mount(context, errno, layers[i], error);
+        if (user_view_is_entered() && sys_fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
+                return fail_mount(context, errno, "userxattr", error);
         if (!set_writable(context, writable) || !mount_label_configure(label, context) ||
             sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return fail_mount(context, errno, NULL, error);
@@ -156,6 +161,8 @@ int overlay_mount_over(int lower, int upper, int work, const MountLabel *label, 
         _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
         int fd = -1;
 
+        if (context >= 0 && user_view_is_entered())
+                (void) sys_fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0);
         if (context >= 0 && set_directory(context, "lowerdir", lower) && set_directory(context, "upperdir", upper) &&
             set_directory(context, "workdir", work) && mount_label_configure(label, context) &&
             sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)

@@ -25,6 +25,7 @@ typedef struct HostFacts {
 
         guint64 nofile_hard, nproc_hard; /* libstart's own hard limits; G_MAXUINT64: none */
         bool can_raise_limits;           /* libstart has CAP_SYS_RESOURCE */
+        bool is_users_view;              /* libstart is a user's: device nodes are the host's own */
         guint64 nr_open;       /* /proc/sys/fs/nr_open: no limit on files can be above it; 0: not known, or of no use
                                 * because limits cannot be raised */
         guint64 bounding_caps; /* mask as in value/capability.h: what libstart could pass on at all */

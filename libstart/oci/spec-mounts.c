@@ -222,10 +222,30 @@ static OciMount *make_default(const KernelMount *wanted, const SpecInput *input)
         return mount;
 }
 
+/* Nobody but root mounts a sysfs that shows the host's network. */
+static void add_hosts_sys(MountPlan *plan, const SpecInput *input) {
+        static const char *const options[] = { "rbind", "rprivate", "nosuid", "noexec", "nodev", "ro", NULL };
+
+        if (input->host->is_users_view && input->request->network.mode == NETWORK_HOST && !has_mount(plan, "/sys"))
+                mount_plan_add(plan, oci_mount_new("/sys", "bind", "/sys", options));
+}
+
 static void add_defaults(MountPlan *plan, const SpecInput *input) {
+        add_hosts_sys(plan, input);
         for (size_t i = 0; i < N_KERNEL_MOUNTS; i++)
                 if (!has_mount(plan, kernel_mounts[i].destination))
                         mount_plan_add_default(plan, make_default(&kernel_mounts[i], input));
+}
+
+/* Nobody but root makes device nodes. */
+static void add_nodes(MountPlan *plan, const SpecInput *input) {
+        static const char *const nodes[] = { "/dev/null",   "/dev/zero",    "/dev/full",
+                                             "/dev/random", "/dev/urandom", "/dev/tty" };
+        static const char *const options[] = { "bind", "rprivate", "nosuid", "noexec", NULL };
+
+        for (size_t i = 0; input->host->is_users_view && i < G_N_ELEMENTS(nodes); i++)
+                if (!has_mount(plan, nodes[i]))
+                        mount_plan_add(plan, oci_mount_new(nodes[i], "bind", nodes[i], options));
 }
 
 /* What systemd wants to find empty and writable. */
@@ -294,6 +314,7 @@ MountPlan *spec_plan_mounts(const SpecInput *input, GError **error) {
         add_selinux(plan, input);
         add_shared_shm(plan, input->request);
         add_defaults(plan, input);
+        add_nodes(plan, input);
         mark_volumes(plan, input);
         mount_plan_sort(plan);
         return g_steal_pointer(&plan);

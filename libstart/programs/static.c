@@ -6,9 +6,13 @@
 
 /* The first one is looked for first: it is what the time of a start is made of. */
 static const Program programs[] = {
-        { "libstart", libstart_main },           { "keyturn-generator", keyturn_generator_main },
-        { "keyturn-hooks", keyturn_hooks_main }, { "keyturn-network", keyturn_network_main },
-        { "keyturn-relay", keyturn_relay_main }, { "seccomp-precompile", seccomp_precompile_main },
+        { "libstart", libstart_main },
+        { "keyturn-generator", keyturn_generator_main },
+        { "keyturn-hooks", keyturn_hooks_main },
+        { "keyturn-network", keyturn_network_main },
+        { "keyturn-relay", keyturn_relay_main },
+        { "seccomp-precompile", seccomp_precompile_main },
+        { "keyturn-user-generator", keyturn_generator_main },
 };
 
 /* An image may call the file by any name. */

@@ -9,6 +9,7 @@
 #include "libstart/base/own-program.h"
 #include "libstart/base/program.h"
 #include "libstart/base/refusal.h"
+#include "libstart/base/user-view.h"
 #include "libstart/health/check-command.h"
 #include "libstart/health/check-round.h"
 #include "libstart/hook/oci-hooks.h"
@@ -17,6 +18,7 @@
 #include "libstart/run/start.h"
 #include "libstart/run/userns-command.h"
 #include "libstart/systemd/unit-failure.h"
+#include "libstart/userns/view.h"
 #include "libstart/volume/volume-command.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
@@ -101,6 +103,23 @@ static int check_health(bool (*command)(const char *what, GError **error), const
         return EXIT_KEYTURN;
 }
 
+static int hold_view(void) {
+        g_autoptr(GError) error = NULL;
+
+        (void) view_hold(&error);
+        fail(error);
+        return EXIT_KEYTURN;
+}
+
+static bool enter_view(void) {
+        g_autoptr(GError) error = NULL;
+
+        if (user_view_enter(&error))
+                return true;
+        log_error("%s", error->message);
+        return false;
+}
+
 /* Such a payload is not the first process of its namespace, which libstart refuses to be: own-program.c. */
 static bool sees_processes(char *const argv[]) {
         for (char *const *word = argv; *word; word++)
@@ -121,6 +140,10 @@ int libstart_main(int argc, char *argv[]) {
                         return EXIT_SUCCESS;
                 }
         }
+        if (argc == 2 && g_str_equal(argv[1], "view"))
+                return hold_view();
+        if (!enter_view())
+                return EXIT_KEYTURN;
         if (argc == 4 && g_str_equal(argv[1], "poststop"))
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;
         if (argc > 2 && g_str_equal(argv[1], "volume"))

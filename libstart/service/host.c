@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/service/device-nodes.h"
 #include "libstart/service/host.h"
 #include "libstart/value/capability.h"
@@ -72,7 +73,7 @@ static bool has_selinux(void) {
 
 bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
-        bool can_raise_limits = has_capability(CAP_SYS_RESOURCE);
+        bool can_raise_limits = !user_view_is_entered() && has_capability(CAP_SYS_RESOURCE);
 
         *ret = (Host) { 0 };
         if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
@@ -85,6 +86,7 @@ bool host_gather(Host *ret, GError **error) {
                 .nofile_hard = nofile.rlim_max,
                 .nproc_hard = nproc.rlim_max,
                 .can_raise_limits = can_raise_limits,
+                .is_users_view = user_view_is_entered(),
                 .nr_open = can_raise_limits ? read_number("/proc/sys/fs/nr_open") : 0,
                 .bounding_caps = bounding_set_read(),
                 .listen_fds = host_listen_fds(),

@@ -8,6 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/userns/owner.h"
@@ -54,6 +55,14 @@ static bool find_maps(const UsernsRequest *request, UserNamespace *userns, GErro
         return userns->gids;
 }
 
+/* In a user's view all containers have a namespace below it, with the ids that it has: what is root in one has no
+ * rights over the others, and none over the view.
+ *
+ * The maps are not finished (id-map.h): the kernel takes no extent that is in two pieces above. */
+static bool read_own(UserNamespace *ret, GError **error) {
+        return userns_descriptor_read_own(&ret->uids, &ret->gids, error);
+}
+
 static bool open_path(const UsernsRequest *request, UserNamespace *userns, GError **error) {
         userns->path = g_strdup(request->path);
         userns->fd = open(request->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -69,7 +78,7 @@ static bool open_path(const UsernsRequest *request, UserNamespace *userns, GErro
 static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
         switch (wanted->request->mode) {
         case USERNS_HOST:
-                return true;
+                return !user_view_is_entered() || read_own(ret, error);
         case USERNS_AUTO:
                 return id_assignment_find(wanted, &ret->uids, &ret->gids, error);
         case USERNS_OWNED:
@@ -124,7 +133,8 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
         if (!ret->uids)
                 return true;
         userns_hide_process();
-        is_identity = id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids);
+        is_identity = (wanted->request->mode == USERNS_HOST && user_view_is_entered()) ||
+                      (id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids));
         found = ret->fd >= 0 || /* a path's */
                 (wanted->is_pinned ? find_pinned(wanted, ret, error) : is_identity || find_any(wanted, ret, error));
         if (is_identity) /* no mount needs it */

@@ -11,6 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/id-map.h"
 
@@ -21,8 +22,11 @@
 
 #define STACK_SIZE 16384
 
+/* In a user's view the files of such a process below /proc would be root's, and the maps could not be written. Who
+ * could trace it there is the user, or has capabilities in the view's namespace, which no container has. */
 void userns_hide_process(void) {
-        (void) prctl(PR_SET_DUMPABLE, 0);
+        if (!user_view_is_entered())
+                (void) prctl(PR_SET_DUMPABLE, 0);
 }
 
 typedef struct Child {
@@ -116,4 +120,21 @@ bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError
                      error_set_errno(error, child.errnum, "Cannot enter the user namespace");
         reap(pid);
         return ok;
+}
+
+/* Every id that there is stands for itself. */
+static void make_identity(GArray *map) {
+        for (guint i = 0; i < map->len; i++) {
+                IdExtent *extent = &g_array_index(map, IdExtent, i);
+
+                extent->outside = extent->inside;
+        }
+}
+
+bool userns_descriptor_read_own(GArray **ret_uids, GArray **ret_gids, GError **error) {
+        if (!read_map(getpid(), "uid_map", ret_uids, error) || !read_map(getpid(), "gid_map", ret_gids, error))
+                return false;
+        make_identity(*ret_uids);
+        make_identity(*ret_gids);
+        return true;
 }

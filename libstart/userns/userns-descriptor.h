@@ -18,3 +18,6 @@ int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **erro
 
 /* The maps of a namespace, as they are seen from ours. Transfer full. */
 bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError **error);
+
+/* Maps of a namespace below this process's own in which every id is what it is here. Transfer full. */
+bool userns_descriptor_read_own(GArray **ret_uids, GArray **ret_gids, GError **error);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
+
+static bool is_entered;
+
+/* 0 where there is none. The user has written it: whatever process it names, this one can enter namespaces that
+ * are the user's and no others. */
+static pid_t find_holder(void) {
+        const char *directory = getenv("XDG_RUNTIME_DIR");
+        g_autofree char *path = g_build_filename(directory ?: "/", USER_VIEW_HOLDER, NULL), *text = NULL;
+        guint64 pid = 0;
+
+        if (!directory || !g_file_get_contents(path, &text, NULL, NULL))
+                return 0;
+        g_ascii_string_to_unsigned(g_strchomp(text), 10, 1, G_MAXINT32, &pid, NULL);
+        return (pid_t) pid;
+}
+
+bool user_view_enter(GError **error) {
+        _cleanup_close_ int holder = -1;
+        pid_t pid;
+
+        if (getauxval(AT_EUID) == 0)
+                return true;
+        pid = find_holder();
+        holder = pid == 0 ? -1 : (int) syscall(SYS_pidfd_open, pid, 0);
+        if (holder < 0)
+                return error_set(
+                        error, KT_ERROR_FAILED,
+                        "keyturn-view.service of this user does not run: systemctl --user start keyturn-view");
+        if (setns(holder, CLONE_NEWUSER | CLONE_NEWNS) < 0)
+                return error_set_errno(error, errno, "Cannot enter the namespaces of keyturn-view.service");
+        is_entered = true;
+        return true;
+}
+
+bool user_view_is_entered(void) {
+        return is_entered;
+}
+
+/* Root's /run/keyturn has no holder. */
+bool user_view_is_here(void) {
+        return is_entered || access("/run/" USER_VIEW_HOLDER, F_OK) == 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* What a user's services see of the machine: a user namespace, in which they are root, and a mount namespace, in
+ * which the places of root's services are those of the user (userns/view.h). keyturn-view.service of the user's
+ * manager makes both, once, and holds them; whoever is not root enters them before anything else. */
+
+/* The holder writes its process id there, below $XDG_RUNTIME_DIR. */
+#define USER_VIEW_HOLDER "keyturn/.view"
+
+/* For root nothing, without a system call. */
+bool user_view_enter(GError **error);
+
+/* Has this process entered one? */
+bool user_view_is_entered(void);
+
+/* Is it in one, entered by itself or by what has executed it? */
+bool user_view_is_here(void);

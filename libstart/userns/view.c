@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libstart/base/directory.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/host-program.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
+#include "libstart/config/small-file.h"
+#include "libstart/oci/user.h"
+#include "libstart/store/store-conf.h"
+#include "libstart/systemd/systemd-notify.h"
+#include "libstart/userns/subid.h"
+#include "libstart/userns/view.h"
+
+#define ETC PATH_RUN "/.etc"
+
+/*
+ * The user namespace
+ */
+
+/* Transfer full; the number where /etc/passwd has no name. */
+static char *find_name(uid_t uid) {
+        g_autofree char *passwd = NULL, *number = g_strdup_printf("%u", uid);
+        g_auto(UserIdentity) identity = { 0 };
+
+        if (!file_read("/etc/passwd", &passwd, NULL, NULL) || !user_resolve(number, passwd, NULL, &identity, NULL) ||
+            !identity.name)
+                return g_steal_pointer(&number);
+        return g_strdup(identity.name);
+}
+
+/* The words of newuidmap(1) or newgidmap(1). NULL: the user has no further ids. */
+static GPtrArray *make_words(const char *program, const char *path, const char *name, pid_t pid, guint32 own) {
+        g_autoptr(GArray) ranges = subid_find(path, name, NULL);
+        GPtrArray *words;
+        guint32 inside = 1;
+
+        if (!ranges)
+                return NULL;
+        words = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(words, g_strdup(program));
+        g_ptr_array_add(words, g_strdup_printf("%d", (int) pid));
+        g_ptr_array_add(words, g_strdup("0"));
+        g_ptr_array_add(words, g_strdup_printf("%u", own));
+        g_ptr_array_add(words, g_strdup("1"));
+        for (guint i = 0; i < ranges->len; i++) {
+                const IdRange *range = &g_array_index(ranges, IdRange, i);
+
+                g_ptr_array_add(words, g_strdup_printf("%u", inside));
+                g_ptr_array_add(words, g_strdup_printf("%u", range->first));
+                g_ptr_array_add(words, g_strdup_printf("%u", range->count));
+                inside += range->count;
+        }
+        g_ptr_array_add(words, NULL);
+        return words;
+}
+
+static bool map_ids(GPtrArray *uids, GPtrArray *gids, GError **error) {
+        return host_program_run((const char *const *) uids->pdata, NULL, error) &&
+               host_program_run((const char *const *) gids->pdata, NULL, error);
+}
+
+/* Only a process outside may map more than its own id: this one waits until that is done. */
+static bool map_from_outside(GPtrArray *uids, GPtrArray *gids, GError **error) {
+        int begin[2], status;
+        pid_t child;
+        char word;
+
+        if (pipe2(begin, O_CLOEXEC) < 0)
+                return error_set_errno(error, errno, "Cannot make a pipe");
+        child = fork();
+        if (child == 0) {
+                g_autoptr(GError) problem = NULL;
+
+                close(begin[1]);
+                if (read(begin[0], &word, 1) != 1)
+                        _exit(EXIT_FAILURE);
+                if (map_ids(uids, gids, &problem))
+                        _exit(EXIT_SUCCESS);
+                log_error("%s", problem->message);
+                _exit(EXIT_FAILURE);
+        }
+        close(begin[0]);
+        if (child < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) {
+                close(begin[1]);
+                return error_set_errno(error, errno, "Cannot make a user namespace");
+        }
+        (void) fd_write_all(begin[1], "x", 1);
+        close(begin[1]);
+        if (waitpid(child, &status, 0) != child || status != 0)
+                return error_set(error, KT_ERROR_FAILED, "The user's ids of " PATH_SUBUID " cannot be mapped");
+        return true;
+}
+
+static bool write_text(const char *path, const char *text, GError **error) {
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        return (fd >= 0 && fd_write_all(fd, text, strlen(text))) ||
+               error_set_errno(error, errno, "Cannot write '%s'", path);
+}
+
+/* Groups cannot be changed then, which a container takes for given: it keeps the user's. */
+static bool map_alone(uid_t uid, gid_t gid, GError **error) {
+        g_autofree char *uids = g_strdup_printf("0 %u 1\n", uid), *gids = g_strdup_printf("0 %u 1\n", gid);
+
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+                return error_set_errno(error, errno, "Cannot make a user namespace");
+        return write_text("/proc/self/setgroups", "deny", error) && write_text("/proc/self/uid_map", uids, error) &&
+               write_text("/proc/self/gid_map", gids, error);
+}
+
+static bool enter_new(GError **error) {
+        uid_t uid = getuid();
+        gid_t gid = getgid();
+        g_autofree char *name = find_name(uid);
+        g_autoptr(GPtrArray) uids = make_words("/usr/bin/newuidmap", PATH_SUBUID, name, getpid(), uid);
+        g_autoptr(GPtrArray) gids = make_words("/usr/bin/newgidmap", PATH_SUBGID, name, getpid(), gid);
+
+        if (uids && gids)
+                return map_from_outside(uids, gids, error);
+        log_notice("'%s' has no ids in " PATH_SUBUID " and " PATH_SUBGID ": containers have one id, and no others",
+                   name);
+        return map_alone(uid, gid, error);
+}
+
+/*
+ * The mount namespace
+ */
+
+static int clone_tree(const char *path) {
+        return (int) syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+}
+
+static bool attach_tree(int mount, const char *place, GError **error) {
+        return syscall(SYS_move_mount, mount, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
+               error_set_errno(error, errno, "Cannot mount on '%s'", place);
+}
+
+static bool show_at(const char *source, const char *place, GError **error) {
+        _cleanup_close_ int mount = -1;
+
+        if (!directory_make(source, 0700, error))
+                return false;
+        mount = clone_tree(source);
+        if (mount < 0)
+                return error_set_errno(error, errno, "Cannot mount '%s'", source);
+        if (access(place, F_OK) < 0)
+                return error_set(error, KT_ERROR_FAILED,
+                                 "There is no '%s': the package's tmpfiles.d(5) make it at boot", place);
+        return attach_tree(mount, place, error);
+}
+
+/* What the user's manager has not, the machine's has. */
+static bool show_systemd(const char *runtime, GError **error) {
+        static const char *const kept[] = { "journal", "resolve" };
+        g_autofree char *own = g_build_filename(runtime, "systemd", NULL);
+        int mounts[G_N_ELEMENTS(kept)];
+        bool done = true;
+
+        for (size_t i = 0; done && i < G_N_ELEMENTS(kept); i++) {
+                g_autofree char *path = g_build_filename("/run/systemd", kept[i], NULL);
+                g_autofree char *place = g_build_filename(own, kept[i], NULL);
+
+                mounts[i] = clone_tree(path);
+                done = mounts[i] < 0 || directory_make(place, 0700, error);
+        }
+        done = done && show_at(own, "/run/systemd", error);
+        for (size_t i = 0; done && i < G_N_ELEMENTS(kept); i++) {
+                g_autofree char *path = g_build_filename("/run/systemd", kept[i], NULL);
+                _cleanup_close_ int mount = mounts[i];
+
+                done = mount < 0 || attach_tree(mount, path, error);
+        }
+        return done;
+}
+
+static void append_string(GString *conf, const char *text) {
+        g_string_append_c(conf, '"');
+        for (; *text; text++)
+                g_string_append_printf(conf, strchr("\"\\", *text) ? "\\%c" : "%c", *text);
+        g_string_append_c(conf, '"');
+}
+
+static void append_setting(GString *conf, const char *name, const char *value) {
+        g_string_append_printf(conf, "%s = ", name);
+        append_string(conf, value);
+        g_string_append_c(conf, '\n');
+}
+
+static char *print_settings(const StoreSettings *settings, const char *share) {
+        bool is_default = g_str_equal(settings->graph_root, STORE_SETTINGS_GRAPH_ROOT);
+        g_autofree char *own = g_build_filename(share, "containers/storage", NULL);
+        GString *conf = g_string_new("[storage]\ndriver = \"overlay\"\nrunroot = \"" PATH_RUN "/.containers\"\n");
+
+        append_setting(conf, "graphroot", is_default ? own : settings->graph_root);
+        if (settings->image_store[0])
+                append_setting(conf, "imagestore", settings->image_store);
+        g_string_append(conf, "[storage.options]\nadditionalimagestores = [");
+        for (char **store = settings->additional_stores; store && *store; store++) {
+                append_string(conf, *store);
+                g_string_append(conf, ", ");
+        }
+        g_string_append(conf, "]\n");
+        return g_string_free(conf, FALSE);
+}
+
+char *view_storage_conf(const char *own, const char *name, const char *share, GError **error) {
+        g_autoptr(StoreSettings) settings = store_settings_new();
+
+        return own && !store_settings_apply(settings, own, strlen(own), name, error) ?
+                       NULL :
+                       print_settings(settings, share);
+}
+
+/* Transfer full. */
+static char *find_directory(const char *variable, const char *home, const char *below) {
+        const char *said = getenv(variable);
+
+        return said && said[0] == '/' ? g_strdup(said) : g_build_filename(home, below, NULL);
+}
+
+static bool write_storage_conf(const char *path, const char *home, const char *place, GError **error) {
+        g_autofree char *share = find_directory("XDG_DATA_HOME", home, ".local/share"), *own = NULL, *conf = NULL;
+
+        if (!file_read(path, &own, NULL, error))
+                return false;
+        conf = view_storage_conf(own, path, share, error);
+        return conf && g_file_set_contents(place, conf, -1, error);
+}
+
+static bool copy_conf(const char *path, const char *place, GError **error) {
+        g_autofree char *text = NULL;
+
+        return file_read(path, &text, NULL, error) && (!text || g_file_set_contents(place, text, -1, error));
+}
+
+/* The host's files below, and above them what the user says. */
+static bool show_configuration(const char *home, GError **error) {
+        static const char *const files[] = { "storage.conf", "registries.conf", "containers.conf" };
+        g_autofree char *directory = find_directory("XDG_CONFIG_HOME", home, ".config");
+
+        if (mount("tmpfs", ETC, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0 || mkdir(ETC "/upper", 0755) < 0 ||
+            mkdir(ETC "/work", 0755) < 0)
+                return error_set_errno(error, errno, "Cannot make room for /etc/containers");
+        for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+                g_autofree char *path = g_build_filename(directory, "containers", files[i], NULL);
+                g_autofree char *place = g_build_filename(ETC "/upper", files[i], NULL);
+
+                if (!(i == 0 ? write_storage_conf(path, home, place, error) : copy_conf(path, place, error)))
+                        return false;
+        }
+        return mount("overlay", "/etc/containers", "overlay", MS_NOSUID | MS_NODEV,
+                     "lowerdir=/etc/containers,upperdir=" ETC "/upper,workdir=" ETC "/work,userxattr") == 0 ||
+               error_set_errno(error, errno, "Cannot mount on '/etc/containers'");
+}
+
+static bool show_all(const char *runtime, const char *home, GError **error) {
+        g_autofree char *run = g_build_filename(runtime, "keyturn", NULL);
+        g_autofree char *share = g_build_filename(home, ".local/share/keyturn", NULL);
+
+        return show_at(run, PATH_RUN, error) && directory_make(ETC, 0700, error) &&
+               show_at(share, "/var/lib/keyturn", error) && show_systemd(runtime, error) &&
+               show_configuration(home, error);
+}
+
+bool view_hold(GError **error) {
+        const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
+        g_autofree char *holder = g_build_filename(runtime ?: "/", USER_VIEW_HOLDER, NULL);
+        g_autofree char *number = g_strdup_printf("%d\n", (int) getpid());
+        g_autoptr(Notify) systemd = notify_open(error);
+
+        if (*error)
+                return false;
+        if (getuid() == 0 || !runtime || !home)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "This is for the manager of a user who is not root: systemctl --user");
+        if (!enter_new(error) || !show_all(runtime, home, error) || !g_file_set_contents(holder, number, -1, error) ||
+            !notify_send(systemd, "READY=1", error))
+                return false;
+        for (;;)
+                pause();
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* `libstart view`, which keyturn-view.service of a user's manager is: makes what user-view.h describes, says that it
+ * is ready, and waits.
+ *
+ * Inside, the user's id is 0 and the subordinate ids follow (newuidmap(1)); a user without any has the one id. And:
+ *   /run/keyturn         is $XDG_RUNTIME_DIR/keyturn
+ *   /run/systemd         is $XDG_RUNTIME_DIR/systemd, where the user's manager listens, with the host's journal
+ *   /var/lib/keyturn     is ~/.local/share/keyturn
+ *   /etc/containers      has a storage.conf of the user's store, above the host's files
+ *
+ * Returns where something fails. */
+bool view_hold(GError **error);
+
+/* storage.conf(5) for the view: what the user's own file says (`own`, called `name` in errors; NULL: there is
+ * none), and else the user's store below `share`. Not the machine's additional stores: their files would be
+ * nobody's. Pure. Transfer full. */
+char *view_storage_conf(const char *own, const char *name, const char *share, GError **error);

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Containers of users' managers: systemctl --user, without root."""
+
+IMAGE = 'localhost/test/busybox'
+USERS = {'alice': 1234, 'bob': 1235}
+
+
+def as_user(machine, command, name='alice', check=True):
+    uid = str(USERS[name])
+    return machine.run(['setpriv', '--reuid', uid, '--regid', uid, '--init-groups', 'env', '-C', f'/home/{name}',
+                        f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}', 'sh', '-c', command], check=check)
+
+
+def make_user(machine, name):
+    """With a manager that runs, as with loginctl enable-linger: these machines have no libpam-systemd."""
+    uid = USERS[name]
+    if machine.run(f'id {name}', check=False).status == 0:
+        return
+    machine.run(f'useradd -u {uid} -m {name}; chmod 0700 /home/{name}; mkdir -p /run/systemd/system/user@{uid}.service.d; '
+                f'printf "[Service]\\nEnvironment=XDG_RUNTIME_DIR=/run/user/{uid}\\nPAMName=\\n" '
+                f'>/run/systemd/system/user@{uid}.service.d/50.conf; mkdir -p /run/keyturn /var/lib/keyturn; '
+                'mkdir -p /etc/systemd/user-generators; ln -sf /dev/null /etc/systemd/user-generators/podman-user-generator; '
+                f'systemctl daemon-reload; systemctl start user@{uid}')
+    # As on a disk: Podman's overlays cannot lie on the overlay that this machine's root is.
+    machine.run(f'mkdir -p /home/{name}/.local/share/containers; mount -t tmpfs tmpfs /home/{name}/.local/share/containers; '
+                f'cp -a /var/lib/containers/storage /home/{name}/.local/share/containers/; chown -R {name}: /home/{name}')
+
+
+def container(machine, name, text, user='alice'):
+    make_user(machine, user)
+    directory = f'/home/{user}/.config/containers/systemd'
+    as_user(machine, f'mkdir -p {directory}', user)
+    machine.write(f'{directory}/{name}.container', '[Unit]\nStartLimitIntervalSec=0\n' + text)
+    return as_user(machine, 'systemctl --user daemon-reload', user)
+
+
+def start(machine, name='mine', keys='', command='sleep 1000', user='alice', check=True):
+    container(machine, name, f'[Container]\nImage={IMAGE}\nExec={command}\n{keys}\n[Service]\nKillSignal=SIGKILL\n', user)
+    return as_user(machine, f'systemctl --user restart {name}', user, check)
+
+
+def show(machine, name, *what, user='alice'):
+    return as_user(machine, f'systemctl --user show --value -p {",".join(what)} {name}', user).out.strip()
+
+
+def inside(machine, command, name='mine', user='alice', check=True):
+    return as_user(machine, f"keyturnctl --user exec {name} sh -c '{command}'", user, check).out.strip()
+
+
+def journal(machine, name='mine'):
+    return machine.run(f'journalctl -o cat --no-pager _SYSTEMD_USER_UNIT={name}.service + USER_UNIT={name}.service').out
+
+
+def fails(machine, words, **how):
+    assert start(machine, check=False, **how).status, 'it has started'
+    said = machine.journal()
+    assert words in said, said
+
+
+# ---- what it is
+
+def test_root_inside_is_the_user_outside(machine):
+    start(machine)
+    pid = show(machine, 'mine', 'MainPID')
+    assert machine.run(f'stat -c %u:%g /proc/{pid}').out.strip() == '1234:1234'
+    assert inside(machine, 'id -u; id -g') == '0\n0'
+    assert inside(machine, 'touch /x && chown 7:8 /x && stat -c %u:%g /x') == '7:8'
+    assert '1 ' in inside(machine, 'cat /proc/self/uid_map')
+    cgroup = machine.run(f'cat /proc/{pid}/cgroup').out
+    assert '/user@1234.service/' in cgroup and cgroup.strip().endswith('/mine.service'), cgroup
+
+
+def test_nothing_of_a_start_stays(machine):
+    """The payload, and one process that holds the namespaces of all."""
+    for name in ('one', 'two', 'three'):
+        start(machine, name)
+    lines = machine.run('ps -u alice -o args=').out.splitlines()
+    assert sum('libstart' in line for line in lines) == 1, lines
+    assert not [line for line in lines if 'conmon' in line or 'podman' in line], lines
+
+
+def test_protection(machine):
+    start(machine)
+    status = inside(machine, 'grep -E "^(CapEff|CapBnd|Seccomp|NoNewPrivs):" /proc/1/status')
+    assert 'CapEff:\t00000000800405fb' in status and 'CapBnd:\t00000000800405fb' in status and 'Seccomp:\t2' in status, status
+    assert 'Read-only' in inside(machine, '{ echo 1 >/proc/sys/kernel/panic; } 2>&1', check=False)
+    for path in ('/proc/keys', '/proc/timer_list', '/proc/interrupts'):
+        assert inside(machine, f'cat {path} | wc -c') == '0', path
+    # The cgroup is read-only, and the one below it on the host's /sys is not to be had.
+    assert 'Read-only' in inside(machine, 'mkdir /sys/fs/cgroup/x 2>&1', check=False)
+    assert inside(machine, 'umount /sys/fs/cgroup 2>&1', check=False) != ''
+    assert inside(machine, 'mknod /tmp/sda b 8 0 2>&1', check=False) != ''
+
+
+def test_as_under_podman(machine):
+    """Facts of the payload, line by line."""
+    make_user(machine, 'alice')
+    # Podman 4.3 takes copies of whole trees else. The view reads the file, too.
+    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf')
+    facts = 'grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/self/status; cat /proc/self/uid_map; ls /dev; pwd; echo $PATH $HOME; ' \
+        'umask; stat -c "%u:%g %a %n" / /tmp /dev/null /etc/passwd /root; ls /proc/1/fd'
+    machine.write('/home/alice/facts', facts, 0o755)
+    podman = as_user(machine, f'podman run --rm --network host -v /home/alice/facts:/facts {IMAGE} sh /facts')
+    as_user(machine, 'systemctl --user restart keyturn-view')
+    container(machine, 'facts', f'[Container]\nImage={IMAGE}\nVolume=/home/alice/facts:/facts\nExec=sh /facts\n[Service]\nType=oneshot\n')
+    as_user(machine, 'systemctl --user start facts')
+    ours = machine.run('journalctl -o cat --no-pager SYSLOG_IDENTIFIER=facts _TRANSPORT=stdout').out
+
+    def lines(text):
+        # The map has one more namespace between: of each id the same one inside and in the view.
+        return [' '.join(line.split()) for line in text.splitlines() if not line.strip()[:1].isdigit() or ':' in line or '0022' in line]
+    assert lines(ours) == lines(podman.out), (ours, podman.out)
+
+
+# ---- what it does
+
+def test_logs(machine):
+    start(machine, command='sh -c "echo hello; echo worse >&2; sleep 1000"')
+    machine.wait_for(lambda: 'hello' in journal(machine) and 'worse' in journal(machine))
+    lines = machine.run('journalctl -o json --no-pager SYSLOG_IDENTIFIER=mine | grep hello').out
+    assert '"_SYSTEMD_USER_UNIT":"mine.service"' in lines and '"_UID":"1234"' in lines, lines
+
+
+def test_exit_status_and_restart(machine):
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec=sh -c "sleep 0.2; exit 7"\n')
+    as_user(machine, 'systemctl --user restart mine')
+    machine.wait_for(lambda: show(machine, 'mine', 'ActiveState') == 'failed')
+    assert show(machine, 'mine', 'ExecMainStatus') == '7'
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n[Service]\nRestart=always\nRestartSec=0\n')
+    as_user(machine, 'systemctl --user reset-failed mine; systemctl --user restart mine')
+    before = show(machine, 'mine', 'MainPID')
+    as_user(machine, f'kill -9 {before}')
+    machine.wait_for(lambda: show(machine, 'mine', 'MainPID') not in ('0', before))
+
+
+def test_stop_signal(machine):
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\nExec=sh -c "trap \'echo bye; exit 3\' TERM; while :; do sleep 0.1; done"\n')
+    as_user(machine, 'systemctl --user restart mine; sleep 0.3; systemctl --user stop mine')
+    assert 'bye' in journal(machine)
+
+
+def test_without_a_network(machine):
+    start(machine, keys='Network=none')
+    assert inside(machine, 'ls /sys/class/net') == 'lo'
+    assert 'eth' not in inside(machine, 'ip addr')
+
+
+def test_volumes(machine):
+    make_user(machine, 'alice')
+    as_user(machine, 'mkdir -p ~/data; echo hers >~/data/file; chmod 0600 ~/data/file')
+    start(machine, keys='Volume=%h/data:/data:Z\nVolume=kept:/kept\nTmpfs=/scratch')
+    assert inside(machine, 'cat /data/file; echo more >>/data/file; stat -c %u /data/file; touch /kept/x /scratch/y; stat -c %u /kept/x') == 'hers\n0\n0'
+    assert machine.run('cat /home/alice/data/file').out == 'hers\nmore\n'
+    as_user(machine, 'systemctl --user restart mine')
+    assert inside(machine, 'ls /kept') == 'x'
+    assert machine.run('ls /home/alice/.local/share/containers/storage/volumes/kept/_data').out == 'x\n'
+    machine.run('mkdir -pm 0700 /srv/roots; echo secret >/srv/roots/secret')
+    fails(machine, 'Permission denied', keys='Volume=/srv/roots/secret:/secret')
+
+
+def test_list_and_inspect(machine):
+    start(machine)
+    assert 'mine' in as_user(machine, 'keyturnctl --user list').out
+    assert '"/home/alice/.config/containers/systemd/mine.container"' in as_user(machine, 'keyturnctl --user inspect mine --json').out
+    assert IMAGE in as_user(machine, 'keyturnctl --user images').out
+    assert as_user(machine, 'keyturnctl --user update', check=False).status
+
+
+def test_images_are_the_users(machine):
+    start(machine)
+    machine.run('rm -rf /home/alice/.local/share/containers/storage')
+    fails(machine, 'is not in the image stores')
+    machine.run('cp -a /var/lib/containers/storage /home/alice/.local/share/containers/; chown -R alice: /home/alice')
+
+
+# ---- what it does not
+
+def test_what_is_not_there_is_refused_with_its_line(machine):
+    make_user(machine, 'alice')
+    wrong = []
+    for key in ('Network=bridge', 'PublishPort=8080:80', 'AddDevice=/dev/null', 'UserNS=keep-id', 'HealthCmd=true', 'Notify=true',
+                'Secret=word', 'PodmanArgs=--privileged', 'ReloadCmd=true', 'UIDMap=0:0:1', 'Pull=always', 'Rootfs=/srv'):
+        container(machine, 'mine', f'[Container]\nImage={IMAGE}\n{key}\n')
+        if as_user(machine, 'systemctl --user start mine', check=False).status == 0:
+            wrong.append((key, 'it has started'))
+        said = as_user(machine, 'systemctl --user show -p Description --value mine').out
+        if ':5: ' not in said or key.split('=')[0] not in said:
+            wrong.append((key, said))
+    assert not wrong, wrong
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\n[Service]\nUser=bob\n')
+    assert as_user(machine, 'systemctl --user start mine', check=False).status
+
+
+def test_root_has_none(machine):
+    """The system's generator takes nothing of users', and users' nothing of the system's."""
+    start(machine)
+    assert machine.run('systemctl cat mine', check=False).status
+    machine.container('systems', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n')
+    as_user(machine, 'systemctl --user daemon-reload')
+    assert as_user(machine, 'systemctl --user cat systems', check=False).status
+
+
+def test_files_of_the_administrator(machine):
+    make_user(machine, 'alice')
+    make_user(machine, 'bob')
+    text = f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n'
+    machine.run('mkdir -p /etc/containers/systemd/users/1234 /etc/containers/systemd/users/1235')
+    machine.write('/etc/containers/systemd/users/all.container', text)
+    machine.write('/etc/containers/systemd/users/1234/hers.container', text)
+    machine.write('/etc/containers/systemd/users/1235/his.container', text)
+    for user, own, others in (('alice', 'hers', 'his'), ('bob', 'his', 'hers')):
+        as_user(machine, 'systemctl --user daemon-reload', user)
+        as_user(machine, f'systemctl --user start all {own}', user)
+        assert as_user(machine, f'systemctl --user cat {others}', user, check=False).status
+    machine.run('rm -r /etc/containers/systemd/users')
+
+
+def test_beside_podman(machine):
+    """Only what is marked as keyturn's."""
+    make_user(machine, 'alice')
+    generator = 'env SYSTEMD_SCOPE=user /usr/lib/systemd/user-generators/keyturn-user-generator --dry-run'
+    container(machine, 'mine', f'[Container]\nImage={IMAGE}\nNetwork=host\n')
+    assert '---mine.service---' in as_user(machine, generator).out
+    # Podman 4.3 has none.
+    machine.run('rm /etc/systemd/user-generators/podman-user-generator; cd /usr/lib/systemd/user-generators; '
+                'test -e podman-user-generator || install -m 0755 /bin/true podman-user-generator')
+    try:
+        assert '---mine.service---' not in as_user(machine, generator).out
+        container(machine, 'mine', f'[Container]\nImage={IMAGE}\nNetwork=host\n[Keyturn]\n')
+        assert '---mine.service---' in as_user(machine, generator).out
+    finally:
+        machine.run('ln -s /dev/null /etc/systemd/user-generators/podman-user-generator; rm -f /home/alice/.config/containers/systemd/mine.container')
+
+
+# ---- who may not
+
+def test_users_are_apart(machine):
+    start(machine)
+    start(machine, user='bob')
+    pid = show(machine, 'mine', 'MainPID')
+    for command in ('ls /run/user/1234', 'cat /run/user/1234/keyturn/.view', f'kill -0 {pid}', f'cat /proc/{pid}/environ',
+                    f'nsenter -t {pid} -U -m true', f'ls -l /proc/{pid}/ns/mnt', f'ls /proc/{pid}/root/'):
+        assert as_user(machine, command, 'bob', check=False).status, command
+    # Bob names the holder of alice's namespaces as his own.
+    holder = machine.run('cat /run/user/1234/keyturn/.view').out.strip()
+    as_user(machine, f'echo {holder} >$XDG_RUNTIME_DIR/keyturn/.view', 'bob')
+    assert as_user(machine, 'systemctl --user restart mine', 'bob', check=False).status
+    assert 'Cannot enter the namespaces' in machine.journal()
+
+
+def test_a_payload_in_the_hands_of_an_attacker(machine):
+    """It is root of its own namespace, with all capabilities there, and reaches neither the view's nor another container."""
+    start(machine, 'victim')
+    start(machine, keys='AddCapability=all')
+    victim = show(machine, 'victim', 'MainPID')
+    holder = machine.run('cat /run/user/1234/keyturn/.view').out.strip()
+    assert inside(machine, f'ls /proc/{victim} /proc/{holder} 2>&1', check=False).count('No such file') == 2
+    assert inside(machine, 'ls /run/user /run/keyturn 2>&1', check=False).count('No such file') == 2
+    # From outside, with the payload's own ids and capabilities: as if it had got the host's pid namespace.
+    pid = show(machine, 'mine', 'MainPID')
+    for target in (victim, holder):
+        for what in ('root', 'ns/mnt', 'environ', 'fd'):
+            got = machine.run(['nsenter', '-t', pid, '-U', '--preserve-credentials', 'setpriv', '--reuid', '0', '--regid', '0',
+                               '--clear-groups', 'ls', f'/proc/{target}/{what}/'] if what in ('root', 'fd') else
+                              ['nsenter', '-t', pid, '-U', '-S', '0', '-G', '0', 'cat', f'/proc/{target}/{what}'], check=False)
+            assert got.status, (target, what, got)
+
+
+def test_a_holder_that_is_killed(machine):
+    """What runs goes on, and what starts next gets new namespaces."""
+    start(machine)
+    before = show(machine, 'mine', 'MainPID')
+    machine.run('kill -9 $(cat /run/user/1234/keyturn/.view)')
+    machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+    assert show(machine, 'mine', 'MainPID') == before
+    start(machine, 'other')
+    as_user(machine, 'systemctl --user restart mine')
+    assert inside(machine, 'id -u') == '0'
+
+
+def test_starts_stops_and_kills_leave_nothing(machine):
+    start(machine, 'one')
+    start(machine, 'two')
+    as_user(machine, 'systemctl --user stop one two')
+
+    def left():
+        return (machine.run('cd /run/user/1234/keyturn && find . | sort').out,
+                machine.run('grep -c . /proc/1/mountinfo; grep -c . /proc/$(cat /run/user/1234/keyturn/.view)/mountinfo').out,
+                machine.run('ps -u alice -o args= | sort').out)
+    before = left()
+    as_user(machine, 'for i in $(seq 25); do systemctl --user start one two; '
+                     'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) one; '
+                     'systemctl --user stop one two; systemctl --user reset-failed; done', check=False)
+    assert left() == before
