@@ -101,7 +101,10 @@ static bool map_from_outside(GPtrArray *uids, GPtrArray *gids, GError **error) {
         (void) fd_write_all(begin[1], "x", 1);
         close(begin[1]);
         if (waitpid(child, &status, 0) != child || status != 0)
-                return error_set(error, KT_ERROR_FAILED, "The user's ids of " PATH_SUBUID " cannot be mapped");
+                return error_set(error, KT_ERROR_FAILED,
+                                 "The user's ids of " PATH_SUBUID
+                                 " cannot be mapped: newuidmap(1) must be there (package "
+                                 "uidmap), and know them");
         return true;
 }
 
