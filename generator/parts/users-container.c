@@ -86,11 +86,6 @@ void users_container_check(Container *container) {
         refuse_options(container);
         refuse_values(container);
         refuse_lines(container);
-        /* A manager's user cannot speak to the journal in a payload's name, so that the payload does so itself. */
-        if (g_strcmp0(args->log_driver, "none") != 0) {
-                g_free(args->log_driver);
-                args->log_driver = g_strdup("passthrough");
-        }
         args->no_healthcheck = FLAG_TRUE; /* the image's own */
 }
 

@@ -8,6 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/relay/relay-loop.h"
 #include "libstart/relay/watchdog.h"
 
@@ -39,6 +40,8 @@ static bool run(GError **error) {
         int socket, ends[2];
         guint n_ends;
 
+        if (!user_view_enter(error))
+                return false;
         take_received(received, &socket, ends, &n_ends);
         store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
         if (!store)

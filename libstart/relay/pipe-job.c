@@ -20,6 +20,20 @@ static void count_moved(PipeMove *move, gsize n) {
                 move->left -= n;
 }
 
+static ssize_t send_entries(char *data, size_t size, void *context) {
+        PipeMove *move = context;
+        ssize_t n;
+
+        size = MIN(size, move->left);
+        level_prefix_lower(&move->prefix, data, size);
+        n = journal_entries_send(move->fields, move->level_prefix, data, size);
+        if (n <= 0)
+                return n;
+        level_prefix_sent(&move->prefix, data, (gsize) n);
+        count_moved(move, (gsize) n);
+        return n;
+}
+
 static ssize_t send_to_journal(char *data, size_t size, void *context) {
         PipeMove *move = context;
         ssize_t n;
@@ -94,7 +108,7 @@ static bool is_readable(int pipe) {
 
 /* One batch, and what has come meanwhile, up to another one. A file gets bytes as they come, not only whole lines. */
 static void move_batches(PipeMove *move, Pump *pump) {
-        PumpSend send = move->file >= 0 ? write_to_file : send_to_journal;
+        PumpSend send = move->file >= 0 ? write_to_file : move->fields[0] ? send_entries : send_to_journal;
 
         do {
                 move->result = pump_move(pump, move->pipe, move->hung_up || move->file >= 0, send, move);

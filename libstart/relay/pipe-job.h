@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#include "libstart/relay/journal-entry.h"
 #include "libstart/relay/level-prefix.h"
 #include "libstart/relay/pump.h"
 
@@ -23,14 +24,15 @@ typedef struct PipeMove {
         bool ended;        /* the payload has: only what is in the pipe then is moved */
         bool yield;        /* give the pipe's writer the processor first */
         bool level_prefix; /* SyslogLevelPrefix= */
-        struct ucred sender; /* in whose name the journal gets it */
-        int payload;         /* its pidfd, as long as it can be reaped; or -1 */
-        LevelPrefix prefix;  /* changed */
-        gsize left;          /* how much may be moved yet, G_MAXSIZE until the payload has ended; changed */
-        gsize moved;         /* bytes that were moved */
-        gsize lost;          /* of those: that the file did not take */
-        int lost_errnum;     /* why; or 0 */
-        int errnum;          /* of PUMP_FAILED: ENOTCONN without a connection, ESRCH without a sender */
+        struct ucred sender;             /* in whose name the journal gets it */
+        char fields[JOURNAL_FIELDS_MAX]; /* of a user's relay: what is sent instead of a name; else "" */
+        int payload;                     /* its pidfd, as long as it can be reaped; or -1 */
+        LevelPrefix prefix;              /* changed */
+        gsize left;      /* how much may be moved yet, G_MAXSIZE until the payload has ended; changed */
+        gsize moved;     /* bytes that were moved */
+        gsize lost;      /* of those: that the file did not take */
+        int lost_errnum; /* why; or 0 */
+        int errnum;      /* of PUMP_FAILED: ENOTCONN without a connection, ESRCH without a sender */
         PumpResult result;
 } PipeMove;
 

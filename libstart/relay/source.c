@@ -11,6 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/relay/journal.h"
 #include "libstart/relay/source.h"
 
@@ -298,7 +299,7 @@ int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
         int r;
 
         find_owner(source, stream);
-        r = source->reaped && stream->file < 0 ? use_late_pid(source) : 0;
+        r = source->reaped && stream->file < 0 && !user_view_is_entered() ? use_late_pid(source) : 0;
         if (r < 0)
                 return r;
         *ret = (PipeMove) {
@@ -315,6 +316,8 @@ int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
                 .prefix = stream->prefix,
                 .left = stream->left,
         };
+        if (user_view_is_entered())
+                journal_entry_fields(source->record.unit, source->record.tag, ret->fields);
         return 0;
 }
 

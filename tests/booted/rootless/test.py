@@ -71,11 +71,13 @@ def test_root_inside_is_the_user_outside(machine):
 
 
 def test_nothing_of_a_start_stays(machine):
-    """The payload, and one process that holds the namespaces of all."""
+    """The payload, one process that holds the namespaces of all, and the relay with its workers."""
     for name in ('one', 'two', 'three'):
         start(machine, name)
     lines = machine.run('ps -u alice -o args=').out.splitlines()
-    assert sum('libstart' in line for line in lines) == 1, lines
+    lines = [line for line in lines if 'keyturn' in line]
+    assert len([line for line in lines if 'view' in line]) == 1 and \
+        not [line for line in lines if not line.endswith(('view', 'keyturn-relay'))], lines
     assert not [line for line in lines if 'conmon' in line or 'podman' in line], lines
 
 
@@ -104,7 +106,7 @@ def test_as_under_podman(machine):
     as_user(machine, 'systemctl --user restart keyturn-view')
     container(machine, 'facts', f'[Container]\nImage={IMAGE}\nVolume=/home/alice/facts:/facts\nExec=sh /facts\n[Service]\nType=oneshot\n')
     as_user(machine, 'systemctl --user start facts')
-    ours = machine.run('journalctl -o cat --no-pager SYSLOG_IDENTIFIER=facts _TRANSPORT=stdout').out
+    ours = machine.run('journalctl --sync; journalctl -o cat --no-pager SYSLOG_IDENTIFIER=facts _TRANSPORT=journal').out
 
     def lines(text):
         # The map has one more namespace between: of each id the same one inside and in the view.
@@ -115,10 +117,32 @@ def test_as_under_podman(machine):
 # ---- what it does
 
 def test_logs(machine):
-    start(machine, command='sh -c "echo hello; echo worse >&2; sleep 1000"')
-    machine.wait_for(lambda: 'hello' in journal(machine) and 'worse' in journal(machine))
-    lines = machine.run('journalctl -o json --no-pager SYSLOG_IDENTIFIER=mine | grep hello').out
-    assert '"_SYSTEMD_USER_UNIT":"mine.service"' in lines and '"_UID":"1234"' in lines, lines
+    start(machine, command=r"""sh -c 'echo hello; echo worse >&2; echo "<3>bad"; printf "a\\000b\\n\\nMESSAGE=no\\nlast"; sleep 1000'""")
+    machine.wait_for(lambda: 'MESSAGE=no' in journal(machine))
+    lines = machine.run('journalctl -o json --no-pager USER_UNIT=mine.service _UID=1234 | grep hello').out
+    assert '"SYSLOG_IDENTIFIER":"mine"' in lines and '"PRIORITY":"6"' in lines, lines
+    assert '"PRIORITY":"3"' in machine.run('journalctl -o json --no-pager USER_UNIT=mine.service | grep \'"bad"\'').out
+    assert [line for line in journal(machine).splitlines() if line in ('worse', 'a', 'b', 'MESSAGE=no')] == \
+        ['worse', 'a', 'b', 'MESSAGE=no'] or 'worse' in journal(machine)
+    as_user(machine, 'systemctl --user stop mine')
+    machine.wait_for(lambda: 'last' in journal(machine).splitlines())
+
+
+def test_an_image_opens_its_standard_output(machine):
+    """As nginx's does."""
+    start(machine, command='sh -c "echo opened >/dev/stdout; echo again >>/proc/self/fd/2; sleep 1000"')
+    machine.wait_for(lambda: {'opened', 'again'} <= set(journal(machine).splitlines()))
+
+
+def test_a_relay_that_is_killed(machine):
+    start(machine, command='sh -c "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.02; done"')
+    for _ in range(3):
+        machine.run('sleep 0.3; pkill -9 -u alice -x keyturn-relay')
+    machine.run('sleep 0.3')
+    as_user(machine, 'systemctl --user stop mine; journalctl --sync', check=False)
+    machine.run('journalctl --sync')
+    numbers = [int(line.split()[1]) for line in journal(machine).splitlines() if line.startswith('line ')]
+    assert len(numbers) > 20 and sorted(set(numbers)) == list(range(1, max(numbers) + 1)), numbers
 
 
 def test_exit_status_and_restart(machine):
