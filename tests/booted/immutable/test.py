@@ -275,6 +275,12 @@ def test_examples_of_the_manual(machine):
             (pathlib.Path(root, 'usr/lib/credstore', name)).parent.mkdir(exist_ok=True)
             pathlib.Path(root, 'usr/lib/credstore', name).write_text('secret')
         pathlib.Path(root, 'etc/camera').mkdir()
+        for file, line in (('passwd', 'alice:x:1000:1000::/home/alice:/bin/sh'), ('group', 'alice:x:1000:')):
+            with pathlib.Path(root, 'etc', file).open('a') as users:
+                print(line, file=users)
+        pathlib.Path(root, 'home/alice/data').mkdir(parents=True)
+        for below in ('', '/data'):
+            os.chown(f'{root}/home/alice{below}', 1000, 1000)
         system(root, 'erofs', work, [])
 
     with tempfile.TemporaryDirectory() as work, machine.another(prepare, store=False, nspawn=['--volatile=state']) as other:
