@@ -31,11 +31,18 @@ char *unit_names_wanted(const SourceFile *file, GError **error) {
         return name_service(file->name, wanted && wanted[0] ? wanted : NULL, error);
 }
 
+static char *replace(const char *text, const char *specifier, const char *by) {
+        g_auto(GStrv) parts = g_strsplit(text, specifier, -1);
+
+        return g_strjoinv(by, parts);
+}
+
 char *unit_names_expand(const char *text, const char *service) {
         g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
-        g_auto(GStrv) parts = g_strsplit(text, "%N", -1);
+        g_autofree char *expanded = replace(text, "%N", stem);
+        const char *at = strchr(stem, '@');
 
-        return g_strjoinv(stem, parts);
+        return at && at[1] ? replace(expanded, "%i", at + 1) : g_steal_pointer(&expanded);
 }
 
 /* ContainerName=, as systemd will expand it where nothing in it depends on anything but the service. Transfer full;

@@ -44,5 +44,5 @@ const char *unit_names_container(const UnitNames *names, const char *container_n
 /* The other file whose container has the name that this one's has, and comes before it; or NULL. */
 const SourceFile *unit_names_twin(const UnitNames *names, const SourceFile *file);
 
-/* `text` of the file, with %N for its service's name. Transfer full. */
+/* `text` of the file, with %N for its service's name, and %i for that of an instance that is known. Transfer full. */
 char *unit_names_expand(const char *text, const char *service);

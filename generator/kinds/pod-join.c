@@ -2,12 +2,15 @@
 #include "generator/kinds/pod-join.h"
 #include <string.h>
 
+#include "generator/files/names.h"
 #include "generator/kinds/pod-service.h"
 #include "generator/network/network-unit.h"
+#include "generator/parts/network-renewal.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/paths.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/value/capability.h"
 #include "libstart/value/names.h"
 
 /*
@@ -130,12 +133,27 @@ static void replace(GPtrArray *list, const GPtrArray *pods, const Container *pod
         take_first(list, pods, pod);
 }
 
+/* Or the pod is no template. */
+static bool is_instance_known(const Container *container) {
+        return !strchr(container->pod_service, '%');
+}
+
+/* The unit of a pod's template names no container that is in one of its instances only. */
+static void start_with_instance(Container *container) {
+        const char *service = container->service->name;
+
+        if (name_is_template(container->pod->name) && is_instance_known(container) && !name_is_template(service) &&
+            pod_starts(container->source))
+                service_link(container->service, g_strconcat(container->pod_service, ".wants/", service, NULL));
+}
+
 static void join_units(Container *container, const Container *pod) {
         g_autofree char *stem = pod_stem(pod->service->name);
         g_autofree char *users = g_strdup_printf("keyturn-pod@%s.target", stem);
 
         service_unit(container->service, "BindsTo", pod->service->name);
         service_unit(container->service, "After", pod->service->name);
+        start_with_instance(container);
         if (!pod->stays) /* it stops the pod when nobody wants it any more */
                 service_unit(container->service, "Wants", users);
 }
@@ -160,7 +178,7 @@ static void join_namespaces(Container *container, const Container *pod, const ch
 
 /* In a network that only they share, they are to be found by their names there. */
 static void name_members(Container *container, const Container *pod) {
-        g_autoptr(GPtrArray) names = pod_find_names(pod->source, container->names);
+        g_autoptr(GPtrArray) names = pod_find_names(pod);
 
         for (guint i = 0; i < names->len; i++) {
                 g_autofree char *entry = g_strconcat(names->pdata[i], ":127.0.0.1", NULL);
@@ -184,6 +202,28 @@ static char *find_network(const Container *pod) {
                                                   g_strdup(network);
 }
 
+/* Only systemd knows the ids of an instance's pod, at its start: so the network is the host's (network-unit.c). */
+static void check_capabilities(Container *container, const Container *pod) {
+        const guint64 ports = G_GUINT64_CONSTANT(1) << CAP_NET_BIND_SERVICE;
+        const LaunchArgs *args = container->args;
+
+        if (!user_namespace_may_be_own(pod->args) || !g_str_has_prefix(pod->args->network, "pinned:"))
+                return;
+        if (args->privileged == FLAG_TRUE || network_capabilities(args->cap_add) & CAPABILITY_NETWORK)
+                container_problem(
+                        container, container_line(container, "Container", "AddCapability"),
+                        "NET_ADMIN and NET_RAW have no effect on the network of a pod whose ids only systemd "
+                        "knows: remove them, or UserNS= and its like of %s, or write a pod for each instance",
+                        pod->source->name);
+        if (network_capabilities(args->cap_drop) & ~network_capabilities(args->cap_add) & ports)
+                container_problem(
+                        container, container_line(container, "Container", "DropCapability"),
+                        "without NET_BIND_SERVICE it could still bind all ports in the network of a pod whose "
+                        "ids only systemd knows: remove UserNS= and its like of %s, or write a pod for each "
+                        "instance",
+                        pod->source->name);
+}
+
 static void join_network(Container *container, const Container *pod, const char *directory) {
         LaunchArgs *args = container->args;
         bool none = g_str_equal(pod->args->network, "none");
@@ -193,6 +233,7 @@ static void join_network(Container *container, const Container *pod, const char 
                 ignore(container, pod, "DNSSearch", "--dns-search");
                 ignore(container, pod, "DNSOption", "--dns-option");
         }
+        check_capabilities(container, pod);
         args->network = none ? g_strdup_printf("ns:%s/net", directory) : find_network(pod);
         replace(args->add_hosts, pod->args->add_hosts, pod);
         replace(args->dns, pod->args->dns, pod);
@@ -215,22 +256,57 @@ static void check_early(Container *container, const Container *pod) {
                                   pod->source->name);
 }
 
+/* "app@one.container" for "web@one.pod". Transfer full. */
+static char *find_own_file(const Container *container, const char *pod_file) {
+        const char *instance = strchr(pod_file, '@') + 1;
+        g_autofree char *name = g_strndup(instance, strlen(instance) - strlen(".pod"));
+
+        return name_instance(container->source->name, name);
+}
+
+static bool is_there(const UnitNames *names, const char *file_name) {
+        const GPtrArray *files = unit_names_files(names);
+
+        for (guint i = 0; i < files->len; i++)
+                if (g_str_equal(((const SourceFile *) files->pdata[i])->name, file_name))
+                        return true;
+        return false;
+}
+
+/* The unit of a template has what the pod's template says: in an instance's own pod it could lack a user namespace. */
+static void check_instances(Container *container, const UnitLine *line) {
+        const GPtrArray *files = unit_names_files(container->names);
+
+        for (guint i = 0; i < files->len && !is_instance_known(container); i++) {
+                const SourceFile *file = files->pdata[i];
+                g_autofree char *template = name_template_of(file->name), *own = NULL;
+
+                if (file->is_masked || g_strcmp0(template, container->pod->name) != 0)
+                        continue;
+                own = find_own_file(container, file->name);
+                if (!is_there(container->names, own))
+                        container_problem(container, line,
+                                          "'%s' is one instance's own pod, which this file cannot know: make '%s', a "
+                                          "link to this file will do",
+                                          file->name, own);
+        }
+}
+
 void pod_join(Container *container) {
         const UnitLine *line = container_line(container, "Container", "Pod");
         g_autoptr(Container) pod = NULL;
         g_autofree char *stem = NULL, *directory = NULL;
         bool pods_network;
-        const char *service;
 
         if (!container->pod || !container->pod->unit)
                 return;
-        service = unit_names_service(container->names, container->pod, NULL);
-        pod = pod_convert(container->pod, g_strdup(service), container->names, container->conf);
+        pod = pod_convert(container->pod, g_strdup(container->pod_service), container->names, container->conf);
         if (pod->is_refused) {
                 container_problem(container, line, "'%s' is refused, and so are its containers", pod->source->name);
                 return;
         }
-        stem = pod_stem(service);
+        check_instances(container, line);
+        stem = pod_stem(pod->service->name);
         directory = g_build_filename(PATH_POD, stem, NULL);
         pods_network = pod_shares(pod, "net") && !container->has_network && !container->args->network;
         check_early(container, pod);

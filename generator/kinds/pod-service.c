@@ -25,10 +25,11 @@
  */
 
 static void start_containers(Container *pod) {
-        g_autoptr(GPtrArray) started = pod_find_started(pod->source, pod->names);
+        g_autoptr(GPtrArray) started = pod_find_started(pod);
 
         for (guint i = 0; i < started->len; i++) {
-                const char *service = unit_names_service(pod->names, started->pdata[i], NULL);
+                const char *name = unit_names_service(pod->names, started->pdata[i], NULL);
+                g_autofree char *service = name_is_template(name) ? name_instance(name, "%i") : g_strdup(name);
 
                 service_unit(pod->service, "Wants", service);
                 service_unit(pod->service, "Before", service);
@@ -65,10 +66,9 @@ static char *find_made(const Container *pod) {
 /* The pod's name is its host name, too, unless there is another one. */
 static void set_names(Container *pod) {
         LaunchArgs *args = pod->args;
-        const char *file = pod->source->name;
 
         if (!args->name)
-                args->name = g_strdup_printf("systemd-%.*s", (int) (strlen(file) - strlen(".pod")), file);
+                args->name = name_default(pod->source->name);
         if (!args->hostname)
                 args->hostname = g_strdup(args->name);
         if (!strpbrk(args->hostname, "%$") && !name_is_host(args->hostname))
@@ -89,11 +89,10 @@ static void set_network(Container *pod) {
 
 static void set_commands(Container *pod) {
         const LaunchArgs *args = pod->args;
-        g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name), *escaped = NULL, *stop = NULL;
-        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up");
+        g_autofree char *made = find_made(pod), *stem = pod_stem(pod->service->name);
+        g_autoptr(GString) start = g_string_new(KEYTURN_LIBDIR "/libstart pod up"),
+                           stop = g_string_new(KEYTURN_LIBDIR "/libstart pod down");
 
-        escaped = source_path_escape(stem, "%$");
-        stop = g_strconcat(KEYTURN_LIBDIR "/libstart pod down ", escaped, NULL);
         if (made[0])
                 unit_words_add_option(start, "--share", made);
         if (pod_shares(pod, "uts"))
@@ -107,9 +106,10 @@ static void set_commands(Container *pod) {
         unit_words_add_option(start, "--subuidname", args->subuidname);
         unit_words_add_option(start, "--subgidname", args->subgidname);
         unit_words_add_options(start, "--sysctl", args->sysctls);
-        unit_words_add(start, escaped);
+        unit_words_add(start, stem);
+        unit_words_add(stop, stem);
         service_set(pod->service, "ExecStart", start->str);
-        service_set(pod->service, "ExecStopPost", stop); /* also after a start that has failed half-way */
+        service_set(pod->service, "ExecStopPost", stop->str); /* also after a start that has failed half-way */
 }
 
 /* As Podman's, whatever the file says: the infra container's end is a failure there. Here a start is all that can
@@ -195,9 +195,20 @@ static void refuse_kept_user(Container *pod) {
                           mode);
 }
 
-static void refuse_instances(Container *pod) {
-        if (name_has_at(pod->source->name) || name_has_at(pod->service->name))
-                container_problem(pod, NULL, "a pod has no instances: write a file for each");
+/* Of a template, as its containers see it. */
+static bool is_instance(const Container *pod) {
+        return name_is_template(pod->source->name) && !name_is_template(pod->service->name);
+}
+
+static void check_template(Container *pod) {
+        bool is_template = name_is_template(pod->service->name);
+
+        if (name_is_template(pod->source->name) && !name_has_at(pod->service->name))
+                container_problem(pod, unit_names_line(pod->source), "the service of a template is one, too: NAME@");
+        if (is_template && !name_is_template(pod->source->name))
+                container_problem(pod, unit_names_line(pod->source),
+                                  "'%s' would be a template, and the file is none: call it NAME@.pod",
+                                  pod->service->name);
 }
 
 Container *pod_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
@@ -208,7 +219,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         pod->keys = &keys_pod;
         pod->share = g_strdup("ipc,net,uts");
         sections_check(pod);
-        refuse_instances(pod);
+        check_template(pod);
         owner_refuse(pod, "a pod belongs to root: give it ids of its own by UserNS= in [Pod]");
         keys_apply(pod, &keys_pod);
         keys_apply(pod, &keys_quadlet);
@@ -225,6 +236,7 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         sections_unit_of_pod(pod);
         start_containers(pod);
         set_service(pod);
-        install_apply(pod);
+        if (!is_instance(pod)) /* its template's [Install] says which */
+                install_apply(pod);
         return pod;
 }

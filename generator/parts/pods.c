@@ -3,27 +3,39 @@
 
 #include "generator/files/names.h"
 #include "generator/parts/pods.h"
+#include "generator/unit/file-reference.h"
 #include "libstart/base/error.h"
 
 char *pod_stem(const char *service) {
-        return g_strndup(service, strlen(service) - strlen(".service"));
+        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
+
+        return g_strconcat(stem, name_is_template(service) ? "%i" : "", NULL);
+}
+
+/* The file that a container's Pod= means: in a template, "web@.pod" is "web@%i.pod". Transfer full. */
+static char *find_file(const char *named, const char *service) {
+        g_autofree char *instance = name_has_at(service) && name_is_template(named) ? name_instance(named, "%i") :
+                                                                                      g_strdup(named);
+
+        return unit_names_expand(instance, service);
 }
 
 bool handle_pod(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *service = NULL, *name = unit_names_expand(value->text, container->service->name);
-        const SourceFile *pod;
+        g_autofree char *file = find_file(value->text, container->service->name), *template = NULL;
+        g_auto(FileReference) pod = { 0 };
 
-        if (!g_str_has_suffix(name, ".pod"))
+        if (!g_str_has_suffix(file, ".pod"))
                 return error_set(error, KT_ERROR_USAGE,
-                                 "'%s' is no .pod file: only such pods have a service that makes them", name);
-        service = unit_names_translate(container->names, name, error);
-        if (!service)
+                                 "'%s' is no .pod file: only such pods have a service that makes them", file);
+        if (!file_reference_find(container, file, &pod, error))
                 return false;
-        pod = unit_names_maker(container->names, service);
-        if (!pod || !g_str_equal(pod->name, name)) /* another file makes a service of that name */
-                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", name);
-        container->pod = pod;
-        return pod->unit || error_set(error, KT_ERROR_NOT_FOUND, "'%s' cannot be read", name);
+        template = name_template_of(file);
+        if (!g_str_equal(pod.source->name, file) && g_strcmp0(pod.source->name, template) != 0)
+                return error_set(error, KT_ERROR_NOT_FOUND, "'%s' makes no service", file); /* another file does */
+        container->pod = pod.source;
+        g_free(container->pod_service);
+        container->pod_service = g_steal_pointer(&pod.service);
+        return true;
 }
 
 static char *file_value(const SourceFile *source, const char *key) {
@@ -32,7 +44,8 @@ static char *file_value(const SourceFile *source, const char *key) {
         return line ? words_unquote(line->value) : NULL;
 }
 
-static bool is_member(const SourceFile *source, const SourceFile *pod, const UnitNames *names) {
+/* file: as Pod= of its containers names it, "web.pod", "web@one.pod" or "web@%i.pod". */
+static bool is_member(const SourceFile *source, const char *file, const UnitNames *names) {
         g_autofree char *named = NULL, *expanded = NULL;
         const char *service;
 
@@ -40,28 +53,36 @@ static bool is_member(const SourceFile *source, const SourceFile *pod, const Uni
                 return false;
         named = file_value(source, "Pod");
         service = named ? unit_names_service(names, source, NULL) : NULL;
-        expanded = service ? unit_names_expand(named, service) : NULL;
-        return g_strcmp0(expanded ?: named, pod->name) == 0;
+        if (!service || (strchr(file, '%') && !name_has_at(service)))
+                return false;
+        expanded = find_file(named, service);
+        return g_strcmp0(expanded, file) == 0;
 }
 
-/* A template is started by nobody: only its instances are. */
-static bool is_started(const SourceFile *source) {
-        g_autofree char *text = file_value(source, "StartWithPod");
+/* "web@%i.pod" of a template. Transfer full. */
+static char *find_own_file(const SourceFile *pod) {
+        return name_is_template(pod->name) ? name_instance(pod->name, "%i") : g_strdup(pod->name);
+}
+
+bool pod_starts(const SourceFile *container) {
+        g_autofree char *text = file_value(container, "StartWithPod");
         bool started = true;
 
-        if (text && !key_parse_boolean(text, &started, NULL))
-                started = false;
-        return started && !name_is_template(source->name);
+        return !text || (key_parse_boolean(text, &started, NULL) && started);
 }
 
-GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names) {
-        const GPtrArray *files = unit_names_files(names);
+/* Of a pod that is none, a template is started by nobody: only its instances are. */
+GPtrArray *pod_find_started(const Container *pod) {
+        const GPtrArray *files = unit_names_files(pod->names);
         GPtrArray *started = g_ptr_array_new();
+        g_autofree char *file = find_own_file(pod->source);
 
         for (guint i = 0; i < files->len; i++) {
                 const SourceFile *source = files->pdata[i];
 
-                if (is_member(source, pod, names) && is_started(source) && unit_names_service(names, source, NULL))
+                if (is_member(source, file, pod->names) && pod_starts(source) &&
+                    name_is_template(source->name) <= name_is_template(pod->source->name) &&
+                    unit_names_service(pod->names, source, NULL))
                         g_ptr_array_add(started, (void *) source);
         }
         return started;
@@ -84,12 +105,18 @@ static char *find_name(const SourceFile *source, const UnitNames *names) {
         return stem && !name_has_at(stem) ? g_strconcat("systemd-", stem, NULL) : NULL;
 }
 
-GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names) {
-        const GPtrArray *files = unit_names_files(names);
+/* Those of an instance, if it is known, are not known to the others. */
+GPtrArray *pod_find_names(const Container *pod) {
+        const GPtrArray *files = unit_names_files(pod->names);
         GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *own = find_own_file(pod->source), *stem = pod_stem(pod->service->name), *instance = NULL;
 
+        if (name_is_template(pod->source->name))
+                instance = name_instance(pod->source->name, strchr(stem, '@') + 1);
         for (guint i = 0; i < files->len; i++) {
-                char *name = is_member(files->pdata[i], pod, names) ? find_name(files->pdata[i], names) : NULL;
+                bool is_in = is_member(files->pdata[i], own, pod->names) ||
+                             (instance && is_member(files->pdata[i], instance, pod->names));
+                char *name = is_in ? find_name(files->pdata[i], pod->names) : NULL;
 
                 if (name)
                         g_ptr_array_add(found, name);

@@ -9,16 +9,19 @@
 /* Pod=NAME.pod of a container. */
 KeyHandler handle_pod;
 
-/* Of SourceFile: the containers that a pod's service starts, which are those without StartWithPod=false. Transfer
- * container. */
-GPtrArray *pod_find_started(const SourceFile *pod, const UnitNames *names);
+/* Of SourceFile: the containers that a pod's service starts, which are those without StartWithPod=false; of a
+ * template those that are templates, too: their instances of the same name. Transfer container. */
+GPtrArray *pod_find_started(const Container *pod);
+
+/* Is the container, which is in a pod, one of those? */
+bool pod_starts(const SourceFile *container);
 
 /* Of char*: the names of all its containers, as far as they are known before systemd completes them. Transfer full.
  */
-GPtrArray *pod_find_names(const SourceFile *pod, const UnitNames *names);
+GPtrArray *pod_find_names(const Container *pod);
 
 /* Do its containers share that: "ipc", "net" or "uts"? */
 bool pod_shares(const Container *pod, const char *kind);
 
-/* The name of a service without ".service". Transfer full. */
+/* The name of a service without ".service"; of a template "NAME@%i". Transfer full. */
 char *pod_stem(const char *service);

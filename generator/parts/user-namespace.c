@@ -89,9 +89,13 @@ static bool has_maps(const LaunchArgs *args) {
         return args->uidmaps->len > 0 || args->gidmaps->len > 0 || args->subuidname || args->subgidname;
 }
 
+static bool is_path(const char *mode) {
+        return mode && g_str_has_prefix(mode, "ns:");
+}
+
 bool user_namespace_is_own(const LaunchArgs *args) {
         return has_maps(args) || args->owner ||
-               (args->userns && args->userns[0] && !strpbrk(args->userns, "%$") &&
+               (args->userns && args->userns[0] && (is_path(args->userns) || !strpbrk(args->userns, "%$")) &&
                 !g_str_equal(args->userns, "host"));
 }
 
@@ -176,10 +180,6 @@ static LaunchArgs *pick_maps(const LaunchArgs *from) {
         args->subgidname = g_strdup(from->subgidname);
         args->image = g_strdup("-");
         return args;
-}
-
-static bool is_path(const char *mode) {
-        return mode && g_str_has_prefix(mode, "ns:");
 }
 
 /* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no

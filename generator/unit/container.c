@@ -85,6 +85,7 @@ void container_free(Container *container) {
         g_free(container->memory);
         g_free(container->memory_swap);
         g_free(container->share);
+        g_free(container->pod_service);
         g_free(container);
 }
 

@@ -80,8 +80,9 @@ typedef struct Container {
         bool is_early;         /* [Keyturn] Early= */
         bool has_log_fields;   /* [Keyturn] LogFields= */
         const SourceFile *pod; /* Pod=, or NULL */
-        char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
-        bool stays;            /* of a pod: it goes on when its last container has stopped */
+        char *pod_service; /* that makes it; of a template the instance's: "web-pod@one.service", or "web-pod@%i.service" */
+        char *share;       /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
+        bool stays;        /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
         const SourceFile *uses_template;  /* a template of such files that it uses, or NULL */
 } Container;

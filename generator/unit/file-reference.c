@@ -14,14 +14,15 @@ void file_reference_clear(FileReference *reference) {
 static char *find_instance(const Container *container, const char *file, GError **error) {
         const char *begin = strchr(file, '@') + 1;
         size_t length = (size_t) (name_suffix(file) - begin);
+        bool is_instance = name_has_at(container->service->name);
 
-        if (length > 0)
+        if (length > 0 && (is_instance || strncmp(begin, "%i", length) != 0))
                 return g_strndup(begin, length);
-        if (name_has_at(container->service->name))
+        if (is_instance)
                 return g_strdup("%i");
         error_set(error, KT_ERROR_USAGE,
                   "'%s' is a template, and this file is none: name an instance of it, %.*sNAME%s", file,
-                  (int) (begin - file), file, begin);
+                  (int) (begin - file), file, begin + length);
         return NULL;
 }
 

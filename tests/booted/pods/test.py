@@ -171,6 +171,70 @@ def test_the_pod_stays_if_it_is_to(machine):
     assert not pinned(machine)
 
 
+def instance_unit(name):
+    return f'{name}@one {name}@two'.split()
+
+
+def test_instances_of_a_template(machine):
+    """Two instances of a pod with their containers: each its own namespaces, network and volume; one goes, one stays."""
+    before = machine.footprint()['mounts']
+    machine.container('cell@.volume', '[Volume]\n', reload=False)
+    pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000\nVolume=cell@.volume:/data\nPodmanArgs=--sysctl=kernel.msgmax=4321')
+    answer_of = 'sh -c "while :; do echo $HOSTNAME | nc -l -p 8000; done"'
+    member(machine, 'server@', 'cell@%i.pod', 'HealthCmd=grep -q %i /etc/hostname\nHealthInterval=200ms', exec_=answer_of)
+    member(machine, 'client@', 'cell@.pod', 'Notify=healthy\nHealthCmd=true')
+    member(machine, 'guest', 'cell@two.pod')
+    reload(machine)
+    machine.run('systemctl start cell-pod@one; systemctl start client@two', timeout=60)
+    everything = [unit for name in ('server', 'client', 'cell-pod') for unit in instance_unit(name)] + ['guest']
+    machine.wait_for(lambda: states(machine, *everything) == ' '.join(['active'] * 7))
+    for name in ('one', 'two'):
+        machine.wait_for(lambda name=name: inside(machine, f'client@{name}', 'nc localhost 8000 </dev/null',
+                                                  check=False) == f'systemd-cell-{name}\n')
+        inside(machine, f'client@{name}', f'echo {name} >/data/who; echo {name} >/dev/shm/who')
+        assert inside(machine, f'server@{name}', 'cat /data/who /dev/shm/who') == f'{name}\n{name}\n'
+        machine.wait_for(lambda name=name: machine.run(['keyturnctl', 'health', f'server@{name}'], check=False).status == 0)
+    one, two, guest = (namespaces(machine, name) for name in ('server@one', 'server@two', 'guest'))
+    assert [kind for kind in one if one[kind] == two[kind]] == [], (one, two)
+    assert [kind for kind in guest if guest[kind] == two[kind]] == ['ipc', 'net', 'uts'], (guest, two)
+    assert machine.run(f'ls {PINS}').out == 'cell-pod@one\ncell-pod@two\n'
+    pods = {row['unit']: row for row in json.loads(machine.run('keyturnctl pods --json').out)}
+    assert sorted(pods['cell-pod@two.service']['containers']) == \
+        ['systemd-client_two', 'systemd-guest', 'systemd-server_two'], pods
+
+    machine.run('systemctl stop cell-pod@one')
+    machine.wait_for(lambda: states(machine, 'keyturn-network-cell-pod@one') == 'inactive')
+    assert states(machine, 'cell-pod@one', 'cell-pod@two', 'client@two', 'guest') == 'inactive active active active'
+    assert machine.run(f'ls {PINS}').out == 'cell-pod@two\n'
+    assert inside(machine, 'guest', 'nc localhost 8000 </dev/null') == 'systemd-cell-two\n'
+    # The last containers take their pod with them.
+    machine.run('systemctl stop server@two client@two guest')
+    machine.wait_for(lambda: states(machine, 'cell-pod@two', 'keyturn-network-cell-pod@two') == 'inactive inactive')
+    assert_nothing_left(machine, before)
+    left = [line for line in machine.footprint()['files'] if line.startswith('/run/keyturn/') and 'cell' in line]
+    assert left == [], left
+
+
+def test_instances_with_a_user_namespace(machine):
+    """Ids of its own for each instance, and a network that belongs to the host."""
+    before = machine.footprint()['mounts']
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:200000:1000000\n')
+    pod(machine, 'cell@', 'PublishPort=127.0.0.1::8000\nUserNS=auto:size=1024')
+    member(machine, 'server@', 'cell@%i.pod')
+    member(machine, 'client@', 'cell@%i.pod', 'Network=none')
+    reload(machine)
+    machine.run('systemctl start cell-pod@one cell-pod@two', timeout=60)
+    units = [unit for name in ('server', 'client') for unit in instance_unit(name)]
+    machine.wait_for(lambda: states(machine, *units) == 'active active active active')
+    maps = [inside(machine, unit, 'cat /proc/self/uid_map').split() for unit in units]
+    assert maps[0] == maps[2] and maps[1] == maps[3] and maps[0][1] != maps[1][1] and maps[0][2] == '1024', maps
+    machine.run('systemctl stop cell-pod@one cell-pod@two')
+    machine.wait_for(lambda: states(machine, 'keyturn-network-cell-pod@one', 'keyturn-network-cell-pod@two') ==
+                     'inactive inactive')
+    assert_nothing_left(machine, before)
+
+
 def test_a_container_does_not_start_without_its_pods_namespaces(machine):
     """What a person or a broken stop has left of them: a start makes them anew, and none is mistaken for one."""
     before = machine.footprint()['mounts']
