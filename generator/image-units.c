@@ -99,10 +99,30 @@ static void add_conf(GChecksum *checksum, KeyturnConf *conf) {
                 add(checksum, keyturn_conf_problem(conf, i));
 }
 
+/* What the other files say, nobody looks at again at boot. */
+static bool has_module(const SourceFile *source) {
+        const UnitSection *section = source->unit ? unit_file_section(source->unit, "Container") : NULL;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (line->key && (g_str_equal(line->key, "ContainersConfModule") || strstr(line->value, "--module")))
+                        return true;
+        }
+        return false;
+}
+
+static bool have_modules(const GPtrArray *files) {
+        for (guint i = 0; i < files->len; i++)
+                if (has_module(files->pdata[i]))
+                        return true;
+        return false;
+}
+
 char *image_units_digest(const Tree *tree, const Sources *sources, KeyturnConf *conf, Hooks *hooks) {
         g_autoptr(GChecksum) checksum = NULL;
 
-        if (hooks_are_there(hooks) || sources->problems->len > 0)
+        if (hooks_are_there(hooks) || have_modules(sources->files) || sources->problems->len > 0)
                 return NULL;
         checksum = g_checksum_new(G_CHECKSUM_SHA256);
         add(checksum, KEYTURN_VERSION);

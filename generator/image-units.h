@@ -20,8 +20,8 @@ ImageUnits *image_units_read(const Tree *tree);
 void image_units_free(ImageUnits *units);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ImageUnits, image_units_free)
 
-/* Of all that units are made of. NULL where that cannot be compared: OCI hooks are the business of others, who may
- * change them. Transfer full. */
+/* Of all that units are made of. NULL where that cannot be compared: OCI hooks and the files of
+ * ContainersConfModule= are the business of others, who may change them. Transfer full. */
 char *image_units_digest(const Tree *tree, const Sources *sources, KeyturnConf *conf, Hooks *hooks);
 
 /* Mask those that are not made any more: units of files that are gone, and what pulled them in. */

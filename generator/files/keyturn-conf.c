@@ -57,6 +57,10 @@ KeyturnConf *keyturn_conf_new(const Tree *tree) {
         return conf;
 }
 
+const Tree *keyturn_conf_tree(const KeyturnConf *conf) {
+        return conf->tree;
+}
+
 static void forget(KeyturnConf *conf, Setting setting) {
         g_clear_pointer(&conf->known[setting].value, g_free);
         g_clear_pointer(&conf->known[setting].origin, g_free);

@@ -18,6 +18,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KeyturnConf, keyturn_conf_free)
 void keyturn_conf_set_users(KeyturnConf *conf);
 bool keyturn_conf_is_users(const KeyturnConf *conf);
 
+/* Where it is read from. */
+const Tree *keyturn_conf_tree(const KeyturnConf *conf);
+
 typedef enum Setting {
         SETTING_NETWORK,      /* "bridge", "host" or "none" */
         SETTING_LAYER_SIZE,   /* a size or a percentage, as in libstart/request/storage-option.h */

@@ -8,6 +8,7 @@
 #include "generator/kinds/sections.h"
 #include "generator/network/network-unit.h"
 #include "generator/network/network.h"
+#include "generator/parts/conf-module.h"
 #include "generator/parts/health.h"
 #include "generator/parts/images.h"
 #include "generator/parts/layer-limits.h"
@@ -73,7 +74,8 @@ enum {
         UNIT = 64,
         RULES = 128,
         HOOKS = 256,
-        ALL = 511
+        MODULES = 512,
+        ALL = 1023
 };
 
 /* In this order: each does something, and needs what others have done. */
@@ -86,16 +88,17 @@ static const struct {
         { ARGS, apply_podman_args, KEYS }, /* the last word, as on Podman's command line */
         { 0, health_finish, ARGS },
         { USERNS, user_namespace_finish, ARGS },
-        { POD, pod_join, ARGS | USERNS }, /* what the pod has it must not have */
-        { 0, mounts_find_sources, POD },  /* of the pod's volumes, too */
+        { POD, pod_join, ARGS | USERNS },             /* what the pod has it must not have */
+        { 0, mounts_find_sources, POD },              /* of the pod's volumes, too */
+        { MODULES, conf_modules_finish, ARGS | POD }, /* what nobody else has said */
         { NETWORK, network_finish, USERNS | POD },
         { 0, image_finish, ARGS },
         { 0, layer_limits_finish, ARGS },
         { NAMES, set_names, ARGS },
-        { UNIT, network_unit_finish, NETWORK | NAMES },
-        { 0, users_container_check, ARGS | USERNS | POD | UNIT },
-        { RULES, option_rules_check, ARGS | USERNS | POD | UNIT }, /* what libstart would see */
-        { HOOKS, hooks_finish, POD },
+        { UNIT, network_unit_finish, NETWORK | NAMES | MODULES }, /* takes sysctls */
+        { 0, users_container_check, ARGS | USERNS | POD | UNIT | MODULES },
+        { RULES, option_rules_check, ARGS | USERNS | POD | UNIT | MODULES }, /* what libstart would see */
+        { HOOKS, hooks_finish, POD | MODULES },
         { 0, users_container_unit, ALL },
         { 0, sections_unit, ALL },
         { 0, sections_service, ALL },

@@ -4,6 +4,7 @@
 #include "generator/kinds/keys-container.h"
 #include "generator/network/network.h"
 #include "generator/parts/cgroup-limits.h"
+#include "generator/parts/conf-module.h"
 #include "generator/parts/devices.h"
 #include "generator/parts/early.h"
 #include "generator/parts/images.h"
@@ -244,8 +245,7 @@ static const Key container_keys[] = {
         { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
         { "CgroupsMode", READ_LAST, handle_cgroups_mode, NULL },
         { "ContainerName", READ_LAST, handle_option, "name" },
-        { "ContainersConfModule", READ_LINES, NULL,
-          "no other file is read in the place of containers.conf; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, handle_conf_module, NULL },
         { "DNS", READ_LINES, handle_option, "dns" },
         { "DNSOption", READ_LINES, handle_option, "dns-option" },
         { "DNSSearch", READ_LINES, handle_option, "dns-search" },

@@ -273,7 +273,8 @@ static bool is_there(const UnitNames *names, const char *file_name) {
         return false;
 }
 
-/* The unit of a template has what the pod's template says: in an instance's own pod it could lack a user namespace. */
+/* The unit of a template has what the pod's template says: in the pod of one instance it could lack a user
+ * namespace. */
 static void check_instances(Container *container, const UnitLine *line) {
         const GPtrArray *files = unit_names_files(container->names);
 

@@ -14,9 +14,10 @@ typedef struct KnownHook {
 } KnownHook;
 
 struct Hooks {
-        char *root;    /* "" for this machine's */
-        GArray *known; /* of KnownHook; NULL: nobody has asked yet */
-        GError *error; /* why they are not known */
+        char *root;         /* "" for this machine's */
+        char **directories; /* where they are; NULL: where containers.conf says */
+        GArray *known;      /* of KnownHook; NULL: nobody has asked yet */
+        GError *error;      /* why they are not known */
 };
 
 static void known_clear(void *data) {
@@ -35,13 +36,14 @@ Hooks *hooks_new(const char *root) {
 
 void hooks_free(Hooks *hooks) {
         g_free(hooks->root);
+        g_strfreev(hooks->directories);
         g_clear_pointer(&hooks->known, g_array_unref);
         g_clear_error(&hooks->error);
         g_free(hooks);
 }
 
 static bool read_all(Hooks *hooks, GError **error) {
-        g_autoptr(GPtrArray) paths = hook_dirs_list(hooks->root, NULL, error);
+        g_autoptr(GPtrArray) paths = hook_dirs_list(hooks->root, hooks->directories, error);
 
         for (guint i = 0; paths && i < paths->len; i++) {
                 g_autofree char *full = g_strconcat(hooks->root, paths->pdata[i], NULL);
@@ -83,9 +85,23 @@ static HookAnswer has_bind_mounts(const LaunchArgs *args) {
         return args->mounts->len > 0 ? HOOK_MAYBE : HOOK_NO;
 }
 
+/* Those in the directories of its own, if it has any. Transfer full; NULL: it has none. */
+static Hooks *find_own(const Container *container) {
+        const GPtrArray *directories = container->hook_dirs;
+        Hooks *hooks = directories ? hooks_new(container->hooks->root) : NULL;
+
+        if (!hooks)
+                return NULL;
+        hooks->directories = g_new0(char *, directories->len + 1);
+        for (guint i = 0; i < directories->len; i++)
+                hooks->directories[i] = g_strdup(directories->pdata[i]);
+        return hooks;
+}
+
 /* As Podman does, no container is made where a hook cannot be read: it may be there to protect something. */
 void hooks_finish(Container *container) {
-        Hooks *hooks = container->hooks;
+        g_autoptr(Hooks) own = find_own(container);
+        Hooks *hooks = own ?: container->hooks;
         LaunchArgs *args = container->args;
         const HookTarget target = {
                 .annotations = args->annotations,

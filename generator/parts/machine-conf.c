@@ -69,6 +69,8 @@ bool machine_conf_has_helpers(MachineConf *conf) {
 void machine_conf_label(MachineConf *conf, Container *container) {
         const GPtrArray *options = container->args->security_opt;
 
+        if (container->keeps_label)
+                return;
         read_all(conf);
         for (guint i = 0; i < options->len && !conf->has_labels; i++)
                 if (g_str_has_prefix(options->pdata[i], "label="))

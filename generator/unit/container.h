@@ -63,6 +63,9 @@ typedef struct Container {
         GPtrArray *podman_args,
                 *podman_lines; /* of char*: the words of PodmanArgs=; of const UnitLine*: their lines */
         GPtrArray *global_args, *global_lines; /* the same of GlobalArgs= */
+        GArray *modules;                       /* of Noted: ContainersConfModule= */
+        GPtrArray *hook_dirs;                  /* of char*: where one of them says hooks are; or NULL */
+        bool keeps_label;                      /* one says so, whatever containers.conf says */
         GPtrArray *remap;                      /* of char*: what the Remap keys say, for parts/user-namespace.c */
         char *stop_timeout;
         GPtrArray *reload_cmd;     /* of char*: the words of ReloadCmd= */
@@ -80,9 +83,9 @@ typedef struct Container {
         bool is_early;         /* [Keyturn] Early= */
         bool has_log_fields;   /* [Keyturn] LogFields= */
         const SourceFile *pod; /* Pod=, or NULL */
-        char *pod_service; /* that makes it; of a template the instance's: "web-pod@one.service", or "web-pod@%i.service" */
-        char *share;       /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
-        bool stays;        /* of a pod: it goes on when its last container has stopped */
+        char *pod_service;     /* that makes it; of a template "web-pod@one.service", or "web-pod@%i.service" */
+        char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
+        bool stays;            /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
         const SourceFile *uses_template;  /* a template of such files that it uses, or NULL */
 } Container;

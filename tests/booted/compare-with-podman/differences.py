@@ -6,6 +6,7 @@ LABELS = 'needs a kernel with SELinux, where it is compared, too (vm/scenarios/s
 # Supported keys that are in no case of cases.py, and why. tests/gates/keys looks at it.
 NOT_COMPARED = {
     'IP6': 'needs a network of IPv6, whose clients are compared (booted/bridge)',
+    'ContainersConfModule': "sets what keys set that are compared (booted/options)",
     'AppArmor': "is newer than Podman 5.4, and needs a kernel that has it (vm/scenarios/apparmor)",
     'HttpProxy': "is newer than Podman 5.4",
     'ImageVolume': "is newer than Podman 5.4, whose option is compared",

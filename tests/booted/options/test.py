@@ -44,6 +44,30 @@ def test_umask(machine):
     machine.run('systemctl stop runs')
 
 
+def test_modules_of_containers_conf(machine):
+    """What the container says itself counts more, also of two of the same name."""
+    machine.write('/etc/containers/containers.conf.modules/strict.conf', '''
+        [containers]
+        read_only = true
+        umask = "0077"
+        default_sysctls = ["net.core.somaxconn=500", "net.ipv4.tcp_keepalive_time=900"]
+        default_ulimits = ["nofile=100:200", "core=0"]
+        seccomp_profile = "/etc/deny.json"
+    ''')
+    machine.write('/etc/deny.json', '{"defaultAction": "SCMP_ACT_ALLOW", "syscalls": [{"names": ["mkdir", "mkdirat"], '
+                                    '"action": "SCMP_ACT_ERRNO", "errnoRet": 42}]}')
+    said = once(machine, 'ulimit -n; ulimit -c; umask; cd /proc/sys/net; cat core/somaxconn ipv4/tcp_keepalive_time; '
+                         'touch /x; mkdir /tmp/x', '''ContainersConfModule=strict.conf
+        Network=none
+        Sysctl=net.core.somaxconn=77
+        Ulimit=nofile=150:200
+        Umask=0027''')
+    for line in '150', '0', '0027', '77', '900':
+        assert line in said, (line, said)
+    assert any('Read-only file system' in line for line in said), said
+    assert any(line.startswith('mkdir') and 'No message of desired type' in line for line in said), said
+
+
 def refused(machine, reason, container, image=BUSYBOX, status=125):
     said = '\n'.join(once(machine, 'true', container, image=image, expect=status))
     assert reason in said, said

@@ -199,6 +199,20 @@ def test_images_are_the_users(machine):
 
 # ---- what it does not
 
+def test_a_module_of_the_users(machine):
+    """Hers counts, not the machine's of the same name."""
+    make_user(machine, 'alice')
+    machine.write('/etc/containers/containers.conf.modules/mine.conf', '[containers]\numask = "0007"\nread_only = true\n')
+    as_user(machine, 'mkdir -p ~/.config/containers/containers.conf.modules; '
+                     'printf "[containers]\\numask = \\"0077\\"\\n" >~/.config/containers/containers.conf.modules/mine.conf')
+    start(machine, keys='ContainersConfModule=mine.conf')
+    assert inside(machine, 'umask; touch /x') == '0077'
+    as_user(machine, 'rm ~/.config/containers/containers.conf.modules/mine.conf')
+    start(machine, keys='ContainersConfModule=mine.conf')
+    assert inside(machine, 'umask; touch /x 2>/dev/null || echo read-only') == '0007\nread-only'
+    as_user(machine, 'systemctl --user stop mine')
+
+
 def test_what_is_not_there_is_refused_with_its_line(machine):
     make_user(machine, 'alice')
     wrong = []

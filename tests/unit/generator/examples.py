@@ -13,6 +13,7 @@ EXAMPLES = {
     'AutoUpdate': ('registry', 'local'),
     'CgroupsMode': ('split', 'enabled'),
     'ContainerName': ('one', 'two'),
+    'ContainersConfModule': ('one.conf', 'two.conf'),
     'DNS': ('192.0.2.1', '2001:db8::1'),
     'DNSOption': ('ndots:2', 'rotate'),
     'DNSSearch': ('car.example', '.'),
