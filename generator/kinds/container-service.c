@@ -12,6 +12,7 @@
 #include "generator/parts/health.h"
 #include "generator/parts/images.h"
 #include "generator/parts/layer-limits.h"
+#include "generator/parts/log-driver.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/option-rules.h"
 #include "generator/parts/owner.h"
@@ -87,6 +88,7 @@ static const struct {
         { KEYS, apply_keys, 0 },
         { ARGS, apply_podman_args, KEYS }, /* the last word, as on Podman's command line */
         { 0, health_finish, ARGS },
+        { 0, log_driver_finish, ARGS },
         { USERNS, user_namespace_finish, ARGS },
         { POD, pod_join, ARGS | USERNS },             /* what the pod has it must not have */
         { 0, mounts_find_sources, POD },              /* of the pod's volumes, too */

@@ -4,5 +4,8 @@
 #include "generator/unit/key.h"
 
 /* LogDriver= and LogOpt=. Of drivers that write files the journal keeps the lines, which a warning says: as with
- * Podman, what is logged is kept, and limited. */
+ * Podman, what is logged is kept, and limited. With LogOpt=path= the file has them. */
 KeyHandler handle_log_driver, handle_log_option;
+
+/* Called when keys and PodmanArgs= have been applied. */
+void log_driver_finish(Container *container);

@@ -11,6 +11,7 @@ static bool sets(const Key *key, const char *option) {
         } others[] = {
                 { "device", "AddDevice" },
                 { "log-driver", "LogDriver" },
+                { "log-opt", "LogOpt" },
                 { "network", "Network" },
                 { "sdnotify", "Notify" },
                 { "security-opt", "SecurityLabelFileType" },

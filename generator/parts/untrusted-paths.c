@@ -160,7 +160,9 @@ void untrusted_paths_check_streams(const UntrustedPaths *paths, Container *conta
 }
 
 void untrusted_paths_refer(UntrustedPaths *paths, const Container *container, const char *directory) {
-        if (container->sources->len == 0 && container->args->env_files->len == 0)
+        const LaunchArgs *args = container->args;
+
+        if (container->sources->len == 0 && args->env_files->len == 0 && !launch_args_last(args->log_opt, "path"))
                 return;
         g_free(container->args->untrusted_list);
         container->args->untrusted_list = g_build_filename(directory, UNTRUSTED_PATHS_FILE, NULL);

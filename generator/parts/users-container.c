@@ -57,6 +57,9 @@ static void refuse_values(Container *container) {
             !g_str_equal(args->log_driver, "passthrough") && !g_str_equal(args->log_driver, "none"))
                 container_problem(container, option_rules_find_line(container, "log-driver"),
                                   "a container of a user's manager writes to the journal");
+        if (launch_args_last(args->log_opt, "path"))
+                container_problem(container, option_rules_find_line(container, "log-opt"),
+                                  "a container of a user's manager writes to the journal: remove path=");
 }
 
 static void refuse_lines(Container *container) {

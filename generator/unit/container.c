@@ -41,6 +41,7 @@ Container *container_new(const SourceFile *source, char *service_name, const Uni
         container->network_services = g_ptr_array_new_with_free_func(g_free);
         container->published = new_notes();
         container->modules = new_notes();
+        container->log_limits = new_notes();
         container->tool_words = g_ptr_array_new_with_free_func(g_free);
         container->podman_args = g_ptr_array_new_with_free_func(g_free);
         container->podman_lines = g_ptr_array_new();
@@ -60,6 +61,7 @@ void container_free(Container *container) {
         g_array_unref(container->sources);
         g_array_unref(container->networks);
         g_array_unref(container->modules);
+        g_array_unref(container->log_limits);
         g_clear_pointer(&container->hook_dirs, g_ptr_array_unref);
         g_array_unref(container->network_wishes);
         g_ptr_array_unref(container->network_services);

@@ -79,13 +79,15 @@ typedef struct Container {
         char *network_file;        /* what is written beside the service, and makes the network ahead; or NULL */
         GString *network_text;     /* and its content */
         bool volatile_tmp;
-        bool is_users;         /* its service is one of a user's manager */
-        bool is_early;         /* [Keyturn] Early= */
-        bool has_log_fields;   /* [Keyturn] LogFields= */
-        const SourceFile *pod; /* Pod=, or NULL */
-        char *pod_service;     /* that makes it; of a template "web-pod@one.service", or "web-pod@%i.service" */
-        char *share;           /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
-        bool stays;            /* of a pod: it goes on when its last container has stopped */
+        bool is_users;                 /* its service is one of a user's manager */
+        bool is_early;                 /* [Keyturn] Early= */
+        bool has_log_fields;           /* [Keyturn] LogFields= */
+        const UnitLine *log_file_line; /* with a log driver that has files; or NULL */
+        GArray *log_limits;            /* of Noted: of such a file */
+        const SourceFile *pod;         /* Pod=, or NULL */
+        char *pod_service; /* that makes it; of a template "web-pod@one.service", or "web-pod@%i.service" */
+        char *share;       /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
+        bool stays;        /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */
         const SourceFile *uses_template;  /* a template of such files that it uses, or NULL */
 } Container;

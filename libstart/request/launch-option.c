@@ -253,7 +253,7 @@ static bool read_log_driver(ContainerRequest *request, const char *value, GError
 }
 
 static bool read_log_option(ContainerRequest *request, const char *value, GError **error) {
-        return log_option_parse(value, &request->log_tag, error);
+        return log_option_parse(value, &request->log_tag, &request->log_path, error);
 }
 
 static bool read_systemd(ContainerRequest *request, const char *value, GError **error) {
@@ -455,7 +455,8 @@ const LaunchOption launch_options[] = {
         { "--ulimit", 0, LIST(ulimits), READ(read_ulimit), "NAME=SOFT[:HARD]", "resource limit" },
         { "--sysctl", 0, LIST(sysctls), READ(read_sysctl), "NAME=VALUE", "namespaced kernel parameter" },
         { "--log-driver", 0, STRING(log_driver), READ(read_log_driver), "DRIVER", "journald, passthrough or none" },
-        { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME", "identifier in the journal" },
+        { "--log-opt", 0, LIST(log_opt), READ(read_log_option), "tag=NAME|path=FILE",
+          "identifier in the journal; file instead of it" },
         { "--sdnotify", 0, STRING(sdnotify), READ(read_notify), "MODE",
           "who says READY=1: conmon, container, healthy, ignore" },
         { "--health-cmd", 0, STRING(health_cmd), READ(read_health_cmd), "COMMAND",

@@ -128,6 +128,9 @@ static bool check_owner(const LaunchArgs *args, const ContainerRequest *request,
         }
         if (request->id_file)
                 return conflict(ret, "cidfile", "owner", error, "a container that belongs to a user writes no file");
+        if (request->log_path)
+                return conflict(ret, "log-opt", "owner", error,
+                                "a container that belongs to a user writes no file: leave path= out");
         return !args->health_log_destination || args->health_log_destination[0] != '/' ||
                conflict(ret, "health-log-destination", "owner", error,
                         "a container that belongs to a user writes no file: the journal has the results");
@@ -169,6 +172,9 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
                 return conflict(ret, "shm-size", request->shm_path ? "shm-path" : "ipc", error,
                                 request->shm_path ? "--shm-path names a /dev/shm that there is" :
                                                     "--ipc=host means a /dev/shm that there is");
+        if (request->log_path && request->log_driver != LOG_DRIVER_JOURNALD)
+                return conflict(ret, "log-opt", "log-driver", error,
+                                "path= needs the relay, which writes the file: leave the driver out");
         if (request->host_limits && args->ulimits->len > 1)
                 return conflict(ret, "ulimit", "ulimit", error, "'host' excludes other ulimits");
         if (request->keep_groups && args->group_add->len > 1)

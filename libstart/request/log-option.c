@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/request/log-option.h"
 
 static bool refuse_driver(const char *value, GError **error) {
@@ -26,12 +27,23 @@ bool log_driver_parse(const char *value, LogDriver *ret, GError **error) {
         return true;
 }
 
-bool log_option_parse(const char *value, const char **ret_tag, GError **error) {
+static bool parse_path(const char *value, const char **ret_path, GError **error) {
+        const char *path = value + strlen("path=");
+
+        if (!path_value_check(path, error)) {
+                g_prefix_error(error, "log option 'path=': ");
+                return false;
+        }
+        *ret_path = path;
+        return true;
+}
+
+bool log_option_parse(const char *value, const char **ret_tag, const char **ret_path, GError **error) {
+        if (g_str_has_prefix(value, "path="))
+                return parse_path(value, ret_path, error);
         if (!g_str_has_prefix(value, "tag="))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "log option '%s' is not supported: there is tag=NAME; for a file, write "
-                                 "StandardOutput=append:FILE in [Service]",
-                                 value);
+                                 "log option '%s' is not supported: there are tag=NAME and path=FILE", value);
         if (strstr(value, "{{"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "log option '%s': templates are not supported; systemd's specifiers are (%%N, %%i)",

@@ -12,5 +12,5 @@ typedef enum LogDriver {
 
 bool log_driver_parse(const char *value, LogDriver *ret, GError **error);
 
-/* tag=NAME: *ret is the name, inside value. */
-bool log_option_parse(const char *value, const char **ret_tag, GError **error);
+/* tag=NAME or path=FILE: that one of the two is set, to what is inside value. */
+bool log_option_parse(const char *value, const char **ret_tag, const char **ret_path, GError **error);

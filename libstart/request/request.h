@@ -73,7 +73,8 @@ typedef struct ContainerRequest {
         GPtrArray *sysctls;             /* owned, of Sysctl */
 
         /* how systemd has it */
-        const char *log_tag; /* NULL: the unit's name */
+        const char *log_tag;  /* NULL: the unit's name */
+        const char *log_path; /* the host's file that output goes to; NULL: where systemd has it go */
         LogDriver log_driver;
         NotifyMode notify;
         int stop_signal; /* 0: the image's */

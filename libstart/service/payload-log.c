@@ -8,6 +8,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/service/log-file.h"
 #include "libstart/service/payload-log.h"
 
 /* Kept apart from the low numbers, which are systemd's activated sockets. */
@@ -71,15 +72,20 @@ static bool open_relay(PayloadLog *log, const int streams[2], GError **error) {
                do_without_relay(streams, failure, error);
 }
 
+/* Where standard output and error are to go. */
+static int given(const PayloadLog *log, int stream) {
+        return log->file >= 0 ? log->file : stream;
+}
+
 /* The descriptor, where its output is of this kind; else -1. */
 static int wanted(int fd, RelayOutput kind) {
         return relay_output(fd) == kind ? fd : -1;
 }
 
 static bool open_pipes(PayloadLog *log, bool journal, bool attached, GError **error) {
-        int relayed[2] = { STDOUT_FILENO, STDERR_FILENO };
-        const int copied[2] = { attached ? wanted(STDOUT_FILENO, RELAY_OUTPUT_FILE) : -1,
-                                attached ? wanted(STDERR_FILENO, RELAY_OUTPUT_FILE) : -1 };
+        int relayed[2] = { given(log, STDOUT_FILENO), given(log, STDERR_FILENO) };
+        const int copied[2] = { attached ? wanted(relayed[0], RELAY_OUTPUT_FILE) : -1,
+                                attached ? wanted(relayed[1], RELAY_OUTPUT_FILE) : -1 };
 
         for (int i = 0; i < 2; i++)
                 if (!journal && attached)
@@ -103,6 +109,11 @@ static bool connect_payload(PayloadLog *log, bool journal, bool attached, const 
 bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error) {
         if (request->log_driver == LOG_DRIVER_NONE)
                 return open_null(log, error);
+        if (request->log_path) {
+                log->file = log_file_open(request->log_path, &request->host_access, error);
+                if (log->file < 0)
+                        return false;
+        }
         return connect_payload(log, request->log_driver == LOG_DRIVER_JOURNALD, !request->detach, user, error);
 }
 
@@ -119,7 +130,7 @@ bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const
         };
 
         return log->pipes.socket < 0 ||
-               relay_register(&log->pipes, log->streams[0], log->streams[1], &payload, error);
+               relay_register(&log->pipes, given(log, log->streams[0]), given(log, log->streams[1]), &payload, error);
 }
 
 /* Our own standard output and error come back: there may be an error to tell. */
@@ -134,5 +145,7 @@ void payload_log_close(PayloadLog *log) {
         log_redirect(STDERR_FILENO);
         relay_pipes_clear(&log->pipes);
         output_copier_finish(&log->copier);
+        if (log->file >= 0)
+                close(log->file);
         *log = (PayloadLog) PAYLOAD_LOG_NULL;
 }

@@ -20,9 +20,11 @@ typedef struct PayloadLog {
         RelayPipes pipes;
         OutputCopier copier;
         int streams[2]; /* what systemd gave as standard output and error, while the payload's are in their place */
+        int file;       /* where its output goes instead; -1: there */
 } PayloadLog;
 
-#define PAYLOAD_LOG_NULL { .pipes = RELAY_PIPES_NULL, .copier = OUTPUT_COPIER_NULL, .streams = { -1, -1 } }
+#define PAYLOAD_LOG_NULL \
+        { .pipes = RELAY_PIPES_NULL, .copier = OUTPUT_COPIER_NULL, .streams = { -1, -1 }, .file = -1 }
 
 /* Put the payload's standard output and error in place. Our own messages keep going where they went. */
 bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error);

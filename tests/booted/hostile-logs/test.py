@@ -277,6 +277,75 @@ def test_error_to_a_file(machine):
     assert 'hello' in messages(machine, 'filed')
 
 
+def test_a_file_of_its_own(machine):
+    """LogOpt=path=: root's file, which the payload does not get; the journal has only what is said of the start."""
+    machine.run('rm -rf /run/logs; mkdir /run/logs')
+    for i in range(1, 3):
+        hostile(machine, 'own-file', 'streams 1 2', 'LogDriver=k8s-file\n        LogOpt=path=/run/logs/%N.log', 'Type=oneshot')
+        machine.run('systemctl start own-file')
+        machine.wait_for(lambda i=i: machine.read('/run/logs/own-file.log') == i * 'hello\n1: no terminal\n2: no terminal\n')
+        assert look(machine, '/run/logs/own-file.log') == '0:0 600'
+    assert 'hello' not in messages(machine, 'own-file')
+    machine.container('talks', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sh -c "echo out; echo err >&2; exec sleep 1000"
+        StopSignal=SIGKILL
+        LogDriver=json-file
+        LogOpt=path=/run/logs/talks
+    ''')
+    machine.run('systemctl start talks')
+    machine.wait_for(lambda: machine.read('/run/logs/talks') == 'out\nerr\n')
+    machine.run('systemctl stop talks; rm -r /run/logs')
+    assert machine.run('systemctl start talks', check=False).status != 0
+    wait_for_reason(machine, "The log file '/run/logs/talks': ")
+
+
+def start_filed(machine, path, status):
+    machine.container('filed', f'''
+        [Unit]
+        StartLimitIntervalSec=0
+
+        [Container]
+        Image=localhost/test/busybox
+        Exec=echo written
+        LogDriver=k8s-file
+        LogOpt=path={path}
+
+        [Service]
+        Type=oneshot
+    ''')
+    machine.mark()
+    machine.run('systemctl start filed', check=False, timeout=10)
+    assert machine.show('filed', 'ExecMainStatus') == str(status), path
+
+
+def test_a_file_that_is_something_else(machine):
+    """What another payload can write to, leads nowhere."""
+    machine.run('rm -rf /run/logs /run/volume /run/away; mkdir -p /run/logs /run/volume/real /run/away')
+    machine.write('/run/of-host', 'kept\n', mode=0o600)
+    machine.container('other', '[Container]\nImage=localhost/test/busybox\nVolume=/run/volume:/x\nExec=true\n')
+    places = {
+        '/run/logs/link': 'ln -s /run/of-host /run/logs/link',
+        '/run/logs/new': 'ln -s /run/away/made /run/logs/new',
+        '/run/logs/fifo': 'mkfifo /run/logs/fifo',
+        '/run/logs/node': 'mknod /run/logs/node c 1 3',
+        '/run/logs/directory': 'mkdir /run/logs/directory',
+        '/run/volume/way/made': 'ln -s /run/away /run/volume/way',
+        '/run/volume/real/made': 'ln -s ../../of-host /run/volume/real/made',
+    }
+    for path, command in places.items():
+        machine.run(command)
+        start_filed(machine, path, 125)
+        said = machine.journal('filed.service')
+        assert f"The log file '{path}'" in said, said
+    assert machine.read('/run/of-host') == 'kept\n' and machine.run('ls /run/away').out == ''
+    # The administrator's links are followed.
+    machine.run('ln -s /run/away /run/logs/admin')
+    start_filed(machine, '/run/logs/admin/made', 0)
+    assert machine.read('/run/away/made') == 'written\n'
+
+
 def test_both_to_one_file(machine):
     """In the order in which they were written."""
     machine.container('filed', '''

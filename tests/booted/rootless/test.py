@@ -217,7 +217,8 @@ def test_what_is_not_there_is_refused_with_its_line(machine):
     make_user(machine, 'alice')
     wrong = []
     for key in ('Network=bridge', 'PublishPort=8080:80', 'AddDevice=/dev/null', 'UserNS=keep-id', 'HealthCmd=true', 'Notify=true',
-                'Secret=word', 'PodmanArgs=--privileged', 'ReloadCmd=true', 'UIDMap=0:0:1', 'Pull=always', 'Rootfs=/srv'):
+                'Secret=word', 'PodmanArgs=--privileged', 'ReloadCmd=true', 'UIDMap=0:0:1', 'Pull=always', 'Rootfs=/srv',
+                'LogOpt=path=/tmp/x\nLogDriver=k8s-file'):
         container(machine, 'mine', f'[Container]\nImage={IMAGE}\n{key}\n')
         if as_user(machine, 'systemctl --user start mine', check=False).status == 0:
             wrong.append((key, 'it has started'))
