@@ -31,11 +31,11 @@ static int open_socket(void) {
 }
 
 /* "<6>": the level, or 0; *line is what follows. */
-static char take_level(const char **line, size_t *size) {
-        char level = 0;
+static int take_level(const char **line, size_t *size) {
+        int level = 0;
 
         if (*size >= 3 && (*line)[0] == '<' && (*line)[1] >= '0' && (*line)[1] <= '7' && (*line)[2] == '>') {
-                level = (*line)[1];
+                level = (unsigned char) (*line)[1];
                 *line += 3;
                 *size -= 3;
         }
@@ -43,7 +43,7 @@ static char take_level(const char **line, size_t *size) {
 }
 
 /* The message has its length before it, so that nothing in it is a field. */
-static void send_entry(int fd, const char *fields, char level, const char *line, size_t size) {
+static void send_entry(int fd, const char *fields, int level, const char *line, size_t size) {
         char head[] = "PRIORITY=?\nMESSAGE\n";
         guint64 length = GUINT64_TO_LE(size);
         struct iovec parts[] = {
@@ -55,7 +55,7 @@ static void send_entry(int fd, const char *fields, char level, const char *line,
         };
         struct msghdr message = { .msg_iov = parts, .msg_iovlen = G_N_ELEMENTS(parts) };
 
-        head[strlen("PRIORITY=")] = level;
+        head[strlen("PRIORITY=")] = (char) level;
         while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
                 ;
 }
@@ -75,7 +75,7 @@ ssize_t journal_entries_send(const char *fields, bool level_prefix, const char *
         for (size_t done = 0, length; done < size; done += length + 1) {
                 const char *line = data + done;
                 size_t left;
-                char level;
+                int level;
 
                 left = length = line_length(line, size - done);
                 level = level_prefix ? take_level(&line, &left) : 0;

@@ -29,12 +29,13 @@ static void add_group(GArray *groups, gid_t gid) {
         g_array_append_val(groups, gid);
 }
 
+#define GROUPS_MAX 1024 /* as many as Linux had for long; more are an error */
+
 /* Those of SupplementaryGroups=. */
 static bool add_own_groups(GArray *groups, GError **error) {
-        int n = getgroups(0, NULL);
-        g_autofree gid_t *own = g_new0(gid_t, MAX(n, 0) + 1);
+        gid_t own[GROUPS_MAX];
+        int n = getgroups(GROUPS_MAX, own);
 
-        n = n < 0 ? n : getgroups(n, own);
         for (int i = 0; i < n; i++)
                 add_group(groups, own[i]);
         return n >= 0 || error_set_errno(error, errno, "Cannot read the groups of this process");
