@@ -67,6 +67,13 @@ bool seccomp_action_parse(const char *name, guint32 *ret_action, GError **error)
                          name);
 }
 
+const char *seccomp_action_name(guint32 action) {
+        for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+                if (actions[i].action == (action & SECCOMP_RET_ACTION_FULL))
+                        return actions[i].name;
+        return NULL;
+}
+
 bool seccomp_action_has_errno(guint32 action) {
         action &= SECCOMP_RET_ACTION_FULL;
         return action == SECCOMP_RET_ERRNO || action == SECCOMP_RET_TRACE;
@@ -74,13 +81,11 @@ bool seccomp_action_has_errno(guint32 action) {
 
 char *seccomp_action_describe(guint32 action) {
         guint32 data = action & SECCOMP_RET_DATA;
-        const char *name = NULL;
+        const char *name = seccomp_action_name(action);
 
-        for (size_t i = 0; !name && i < G_N_ELEMENTS(actions); i++)
-                if (actions[i].action == (action & SECCOMP_RET_ACTION_FULL))
-                        name = actions[i].name + strlen("SCMP_ACT_");
         if (!name)
                 return g_strdup_printf("0x%08x", action);
+        name += strlen("SCMP_ACT_");
         if (!seccomp_action_has_errno(action))
                 return g_strdup(name);
         const char *errno_name = strerrorname_np((int) data);
@@ -95,6 +100,13 @@ bool seccomp_operator_parse(const char *name, int *ret_op, GError **error) {
                 }
         return error_set(error, KT_ERROR_FAILED,
                          "'%s' is no comparison; there are SCMP_CMP_NE, LT, LE, EQ, GE, GT and MASKED_EQ", name);
+}
+
+const char *seccomp_operator_name(int op) {
+        for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
+                if ((int) operators[i].op == op)
+                        return operators[i].name;
+        return NULL;
 }
 
 /* Two names may have one number; libc knows the other name. */

@@ -9,6 +9,9 @@
 /* SCMP_ACT_… -> SECCOMP_RET_…, without errno. Fails for an unknown one. */
 bool seccomp_action_parse(const char *name, guint32 *ret_action, GError **error);
 
+/* SECCOMP_RET_…, whatever its errno -> SCMP_ACT_…; NULL for none that there is. */
+const char *seccomp_action_name(guint32 action);
+
 /* Does this action carry an errno (ERRNO, TRACE)? */
 bool seccomp_action_has_errno(guint32 action);
 
@@ -17,6 +20,9 @@ char *seccomp_action_describe(guint32 action);
 
 /* SCMP_CMP_… -> enum scmp_compare. */
 bool seccomp_operator_parse(const char *name, int *ret_op, GError **error);
+
+/* enum scmp_compare -> SCMP_CMP_…; NULL for none that there is. */
+const char *seccomp_operator_name(int op);
 
 /* "EPERM", or a decimal number. */
 bool seccomp_errno_parse(const char *name, guint32 *ret_errno, GError **error);
