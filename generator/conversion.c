@@ -22,7 +22,7 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
                 return network_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".pod"))
                 return pod_convert(source, name, run->names, run->conf);
-        return container_convert(source, name, run->names, run->conf, run->hooks);
+        return container_convert(source, name, run->names, run->conf, run->machine, run->hooks);
 }
 
 Container *convert_file(const Run *run, const SourceFile *source) {

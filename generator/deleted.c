@@ -106,8 +106,8 @@ static void put(Run *run, const Deleted *deleted) {
         g_autofree char *name = g_strconcat(file, ".container", NULL);
         g_autofree char *signal = deleted->signal ? g_strdup_printf("%u", deleted->signal) : g_strdup("");
         const SourceFile source = { .name = name, .path = name, .unit = nothing };
-        g_autoptr(Container)
-                container = container_convert(&source, g_strdup(deleted->service), run->names, run->conf, run->hooks);
+        g_autoptr(Container) container = container_convert(&source, g_strdup(deleted->service), run->names, run->conf,
+                                                           run->machine, run->hooks);
 
         nothing->readers = READERS_ALL; /* there is nothing of the file's in it */
         /* What was found in an empty file, and chosen for it. */

@@ -22,7 +22,8 @@ void untrusted_survey(Run *run, const GPtrArray *files) {
 
                 if (!service)
                         continue;
-                container = container_convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->hooks);
+                container = container_convert(files->pdata[i], g_strdup(service), run->names, run->conf, run->machine,
+                                              run->hooks);
                 untrusted_paths_add(run->untrusted, container);
         }
 }

@@ -108,13 +108,14 @@ static const struct {
 };
 
 Container *container_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf,
-                             Hooks *hooks) {
+                             MachineConf *machine, Hooks *hooks) {
         Container *container = container_new(source, service_name, names);
         unsigned done = 0;
 
         container->keys = &keys_container;
         container->conf = conf;
         container->is_users = keyturn_conf_is_users(conf);
+        container->machine = machine;
         container->hooks = hooks;
         for (size_t i = 0; i < G_N_ELEMENTS(passes); i++) {
                 g_assert(!(passes[i].needs & ~done));

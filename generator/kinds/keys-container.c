@@ -14,6 +14,7 @@
 #include "generator/parts/mounts.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/reload.h"
+#include "generator/parts/runtime.h"
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/request/auto-update.h"
@@ -341,6 +342,7 @@ const KeyTable keys_container = { "Container", container_keys, G_N_ELEMENTS(cont
 static const Key keyturn_keys[] = {
         { "Early", READ_LAST, handle_early, NULL },
         { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
+        { "Runtime", READ_LAST, handle_runtime, NULL },
         { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
         { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
 };

@@ -7,6 +7,7 @@
 #include "generator/parts/cgroup-limits.h"
 #include "generator/parts/devices.h"
 #include "generator/parts/kernel-control.h"
+#include "generator/parts/runtime.h"
 #include "generator/unit/keys.h"
 #include "libstart/base/error.h"
 #include "libstart/request/launch-option.h"
@@ -175,8 +176,9 @@ static const PodmanOption options[] = {
         { "rmi", 0, FLAG, FINE_OR("false", "keyturn never removes an image; remove the option") },
         { "root", 0, VALUE, GLOBAL, ADVICE("name the directory in graphroot of storage.conf(5)") },
         { "runroot", 0, VALUE, GLOBAL, FINE("*") },
-        { "runtime", 0, VALUE, GLOBAL, FINE_OR("crun", "crun's library is part of keyturn; remove the option") },
-        { "runtime-flag", 0, VALUE, GLOBAL, ADVICE("crun's library is part of keyturn; remove the option") },
+        { "runtime", 0, VALUE, GLOBAL, FINE("crun"), APPLY(runtime_apply) },
+        { "runtime-flag", 0, VALUE, GLOBAL,
+          ADVICE("a script that calls the runtime with it can be named in Runtime=") },
         { "seccomp-policy", 0, VALUE, FINE_OR("default", "write SeccompProfile=") },
         { "shm-size-systemd", 0, VALUE, ADVICE("write Tmpfs=/run:size=SIZE") },
         { "sig-proxy", 0, FLAG, FINE("*") },
@@ -334,7 +336,7 @@ static bool take_known(Container *container, Words *words, guint n, GError **err
         if (!launch_args_parse_options(alone, option, error))
                 return false;
         if (alone->state_dir || alone->print_spec || alone->env_list || alone->untrusted_list ||
-            alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path)
+            alone->guard_devices || alone->network_id || alone->hooks->len > 0 || alone->shm_path || alone->runtime)
                 return error_set(error, KT_ERROR_USAGE, "%s is keyturn's own, and not for PodmanArgs=", text[0]);
         if (alone->rootfs)
                 return error_set(error, KT_ERROR_USAGE, "%s is not for PodmanArgs=: write Rootfs=", text[0]);

@@ -12,6 +12,7 @@
 #include "generator/parts/log-fields.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/reload.h"
+#include "generator/parts/runtime.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/key.h"
 #include "generator/unit/keys.h"
@@ -128,7 +129,7 @@ static void add_wants(const Container *container) {
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
         g_autofree char *userns = user_namespace_service(container);
 
-        if (filters_needed_option(container->args, NULL).enabled) {
+        if (!container->args->runtime && filters_needed_option(container->args, NULL).enabled) {
                 unit_words_add(wants, "keyturn-seccomp.service");
                 if (!container->is_early)
                         unit_words_add(after, "keyturn-seccomp.service");
@@ -333,4 +334,5 @@ void sections_service(Container *container) {
         log_fields_set(container);
         service_set(service, "RuntimeDirectory", name_state_directory(service->name));
         hooks_service(container);
+        runtime_service(container);
 }

@@ -133,7 +133,7 @@ void filters_needed_add(FiltersNeeded *filters, const Container *container) {
         const char *profile;
         guint64 added = 0, dropped = 0, bounding;
 
-        if (!find_profile(container->args, &profile) ||
+        if (container->args->runtime || !find_profile(container->args, &profile) ||
             !capability_parse_all(container->args->cap_add, &added, NULL) ||
             !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
             !bounding_set_check(added, dropped, NULL))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "generator/parts/machine-conf.h"
+#include "libstart/base/error.h"
 #include "libstart/config/conf-value.h"
 #include "libstart/value/unit-words.h"
 
@@ -77,6 +79,66 @@ void machine_conf_label(MachineConf *conf, Container *container) {
                         return;
         if (!conf->has_labels && launch_args_set(container->args, "security-opt", "label=disable", NULL))
                 service_comment(container->service, "label=disable, from label=false of containers.conf.");
+}
+
+/* Also where a link leads out of a foreign root. */
+static bool is_program(const MachineConf *conf, const char *path) {
+        g_autofree char *full = g_strconcat(conf->root, path, NULL);
+        struct stat st;
+
+        return lstat(full, &st) == 0 && (S_ISLNK(st.st_mode) || (S_ISREG(st.st_mode) && st.st_mode & 0111));
+}
+
+typedef struct RuntimeSearch {
+        const char *name;
+        GPtrArray *paths; /* of char*; the last file that has the name counts */
+} RuntimeSearch;
+
+static bool look_for_runtime(const char *path, const char *text, size_t length, void *data, GError **error) {
+        RuntimeSearch *search = data;
+        g_autoptr(TomlValue) top = NULL;
+        const TomlValue *value;
+
+        if (!conf_file_mentions(text, length, "runtimes"))
+                return true;
+        top = toml_parse(text, length, path, error);
+        if (!top)
+                return false;
+        value = toml_get(toml_get(toml_get(top, "engine"), "runtimes"), search->name);
+        if (!value)
+                return true;
+        g_ptr_array_set_size(search->paths, 0);
+        for (guint i = 0; value->type == TOML_ARRAY && i < value->array->len; i++) {
+                const TomlValue *element = value->array->pdata[i];
+
+                if (element->type == TOML_STRING && element->string[0] == '/')
+                        g_ptr_array_add(search->paths, g_strdup(element->string));
+        }
+        return true;
+}
+
+char *machine_conf_find_runtime(const MachineConf *conf, const char *name, GError **error) {
+        static const char *const directories[] = { "/usr/bin",        "/usr/sbin", "/usr/local/bin",
+                                                   "/usr/local/sbin", "/bin",      "/sbin" };
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+        RuntimeSearch search = { .name = name, .paths = paths };
+
+        if (name[0] == '/')
+                g_ptr_array_add(paths, g_strdup(name));
+        else if (!conf_files_read(&conf_containers, conf->root, look_for_runtime, &search, error))
+                return NULL;
+        for (size_t i = 0; name[0] != '/' && i < G_N_ELEMENTS(directories); i++)
+                g_ptr_array_add(paths, g_build_filename(directories[i], name, NULL));
+        for (guint i = 0; i < paths->len; i++)
+                if (is_program(conf, paths->pdata[i]))
+                        return g_strdup(paths->pdata[i]);
+        error_set(error, KT_ERROR_NOT_FOUND,
+                  name[0] == '/' ? "there is no program '%s'" :
+                                   "no OCI runtime '%s' is installed: neither [engine.runtimes] of containers.conf "
+                                   "names a program that is there, nor is one in /usr/bin, /usr/sbin or "
+                                   "/usr/local/bin",
+                  name);
+        return NULL;
 }
 
 /* Words of RequiresMountsFor=; empty where all is as usual. Transfer full. */

@@ -41,6 +41,8 @@ static const UnitLine *find_podman_args(const Container *container, const char *
 
 /* The line of one value, if it is given. NULL: the file does not say it; its pod does, or a default. */
 static const UnitLine *find_line(const Container *container, const char *option, const char *value) {
+        if (g_str_equal(option, "runtime-program"))
+                return container_line(container, "Keyturn", "Runtime") ?: find_podman_args(container, "runtime");
         for (size_t i = 0; i < container->keys->n_keys; i++) {
                 const Key *key = &container->keys->keys[i];
                 const UnitLine *line = sets(key, option) ? container_line_with(container, container->section,

@@ -34,9 +34,10 @@ typedef struct Noted {
 /* A .container file on its way to a service. Whoever converts it (kinds/container-service.h) fills it in. */
 typedef struct Container {
         const SourceFile *source;
-        const UnitNames *names; /* what other files make */
-        KeyturnConf *conf;      /* of a container or pod; not owned */
-        struct Hooks *hooks;    /* of a container; not owned */
+        const UnitNames *names;      /* what other files make */
+        KeyturnConf *conf;           /* of a container or pod; not owned */
+        struct Hooks *hooks;         /* of a container; not owned */
+        struct MachineConf *machine; /* the same */
         Service *service;
         LaunchArgs *args;
         GPtrArray *findings;         /* of Finding; for readers: container_findings() */

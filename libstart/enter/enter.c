@@ -19,6 +19,8 @@ bool enter_check_filter(const Entry *entry, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%d/status", (int) entry->payload);
         g_autofree char *status = NULL;
 
+        if (entry->runtime) /* has it itself */
+                return true;
         if (!g_file_get_contents(path, &status, NULL, error))
                 return false;
         if (!strstr(status, "\nSeccomp:\t0") && access(file, R_OK) < 0)
@@ -83,8 +85,7 @@ static void log_output(int errnum, const char *message, int verbosity, void *arg
         forked->has_no_program = g_str_has_prefix(message, "executable file");
 }
 
-/* NoNewPrivileges= in [Service] is not in what libstart left. */
-static void keep_restrictions(const Entry *entry, EnterProcess *process) {
+void enter_keep_restrictions(const Entry *entry, EnterProcess *process) {
         g_autofree char *path = g_strdup_printf("/proc/%d/status", (int) entry->payload);
         g_autofree char *status = NULL;
 
@@ -126,7 +127,7 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
         };
         int r;
 
-        keep_restrictions(entry, process);
+        enter_keep_restrictions(entry, process);
         forked = mmap(NULL, sizeof *forked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (forked == MAP_FAILED) {
                 error_set_errno(error, errno, "Cannot map memory");

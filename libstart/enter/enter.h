@@ -26,7 +26,8 @@ typedef runtime_spec_schema_config_schema_process EnterProcess;
 typedef struct Entry {
         const char *root, *id; /* libcrun's state: ROOT/ID */
         pid_t payload;
-        const char *cgroup; /* to be entered, as in /proc/PID/cgroup */
+        const char *cgroup;  /* to be entered, as in /proc/PID/cgroup */
+        const char *runtime; /* the program that runs it, or NULL: crun's library */
 } Entry;
 
 /* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it
@@ -44,6 +45,10 @@ bool enter_prepare(const Entry *entry, const EnterProcess *process, GError **err
 /* Runs the command and waits for it. Returns its exit status; or with an error one of exit-codes.h; also where what
  * libcrun forked has failed, which has said why on standard error then. */
 int enter_run(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error);
+
+/* The command gets no new privileges where the payload gets none: NoNewPrivileges= in [Service] is not in what
+ * libstart left. For who runs it in another way. */
+void enter_keep_restrictions(const Entry *entry, EnterProcess *process);
 
 /* What libcrun reports: of *err, which is released. Returns the exit status for it. */
 int enter_fail(libcrun_error_t *err, GError **error);

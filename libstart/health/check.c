@@ -20,6 +20,7 @@
 #include "libstart/health/check.h"
 #include "libstart/health/health-log-file.h"
 #include "libstart/systemd/systemd-call.h"
+#include "libstart/value/runtime-kind.h"
 
 #define GROUP "keyturn-health"
 #define OUTPUT_MAX 65536 /* also where no limit is asked for */
@@ -146,14 +147,19 @@ bool check_is_over(const Check *check) {
         return poll(&ask, 1, 0) != 0;
 }
 
-/* The cgroup of the unit, in which the payload is, or below which (an init). systemd puts "_" before names that would
- * have a meaning for the kernel. */
+/* Its commands go where the payload is, or below that. */
+static bool is_runc(const Check *check) {
+        return check->plan->runtime && runtime_kind_find(check->plan->runtime) == RUNTIME_RUNC;
+}
+
+/* The cgroup of the unit, in which the payload is, or below which (an init); of a container of runc's, the payload's.
+ * systemd puts "_" before names that would have a meaning for the kernel. */
 static char *find_unit_cgroup(const Check *check) {
         g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int) check->entry.payload), *text = NULL;
         g_autofree char *name = g_strconcat(check->unit, ".service", NULL);
         g_autoptr(GString) cgroup = g_string_new(NULL);
         g_auto(GStrv) parts = NULL;
-        const char *begin;
+        char *begin;
 
         if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
                 return NULL;
@@ -162,7 +168,7 @@ static char *find_unit_cgroup(const Check *check) {
         for (char **part = parts; *part; part++) {
                 g_string_append_printf(cgroup, "/%s", *part);
                 if (g_str_equal(*part, name) || (**part == '_' && g_str_equal(*part + 1, name)))
-                        return g_strdup(cgroup->str);
+                        return g_strdup(is_runc(check) ? begin + strlen("0::") : cgroup->str);
         }
         return NULL;
 }
@@ -176,6 +182,7 @@ static bool find_payload(Check *check, GError **error) {
 
         check->entry.root = check->path;
         check->entry.id = check->plan->name;
+        check->entry.runtime = check->plan->runtime;
         if (libcrun_read_container_status(&status, check->path, check->plan->name, &err) < 0) {
                 libcrun_error_release(&err);
                 return false; /* not started yet, or not any more */

@@ -11,6 +11,7 @@ void health_plan_free(HealthPlan *plan) {
         if (!plan)
                 return;
         g_free(plan->name);
+        g_free(plan->runtime);
         g_free(plan->log_directory);
         g_strfreev(plan->regular.command);
         g_strfreev(plan->startup.command);
@@ -158,6 +159,7 @@ bool health_plan_make(const ContainerRequest *request, const ImageHealth *image,
         plan->max_log_count = health->max_log_count;
         plan->max_log_size = health->max_log_size;
         plan->unconfined = request->unconfined;
+        plan->runtime = g_strdup(request->runtime);
         plan->notify = request->notify == NOTIFY_HEALTHY;
         *ret = g_steal_pointer(&plan);
         return true;
@@ -228,6 +230,8 @@ char *health_plan_print(const HealthPlan *plan) {
         g_string_append_printf(text, "name %s\n", plan->name);
         print_command(text, "command", plan->regular.command);
         print_command(text, "startup-command", plan->startup.command);
+        if (plan->runtime)
+                print_command(text, "runtime", (char *const[]) { plan->runtime, NULL });
         if (plan->log_directory)
                 print_command(text, "log-directory", (char *const[]) { plan->log_directory, NULL });
         for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
@@ -253,6 +257,8 @@ static bool parse_line(HealthPlan *plan, const char *name, const char *value) {
                 add_word(&plan->startup.command, value);
         else if (g_str_equal(name, "log-directory") && !plan->log_directory)
                 plan->log_directory = g_strcompress(value);
+        else if (g_str_equal(name, "runtime") && !plan->runtime)
+                plan->runtime = g_strcompress(value);
         else if (g_str_equal(name, "name") && !plan->name)
                 plan->name = g_strdup(value);
         else {

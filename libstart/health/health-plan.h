@@ -29,6 +29,7 @@ typedef struct HealthPlan {
         guint64 start_period, started; /* `started`: on CLOCK_BOOTTIME */
         HealthAction on_failure;
         HealthLog log;
+        char *runtime;       /* the OCI runtime that runs the container; NULL: crun's library */
         char *log_directory; /* of HEALTH_LOG_FILE */
         guint max_log_count, max_log_size;
         guint filters;   /* what systemd laid upon the payload: base/process-filters.h */

@@ -16,6 +16,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/enter/enter-program.h"
 #include "libstart/health/probe.h"
 
 /* The threat: the command is the payload's program, and does what it wants to keep whoever waits for it busy. So
@@ -152,7 +153,7 @@ static void run_inside(const Probe *probe, EnterProcess *process, int output) {
         if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
             dup2(output, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) < 0)
                 _exit(status);
-        status = enter_run(probe->entry, process, NULL, &error);
+        status = enter_command(probe->entry, process, NULL, &error);
         if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND))
                 dprintf(STDERR_FILENO, "%s. A check without a shell is a JSON array: [\"/program\", \"word\"]\n",
                         error->message);

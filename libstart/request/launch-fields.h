@@ -82,6 +82,7 @@ typedef struct LaunchArgs {
                 *health_startup_timeout;
         char *health_log_destination, *health_max_log_count, *health_max_log_size;
         LaunchFlag no_healthcheck;
+        char *runtime;          /* another OCI runtime's program, which then runs it */
         LaunchFlag interactive; /* standard input stays open */
         LaunchFlag detach;      /* hand the payload over to systemd and exit, rather than wait for it */
         char *cidfile;          /* file that the container's name is written to */

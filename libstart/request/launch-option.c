@@ -491,6 +491,8 @@ const LaunchOption launch_options[] = {
           "do not run the image's check either" },
         { "--stop-signal", 0, STRING(stop_signal), READ(read_stop_signal), "SIGNAL",
           "signal that stops the payload" },
+        { "--runtime-program", 0, STRING(runtime), CHECK(path_value_check, runtime), "FILE",
+          "another OCI runtime, which then runs it" },
         { "--interactive", 'i', FLAG(interactive), "in a service, standard input stays open" },
         { "--detach", 'd', FLAG(detach), "hand the payload over to systemd and exit" },
         { "--cidfile", 0, STRING(cidfile), CHECK(path_value_check, id_file), "FILE",

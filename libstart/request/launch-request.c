@@ -7,6 +7,7 @@
 #include "libstart/request/launch-option.h"
 #include "libstart/request/launch-request.h"
 #include "libstart/request/mount-request.h"
+#include "libstart/request/runtime-rules.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/sysctl.h"
@@ -154,6 +155,14 @@ static bool check_health(const ContainerRequest *request, LaunchConflict *ret, G
                         "there is no health check that would succeed: set HealthCmd=");
 }
 
+static bool check_runtime(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
+                          GError **error) {
+        const char *option;
+
+        return !request->runtime || runtime_rules_check(args, request, &option, error) ||
+               name_conflict(ret, option, NULL, "runtime-program", error);
+}
+
 static bool check_names(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
         const char *dns;
 
@@ -185,7 +194,7 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
                 return name_conflict(ret, "userns", NULL, args->uidmaps->len > 0 ? "uidmap" : "owner", error);
         return check_owner(args, request, ret, error) && check_names(request, ret, error) &&
                check_health(request, ret, error) && check_privileged(args, request, ret, error) &&
-               check_host_namespaces(args, request, ret, error);
+               check_host_namespaces(args, request, ret, error) && check_runtime(args, request, ret, error);
 }
 
 static void request_init(const LaunchArgs *args, ContainerRequest *ret) {

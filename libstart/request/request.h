@@ -82,6 +82,7 @@ typedef struct ContainerRequest {
         NetworkChoice network;
         const char *network_id; /* what it must have been made for, or NULL */
         NamespaceChoice pid, ipc, uts;
+        const char *runtime; /* another OCI runtime's program; NULL: crun's library runs it */
         const char *id_file; /* the host's file that its name is written to; or NULL */
 
         /* keyturn's own */

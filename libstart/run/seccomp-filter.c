@@ -3,6 +3,7 @@
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
 #include "libstart/seccomp/obtain.h"
+#include "libstart/seccomp/resolve.h"
 
 /* The container has its filter, and somebody should know what it cost. */
 static void tell_origin(const SeccompOrigin *origin) {
@@ -15,6 +16,14 @@ static void tell_origin(const SeccompOrigin *origin) {
                 log_debug("%s", message);
         else if (!journal_message_send("libstart", LOG_WARNING, MESSAGE_ID_SECCOMP_COMPILED, message, "", &error))
                 log_warning("%s", message);
+}
+
+bool seccomp_filter_describe(const ContainerRequest *request, guint64 capabilities,
+                             runtime_spec_schema_config_linux *linux_, GError **error) {
+        if (request->unconfined)
+                return true;
+        linux_->seccomp = seccomp_resolved_for("", request->seccomp_profile, capabilities, error);
+        return linux_->seccomp;
 }
 
 bool seccomp_filter_load(const ContainerRequest *request, guint64 capabilities, GBytes **ret, GError **error) {

@@ -15,6 +15,7 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/program-start/program-start.h"
 #include "libstart/request/launch-request.h"
 #include "libstart/root/etc-files.h"
 #include "libstart/root/identity.h"
@@ -409,6 +410,13 @@ static bool keep_groups(const Start *start, GError **error) {
         return !start->request.keep_groups || !owner || owner_keep_groups(owner, error);
 }
 
+/* Another runtime is told of the profile. */
+static bool find_filter(Start *start, guint64 capabilities, GError **error) {
+        return start->request.runtime ?
+                       seccomp_filter_describe(&start->request, capabilities, start->spec->linux, error) :
+                       seccomp_filter_load(&start->request, capabilities, &start->filter, error);
+}
+
 static bool prepare(Start *start, GError **error) {
         guint64 capabilities;
 
@@ -421,7 +429,7 @@ static bool prepare(Start *start, GError **error) {
             (start->request.id_file && !id_file_write(&start->request, error)))
                 return false;
         timing_mark(start->timing, TIMING_SPEC);
-        if (!seccomp_filter_load(&start->request, capabilities, &start->filter, error))
+        if (!find_filter(start, capabilities, error))
                 return false;
         timing_mark(start->timing, TIMING_FILTER);
         return connect_payload(start, error);
@@ -484,9 +492,16 @@ static const char *find_first_state(NotifyMode mode) {
         g_return_val_if_reached("");
 }
 
+static int exit_status(const GError *error) {
+        return g_error_matches(error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
+               g_error_matches(error, KT_ERROR, KT_ERROR_NO_IMAGE)       ? EXIT_NO_IMAGE :
+                                                                           EXIT_KEYTURN;
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
         const char *ready = find_first_state(start->request.notify);
         const HandOverCalls calls = {
+                .start = start->request.runtime ? program_start : hand_over_start,
                 .started = payload_started,
                 .ended = start->notify.socket >= 0 ? payload_ended : NULL,
                 .data = start,
@@ -494,9 +509,11 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
         HandOver result;
 
         if (!hand_over(container, start->systemd, ready, &calls, &result, error))
-                return EXIT_KEYTURN;
+                return exit_status(*error);
         if (result.exec_errno != 0)
                 return exec_failure(start, result.exec_errno, error);
+        if (start->request.runtime)
+                hand_over_settle(&result);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
         if (start->systemd && !result.exited && is_stopped_by_image(start))
@@ -510,6 +527,17 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
         return EXIT_SUCCESS;
 }
 
+static int run_program(Start *start, const RuntimeContainer *container, GError **error) {
+        int status;
+
+        remember_files(start);
+        status = program_run(container, start->payload.stop_signal, error);
+        if (status < 0)
+                return exit_status(*error);
+        report_timing(start);
+        return status;
+}
+
 static int run_attached(Start *start, const RuntimeContainer *container, GError **error) {
         int status, errnum;
 
@@ -517,6 +545,8 @@ static int run_attached(Start *start, const RuntimeContainer *container, GError 
                 return EXIT_KEYTURN;
         if (start->health && start->systemd) /* nobody is here later; a check that comes too early does nothing */
                 health_start(start->health, start->unit);
+        if (start->request.runtime)
+                return run_program(start, container, error);
         if (is_stopped_by_image(start) && !stop_guard_fork(container, start->payload.stop_signal, &status, error))
                 return status;
         remember_files(start);
@@ -552,13 +582,9 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .detach = start->request.detach,
         };
 
+        if (start->request.runtime && !program_check(&container, start->payload.is_systemd, error))
+                return EXIT_KEYTURN;
         return (container.detach ? run_detached : run_attached)(start, &container, error);
-}
-
-static int exit_status(const GError *error) {
-        return g_error_matches(error, KT_ERROR, KT_ERROR_NOT_EXECUTABLE) ? EXIT_NOT_EXECUTABLE :
-               g_error_matches(error, KT_ERROR, KT_ERROR_NO_IMAGE)       ? EXIT_NO_IMAGE :
-                                                                           EXIT_KEYTURN;
 }
 
 static int prepare_and_run(Start *start, const LaunchArgs *args, GError **error) {
@@ -602,7 +628,8 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
                 return NULL;
         secrets_pretend(&start->request, &start->secrets);
         network_pretend(&start->request, &start->network);
-        if (!describe(start, false, &capabilities, error))
+        if (!describe(start, false, &capabilities, error) ||
+            (start->request.runtime && !find_filter(start, capabilities, error)))
                 return NULL;
         return spec_to_json(start->spec, error);
 }

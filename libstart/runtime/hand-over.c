@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -19,7 +20,8 @@
 /* Three processes take part:
  *
  *   libstart    the service's main process until it says MAINPID=
- *   a midwife   forked by libstart, sharing its memory; it runs libcrun and so is the payload's parent
+ *   a midwife   forked by libstart, sharing its memory; it runs libcrun, or another runtime's program, and so is the
+ *               payload's parent
  *   the payload
  *
  * systemd accepts a main process that is not its own child, but warns that it will not notice its end. So the payload
@@ -38,37 +40,52 @@
 
 typedef struct Midwife {
         const RuntimeContainer *container;
+        HandOverStart *start;
         HandOver *hand_over;
+        bool traced; /* libstart traces the payload, and is told of its end first */
         GError *error;
 } Midwife;
 
-static void look_at_payload(HandOver *hand_over) {
+static bool is_zombie(pid_t process) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) process), *stat = NULL;
+        const char *name_end = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+
+        return name_end && g_str_has_prefix(name_end, ") Z");
+}
+
+/* settles: nobody else can, as hand_over_settle() does. */
+static void look_at_payload(HandOver *hand_over, bool settles) {
+        int flags = WEXITED | WNOWAIT | (settles && is_zombie(hand_over->payload) ? 0 : WNOHANG);
         siginfo_t info = { 0 };
 
-        if (waitid(P_PID, (id_t) hand_over->payload, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+        if (waitid(P_PID, (id_t) hand_over->payload, &info, flags) < 0 || info.si_pid == 0)
                 return;
         hand_over->exited = true;
         hand_over->status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
+}
+
+pid_t hand_over_start(const RuntimeContainer *container, int *ret_exec_errno, GError **error) {
+        pid_t payload = runtime_run(container, error);
+
+        return payload >= 0 && exec_report_wait(container->report, ret_exec_errno, error) ? payload : -1;
 }
 
 /* Runs on its own stack in libstart's memory, while libstart waits for it to stop or to exit. */
 static int midwife_main(void *data) {
         Midwife *midwife = data;
         HandOver *hand_over = midwife->hand_over;
-        pid_t payload = runtime_run(midwife->container, &midwife->error);
+        pid_t payload = midwife->start(midwife->container, &hand_over->exec_errno, &midwife->error);
 
         if (payload < 0)
                 _exit(EXIT_FAILURE);
         hand_over->payload = payload;
-        if (!exec_report_wait(midwife->container->report, &hand_over->exec_errno, &midwife->error))
-                _exit(EXIT_FAILURE);
         if (hand_over->exec_errno != 0) {
                 waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
                 _exit(EXIT_SUCCESS);
         }
         timing_mark(midwife->container->timing, TIMING_STARTED);
         kill(getpid(), SIGSTOP); /* libstart begins to trace the payload, and lets us go on */
-        look_at_payload(hand_over);
+        look_at_payload(hand_over, midwife->start != hand_over_start && !midwife->traced);
         _exit(EXIT_SUCCESS);
 }
 
@@ -87,8 +104,9 @@ static pid_t fork_midwife(Midwife *midwife, GError **error) {
         return pid;
 }
 
-static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, bool *ret_traced, GError **error) {
-        Midwife midwife = { .container = container, .hand_over = hand_over };
+static bool run_midwife(const RuntimeContainer *container, HandOverStart *start, HandOver *hand_over,
+                        bool *ret_traced, GError **error) {
+        Midwife midwife = { .container = container, .start = start, .hand_over = hand_over };
         int writer = container->report->write_fd, status = 0;
         pid_t pid = fork_midwife(&midwife, error);
 
@@ -96,7 +114,7 @@ static bool run_midwife(const RuntimeContainer *container, HandOver *hand_over, 
                 return false;
         close(writer); /* the midwife has descriptors of its own; ours would keep the report from ever ending */
         if (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status)) {
-                *ret_traced = ptrace(PTRACE_SEIZE, hand_over->payload, NULL, NULL) == 0;
+                *ret_traced = midwife.traced = ptrace(PTRACE_SEIZE, hand_over->payload, NULL, NULL) == 0;
                 kill(pid, SIGCONT);
                 waitpid(pid, &status, 0);
         }
@@ -201,7 +219,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         if (signals < 0)
                 return false;
         *ret = (HandOver) { 0 };
-        if (!run_midwife(container, ret, &traced, error))
+        if (!run_midwife(container, calls->start, ret, &traced, error))
                 return false;
         if (ret->exec_errno != 0)
                 return true;
@@ -226,6 +244,19 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
         if (notify_mark(notify, ret->payload, NULL))
                 wait_for_systemd(notify, signals, ret, calls);
         return true;
+}
+
+void hand_over_settle(HandOver *hand_over) {
+        int status;
+
+        if (hand_over->exited || !is_zombie(hand_over->payload))
+                return;
+        while (waitpid(hand_over->payload, &status, __WALL) > 0)
+                if (!WIFSTOPPED(status)) {
+                        hand_over->exited = true;
+                        hand_over->status = status;
+                        return;
+                }
 }
 
 void hand_over_end_as(int status) {

@@ -17,7 +17,15 @@ typedef struct HandOver {
         bool told;      /* systemd has been sent MAINPID= */
 } HandOver;
 
+/* Starts the payload as a child of the calling process, and returns its pid when it was executed. *ret_exec_errno: 0,
+ * or why it could not be; it ends then. -1: an error. */
+typedef pid_t HandOverStart(const RuntimeContainer *container, int *ret_exec_errno, GError **error);
+
+HandOverStart hand_over_start; /* by libcrun */
+
 typedef struct HandOverCalls {
+        /* Called in a process that shares this one's memory. */
+        HandOverStart *start;
         /* The payload runs, and systemd has not been told. Where this fails the payload is killed. */
         bool (*started)(pid_t payload, void *data, GError **error);
         /* The payload has ended, and systemd does not know that before this returns: the payload's last messages can
@@ -33,6 +41,11 @@ typedef struct HandOverCalls {
  * is left when the caller exits; until then the payload's id is not another's. */
 bool hand_over(const RuntimeContainer *container, Notify *notify, const char *state, const HandOverCalls *calls,
                HandOver *ret, GError **error);
+
+/* For a process of many threads, as another runtime's: while the last of them end, the first one is a zombie already,
+ * which cannot be traced, nor be a main process of systemd's, and cannot be waited for yet. Waits for it then, and
+ * notes its end. */
+void hand_over_settle(HandOver *hand_over);
 
 /* Whether a process that we trace, or a child of ours, has ended; it stays to be waited for. */
 bool hand_over_has_ended(pid_t process);

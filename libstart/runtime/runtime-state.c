@@ -19,7 +19,7 @@ static int open_file(const RuntimeContainer *container, const char *name, GError
         return fd;
 }
 
-static bool write_config(const RuntimeContainer *container, GError **error) {
+bool runtime_state_describe(const RuntimeContainer *container, GError **error) {
         _cleanup_close_ int fd = open_file(container, "config.json", error);
         runtime_spec_schema_config_schema spec = *container->spec;
         runtime_spec_schema_config_schema_process process = *spec.process;
@@ -53,10 +53,10 @@ static char *format_now(void) {
 
 /* What libcrun would write, without two things that take it 200 us: the owner's name, for which it asks NSS (only
  * root runs libstart), and what the standard streams are, which is of use to CRIU alone. */
-static int write_status(const RuntimeContainer *container, pid_t payload, libcrun_error_t *err) {
+int runtime_state_adopt(const RuntimeContainer *container, pid_t process, libcrun_error_t *err) {
         g_autofree char *created = format_now();
         libcrun_container_status_t status = {
-                .pid = payload,
+                .pid = process,
                 .bundle = (char *) container->state_root,
                 .rootfs = container->spec->root->path,
                 .created = created,
@@ -72,9 +72,9 @@ static int write_status(const RuntimeContainer *container, pid_t payload, libcru
 int runtime_state_write(const RuntimeContainer *container, pid_t payload, libcrun_error_t *err) {
         g_autoptr(GError) error = NULL;
 
-        if (!write_config(container, &error) || (container->filter && !write_filter(container, &error)))
+        if (!runtime_state_describe(container, &error) || (container->filter && !write_filter(container, &error)))
                 return libcrun_make_error(err, 0, "%s", error->message);
-        return write_status(container, payload, err);
+        return runtime_state_adopt(container, payload, err);
 }
 
 bool runtime_enter_bundle(const RuntimeContainer *container, GError **error) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/mount/mounts.h"
@@ -207,6 +208,21 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
         else if (result < 0)
                 set_error(&err, error);
         return result >= 0 && container->detach ? (int) hooks.payload : result;
+}
+
+bool runtime_describe(const RuntimeContainer *container, GError **error) {
+        g_autofree char *directory = g_build_filename(container->state_root, container->id, NULL);
+
+        return directory_make(directory, 0700, error) && runtime_state_describe(container, error);
+}
+
+bool runtime_adopt(const RuntimeContainer *container, pid_t process, GError **error) {
+        libcrun_error_t err = NULL;
+
+        if (runtime_state_adopt(container, process, &err) >= 0)
+                return true;
+        set_error(&err, error);
+        return false;
 }
 
 /* Where the state cannot be read, whoever wrote it was killed meanwhile. */

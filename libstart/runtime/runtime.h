@@ -15,6 +15,11 @@
  * for one killed by signal N. -1 on errors, and then nothing is left running. */
 int runtime_run(const RuntimeContainer *container, GError **error);
 
+/* For who runs it in another way: what is written of the container before that, and as soon as its first process is
+ * there. So the functions below know of it, and other programs do. */
+bool runtime_describe(const RuntimeContainer *container, GError **error);
+bool runtime_adopt(const RuntimeContainer *container, pid_t process, GError **error);
+
 /* Send the payload in STATE_ROOT/ID a signal; false: there is none, or not yet. */
 bool runtime_kill(const char *state_root, const char *id, int signal);
 

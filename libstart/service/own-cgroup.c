@@ -14,7 +14,7 @@
 #define ROOT "/sys/fs/cgroup"
 
 /* The unified hierarchy's line; there may be others. */
-static char *find_path(void) {
+char *own_cgroup_find(void) {
         g_autofree char *text = NULL;
         g_auto(GStrv) lines = NULL;
 
@@ -23,7 +23,7 @@ static char *find_path(void) {
         lines = g_strsplit(text, "\n", -1);
         for (guint i = 0; lines[i]; i++)
                 if (g_str_has_prefix(lines[i], "0::/"))
-                        return g_strconcat(ROOT, lines[i] + strlen("0::"), NULL);
+                        return g_strdup(lines[i] + strlen("0::"));
         return NULL;
 }
 
@@ -77,11 +77,11 @@ static bool give(int directory, uid_t uid, gid_t gid) {
 }
 
 bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error) {
-        g_autofree char *path = find_path();
-        _cleanup_close_ int directory = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        g_autofree char *cgroup = own_cgroup_find(), *path = g_strconcat(ROOT, cgroup, NULL);
+        _cleanup_close_ int directory = cgroup ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
         if (directory < 0)
-                return error_set_errno(error, path ? errno : ENOENT, "Cannot open the service's control group");
+                return error_set_errno(error, cgroup ? errno : ENOENT, "Cannot open the service's control group");
         if (!write_at(directory, "cgroup.max.descendants", DESCENDANTS_MAX) ||
             !write_at(directory, "cgroup.max.depth", DEPTH_MAX) ||
             (mkdirat(directory, OWN_CGROUP, 0755) < 0 && errno != EEXIST) ||

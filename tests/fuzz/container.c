@@ -74,12 +74,13 @@ static void check_file(const SourceFile *file, const UnitNames *names, const Tre
         g_autoptr(GError) error = NULL;
         const char *service = unit_names_service(names, file, &error);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
+        g_autoptr(MachineConf) machine = machine_conf_new(NULL);
         g_autoptr(Hooks) hooks = hooks_new(NULL);
 
         require_error(service, error, "");
         if (!service)
                 return;
-        g_autoptr(Container) container = container_convert(file, g_strdup(service), names, conf, hooks);
+        g_autoptr(Container) container = container_convert(file, g_strdup(service), names, conf, machine, hooks);
         check_findings(container_findings(container));
         check_links(container->service->links);
         if (!container->is_refused)

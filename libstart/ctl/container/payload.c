@@ -20,6 +20,7 @@
 #include "libstart/base/resolve.h"
 #include "libstart/config/small-file.h"
 #include "libstart/ctl/container/payload.h"
+#include "libstart/value/runtime-kind.h"
 
 #define FILE_MAX (4U << 20)
 
@@ -114,6 +115,19 @@ int payload_open_root(int payload, bool clone, GError **error) {
         if (root < 0)
                 error_set_errno(error, errnum, "Cannot open the container's root");
         return root;
+}
+
+int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error) {
+        const char *runtime = container->args->runtime;
+
+        if (!runtime || runtime_kind_find(runtime) != RUNTIME_RUNSC)
+                return payload_open_root(payload, clone, error);
+        error_set(
+                error, KT_ERROR_UNSUPPORTED,
+                "%s is in gVisor's sandbox, where nobody sees its files from outside: use keyturnctl exec (cat, tar, "
+                "id) in their place",
+                container->unit);
+        return -1;
 }
 
 char *payload_read_file(int root, const char *path) {

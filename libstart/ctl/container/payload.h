@@ -29,6 +29,10 @@ const char *payload_find_annotation(const libcrun_container_t *config, const cha
  * copy of the whole tree of mounts, attached nowhere, in its place. */
 int payload_open_root(int payload, bool clone, GError **error);
 
+/* The same of a container whose files are wanted. Those of one in gVisor's sandbox are not there: what is there is
+ * the sandbox's own root. */
+int payload_open_files(const ContainerUnit *container, int payload, bool clone, GError **error);
+
 /* A regular file in that root, as its payload sees it, links followed; NULL: there is none of at most 4 MiB. Nothing
  * else is opened, not even for a moment: to open a device can be an order to it. Transfer full. */
 char *payload_read_file(int root, const char *path);

@@ -95,7 +95,7 @@ static bool read_place(const GPtrArray *all, const char *word, Place *ret, GErro
         if (!container || !payload_check_running(container, error))
                 return false;
         payload = payload_open(container, error);
-        ret->root = payload >= 0 ? payload_open_root(payload, /* clone= */ false, error) : -1;
+        ret->root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ false, error) : -1;
         return ret->root >= 0 && read_owner(container, payload, ret, error);
 }
 

@@ -280,7 +280,7 @@ static bool open_both(const ContainerUnit *container, Diff *diff, GError **error
         if (!diff->facts.config)
                 return error_set(error, KT_ERROR_FAILED, "The state of %s cannot be read", container->unit);
         diff->made = made_files_recall(directory);
-        diff->root = payload_open_root(payload, /* clone= */ false, error);
+        diff->root = payload_open_files(container, payload, /* clone= */ false, error);
         if (diff->root < 0 || (diff->image = open_layers(container, &diff->facts, error)) < 0)
                 return false;
         if (statx(diff->root, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0)

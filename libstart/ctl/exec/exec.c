@@ -16,7 +16,7 @@
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/exec/exec-restrictions.h"
 #include "libstart/ctl/exec/streams.h"
-#include "libstart/enter/enter.h"
+#include "libstart/enter/enter-program.h"
 #include "libstart/health/health-record.h"
 #include "libstart/oci/user.h"
 #include "libstart/request/launch-request.h"
@@ -62,7 +62,8 @@ static char **join(char **first, size_t n, char **rest, size_t *ret_n) {
 /* Names are those of the container's own files. */
 static bool set_user(const ContainerUnit *container, Process *process, const char *user, GError **error) {
         _cleanup_close_ int payload = payload_open(container, error);
-        _cleanup_close_ int root = payload >= 0 ? payload_open_root(payload, /* clone= */ false, error) : -1;
+        _cleanup_close_ int root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ false, error) :
+                                                  -1;
         g_autofree char *passwd = NULL, *group = NULL;
         g_auto(UserIdentity) identity = { 0 };
 
@@ -120,7 +121,7 @@ static void run_inside(const Entry *entry, Process *process, Streams *streams, c
         int status = EXIT_KEYTURN;
 
         if (streams_enter(streams, &error) && enter_prepare(entry, process, &error))
-                status = enter_run(entry, process, console_socket, &error);
+                status = enter_command(entry, process, console_socket, &error);
         if (g_error_matches(error, KT_ERROR, KT_ERROR_NOT_FOUND))
                 log_error("%s: to look at it with the host's programs, keyturnctl shell %s", error->message,
                           entry->id);
@@ -224,8 +225,10 @@ int command_exec(const GPtrArray *all, const Options *options, char **words, GEr
         if (!check_filters(container, root, error))
                 return EXIT_KEYTURN;
 
-        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup };
-        if ((!is_unconfined(container) && !enter_check_filter(&entry, error)) || !enter_protect(error))
+        const Entry entry = { root, container->args->name, (pid_t) container->pid, cgroup ?: container->cgroup,
+                              container->args->runtime };
+        if ((!is_unconfined(container) && !enter_check_filter(&entry, error)) ||
+            (!entry.runtime && !enter_protect(error)))
                 return EXIT_KEYTURN;
         state = libcrun_container_load_from_file(config, &err);
         if (!state)

@@ -81,7 +81,7 @@ int command_shell(const GPtrArray *all, const Options *options, char **words, GE
         if (!container || !payload_check_running(container, error))
                 return -1;
         payload = payload_open(container, error);
-        root = payload >= 0 ? payload_open_root(payload, /* clone= */ true, error) : -1;
+        root = payload >= 0 ? payload_open_files(container, payload, /* clone= */ true, error) : -1;
         directory = container_unit_state_dir(container);
         place = g_build_filename(directory, ".private", "root", NULL);
         if (root < 0 || !make_view(root, place, error) || !enter(payload, error))

@@ -135,6 +135,7 @@ static const char *const shown_keys[] = {
         "RetryDelay",
         "Rootfs",
         "RunInit",
+        "Runtime",
         "RuntimeDirectory",
         "SeccompProfile",
         "SecurityLabelDisable",

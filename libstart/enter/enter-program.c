@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <yajl/yajl_gen.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/exit-codes.h"
+#include "libstart/base/fd.h"
+#include "libstart/enter/enter-program.h"
+#include "libstart/runtime-program/runtime-call.h"
+#include "libstart/runtime-program/runtime-words.h"
+#include "libstart/value/runtime-kind.h"
+
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_gen, yajl_gen_free, NULL)
+
+/* In memory, so that nothing is left of it; the runtime has it open only until it executes the command. */
+static int write_process(const EnterProcess *process, GError **error) {
+        const struct parser_context context = { .options = OPT_GEN_SIMPLIFY | OPT_GEN_NO_VALIDATE_UTF8 };
+        _cleanup_close_ int fd = memfd_create("process.json", 0);
+        g_auto(yajl_gen) generator = yajl_gen_alloc(NULL);
+        parser_error message = NULL;
+        const unsigned char *text;
+        size_t length;
+
+        if (gen_runtime_spec_schema_config_schema_process(generator, process, &context, &message) !=
+                    yajl_gen_status_ok ||
+            yajl_gen_get_buf(generator, &text, &length) != yajl_gen_status_ok) {
+                error_set(error, KT_ERROR_FAILED, "The command cannot be written as JSON: %s",
+                          message ? g_strchomp(message) : "unknown reason");
+                free(message);
+                return -1;
+        }
+        if (fd < 0 || !fd_write_all(fd, (const char *) text, length) || lseek(fd, 0, SEEK_SET) < 0) {
+                error_set_errno(error, errno, "Cannot write the command for the runtime");
+                return -1;
+        }
+        return fd_steal(&fd);
+}
+
+/* A terminal from outside: runc takes none for a command that it waits for, and gVisor's would be the caller's. */
+static bool check_terminal(const Entry *entry, const GPtrArray *words, GError **error) {
+        g_autofree char *line = NULL;
+
+        if (runtime_kind_find(entry->runtime) == RUNTIME_CRUN)
+                return true;
+        line = g_strdup_printf("%s %s %s", (char *) words->pdata[0], (char *) words->pdata[1],
+                               (char *) words->pdata[2]);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s' gets no terminal from keyturn: leave out -t, or call it: %s exec -t %s COMMAND",
+                         entry->runtime, line, entry->id);
+}
+
+/* runc puts a command where the payload is. Below that is where it can be killed with all that it starts. NULL: it is
+ * not to be there. Transfer full. */
+static char *find_subgroup(const Entry *entry) {
+        g_autofree char *path = g_strdup_printf("/proc/%d/cgroup", (int) entry->payload), *text = NULL;
+        const char *begin, *rest;
+        size_t length;
+
+        if (runtime_kind_find(entry->runtime) != RUNTIME_RUNC || !g_file_get_contents(path, &text, NULL, NULL) ||
+            !(begin = strstr(text, "0::/")))
+                return NULL;
+        begin += strlen("0::");
+        length = strcspn(begin, "\n");
+        rest = entry->cgroup + length;
+        return strncmp(entry->cgroup, begin, length) == 0 && rest[0] == '/' ? g_strdup(rest + 1) : NULL;
+}
+
+static void add_option(GPtrArray *words, const char *option, const char *value) {
+        if (!value)
+                return;
+        g_ptr_array_add(words, g_strdup(option));
+        g_ptr_array_add(words, g_strdup(value));
+}
+
+static int run_program(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
+        g_autoptr(GPtrArray) words = runtime_program_words(entry->runtime, entry->root);
+        g_autofree char *subgroup = find_subgroup(entry), *file = NULL;
+        int fd;
+
+        if (console_socket && !check_terminal(entry, words, error))
+                return EXIT_KEYTURN;
+        if (runtime_kind_find(entry->runtime) != RUNTIME_RUNSC) /* those of the sandbox are not the payload's */
+                enter_keep_restrictions(entry, process);
+        fd = write_process(process, error);
+        if (fd < 0)
+                return EXIT_KEYTURN;
+        file = g_strdup_printf("/proc/self/fd/%d", fd);
+        g_ptr_array_add(words, g_strdup("exec"));
+        add_option(words, "--process", file);
+        add_option(words, "--cgroup", subgroup);
+        add_option(words, "--console-socket", console_socket);
+        g_ptr_array_add(words, g_strdup(entry->id));
+        g_ptr_array_add(words, NULL);
+        runtime_program_execute(words);
+        error_set_errno(error, errno, "Cannot execute '%s'", entry->runtime);
+        return EXIT_KEYTURN;
+}
+
+int enter_command(const Entry *entry, EnterProcess *process, const char *console_socket, GError **error) {
+        return (entry->runtime ? run_program : enter_run)(entry, process, console_socket, error);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/mount/bind-mounts.h"
+#include "libstart/mount/kernel-mounts.h"
+#include "libstart/mount/mount-tree.h"
+#include "libstart/mount/root-file.h"
+#include "libstart/program-start/program-mounts.h"
+
+/* Slaves, so that volumes that want it see what the host mounts later, and the host sees nothing. */
+static bool separate(GError **error) {
+        return (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0) ||
+               error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+}
+
+static bool attach_root(const RuntimeContainer *container, GError **error) {
+        const DetachedMount mounts[] = {
+                { container->layer_mount, container->layer_place },
+                { container->root_mount, container->spec->root->path },
+                { container->secrets_mount, container->secrets_place },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(mounts); i++)
+                if (mounts[i].mount >= 0 && !mount_tree_attach(mounts[i].mount, mounts[i].path, error))
+                        return false;
+        return true;
+}
+
+/* For mount points only; the root of a user namespace has to pass. */
+static bool make_directory(const char *path, GError **error) {
+        return ((mkdir(path, 0711) == 0 || errno == EEXIST) &&
+                mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711,size=1m") == 0) ||
+               error_set_errno(error, errno, "Cannot make '%s'", path);
+}
+
+static bool make_mount_point(const char *path, int mount, GError **error) {
+        _cleanup_close_ int fd = -1;
+        struct stat st;
+
+        if (fstat(mount, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at a mount");
+        if (S_ISDIR(st.st_mode) && mkdir(path, 0700) == 0)
+                return true;
+        if (!S_ISDIR(st.st_mode))
+                fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        return fd >= 0 || error_set_errno(error, errno, "Cannot make '%s'", path);
+}
+
+static bool has_propagation(const ContainerMount *mount) {
+        return mount->flags & (MS_PRIVATE | MS_SLAVE | MS_UNBINDABLE);
+}
+
+/* Its options stay: they are OCI's, and say of the copy what they said of the source. */
+static bool make_one(const BindMountContext *context, ContainerMount *mount, const char *path, GError **error) {
+        _cleanup_close_ int fd = mount->is_bind ? bind_mount_clone(context, mount, error) :
+                                                  kernel_mount_make_detached(mount, &context->label, error);
+
+        if (fd < 0 || !make_mount_point(path, fd, error) || !mount_tree_attach(fd, path, error))
+                return false;
+        g_free(mount->oci->source);
+        mount->oci->source = g_strdup(path);
+        g_free(mount->oci->type);
+        mount->oci->type = g_strdup("bind");
+        oci_mount_add_option(mount->oci, mount->flags & MS_REC ? "rbind" : "bind");
+        if (!has_propagation(mount))
+                oci_mount_add_option(mount->oci, "rprivate");
+        return true;
+}
+
+/* Who has a user namespace of its own may not mount the /sys of the host's network. */
+static bool is_the_hosts(const RuntimeContainer *container, const ContainerMount *mount) {
+        return container->userns->uids && container->request->network.mode == NETWORK_HOST && mount->kernel &&
+               g_str_equal(mount->oci->destination, "/sys");
+}
+
+bool program_mounts_make(const RuntimeContainer *container, const char *directory, GError **error) {
+        BindMountContext context = {
+                .request = container->request,
+                .userns = container->userns,
+                .label = container->label,
+        };
+        _cleanup_close_ int root = -1;
+
+        if (!separate(error) || !attach_root(container, error) || !make_directory(directory, error))
+                return false;
+        root = open(container->spec->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (root < 0)
+                return error_set_errno(error, errno, "Cannot open the container's root, '%s'",
+                                       container->spec->root->path);
+        context.root_fd = root;
+        for (guint i = 0; i < container->mounts->n_mounts; i++) {
+                ContainerMount *mount = container->mounts->mounts[i];
+                g_autofree char *path = g_strdup_printf("%s/%u", directory, i);
+
+                context.is_shared = !(mount->flags & MS_SLAVE);
+                if (!root_file_check_mount_point(root, mount->oci->destination + 1, error) ||
+                    ((mount->is_bind || is_the_hosts(container, mount)) && !make_one(&context, mount, path, error)))
+                        return false;
+        }
+        return true;
+}

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Other OCI runtimes ([Keyturn] Runtime=): crun and runc as programs, and gVisor's runsc. What holds for a container holds
+for theirs, too."""
+
+import re
+
+PACKAGES = ('runc', 'runsc')
+BUSYBOX = 'localhost/test/busybox'
+PROGRAMS = ('crun', 'runc')
+RUNTIMES = (*PROGRAMS, 'runsc')
+WAIT = '''sh -c "trap 'exit 0' TERM; echo begun; while :; do sleep 0.1; done"'''
+
+
+def container(machine, name, runtime, command=WAIT, lines='', service='', image=BUSYBOX, more=''):
+    """All of `lines` are of [Container]; `runtime` None: crun's library."""
+    machine.container(name, '\n'.join((
+        '[Unit]', 'StartLimitIntervalSec=0',
+        '[Container]', f'Image={image}', f'Exec={command}' if command else '', *lines.split('\n'),
+        '[Keyturn]', f'Runtime={runtime}' if runtime else '', more,
+        '[Service]', *service.split('\n'))))
+
+
+def result(machine, unit):
+    machine.wait_for(lambda: machine.show(unit, 'ActiveState') in ('inactive', 'failed'), 20)
+    shown = machine.show(unit, 'Result', 'ExecMainStatus')
+    return shown['Result'], int(shown['ExecMainStatus'])
+
+
+def footprint(machine):
+    """Without the units: they are others for each runtime."""
+    seen = {kind: set(of) for kind, of in machine.footprint().items()}
+    return {**seen, 'files': {file for file in seen['files'] if not file.startswith('/run/systemd/generator')}}
+
+
+def is_left_nothing(machine, before):
+    try:
+        machine.wait_for(lambda: footprint(machine) == before, 20)
+    except AssertionError:
+        after = footprint(machine)
+        raise AssertionError({kind: before[kind] ^ after[kind] for kind in before}) from None
+
+
+def processes(machine, unit):
+    """In its control group, and below that."""
+    group = machine.show(unit, 'ControlGroup')
+    return machine.run(f'find /sys/fs/cgroup{group} -name cgroup.procs -exec cat {{}} +').out.split() if group else []
+
+
+def test_it_runs_as_the_service(machine):
+    machine.run('systemctl start keyturn-relay')
+    container(machine, 'it', None)
+    before = footprint(machine)
+    for runtime in RUNTIMES:
+        container(machine, 'it', runtime)
+        machine.run('systemctl start it')
+        pid = machine.show('it', 'MainPID')
+        assert re.search(r'^PPid:\s*1$', machine.read(f'/proc/{pid}/status'), re.M), runtime
+        # The payload, or gVisor's sandbox and what belongs to it: no process of ours stays, and all are under the limits.
+        assert pid in processes(machine, 'it'), runtime
+        machine.wait_for(lambda: not machine.run('pgrep -x libstart', check=False).out)
+        assert (len(processes(machine, 'it')) <= 2) == (runtime != 'runsc'), runtime
+        machine.wait_for(lambda: 'begun' in machine.journal('it').splitlines())
+        assert 'not our child' not in machine.journal()
+        machine.run('systemctl stop it')
+        assert result(machine, 'it') == ('success', 0), runtime
+        machine.wait_for(lambda: machine.run('ls -A /run/keyturn/it', check=False).status != 0)
+        is_left_nothing(machine, before)
+
+
+def test_exit_status(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'three', runtime, 'sh -c "exit 3"')
+        machine.run('systemctl start three', check=False)
+        assert result(machine, 'three') == ('exit-code', 3), runtime
+        # In the foreground it is libstart that ends so.
+        container(machine, 'once', runtime, 'sh -c "echo done; exit 4"', service='Type=oneshot')
+        assert machine.run('systemctl start once', check=False).status != 0
+        assert result(machine, 'once') == ('exit-code', 4), runtime
+        assert 'done' in machine.journal('once').splitlines()
+
+
+def test_a_payload_that_ends_at_once(machine):
+    for runtime in RUNTIMES:
+        for _ in range(5):
+            container(machine, 'short', runtime, 'true')
+            machine.run('systemctl start short', check=False)
+            assert result(machine, 'short') == ('success', 0), runtime
+            container(machine, 'short', runtime, 'false')
+            machine.run('systemctl start short', check=False)
+            assert result(machine, 'short') == ('exit-code', 1), runtime
+
+
+def test_stop_signal(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'usr', runtime, '''sh -c "trap 'echo heard; exit 0' USR1; while :; do sleep 0.1; done"''',
+                  lines='StopSignal=USR1')
+        machine.run('systemctl start usr')
+        machine.run('systemctl stop usr')
+        assert result(machine, 'usr') == ('success', 0), runtime
+        machine.wait_for(lambda: 'heard' in machine.journal('usr').splitlines())
+        machine.mark()
+
+
+def test_crash_and_restart(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'again', runtime, service='Restart=always\nRestartSec=0')
+        machine.run('systemctl start again')
+        for _ in range(2):
+            pid = machine.show('again', 'MainPID')
+            machine.run(f'kill -9 {pid}')
+            machine.wait_for(lambda: machine.show('again', 'MainPID') not in ('0', pid) and
+                             machine.show('again', 'ActiveState') == 'active', 20)
+        machine.run('systemctl stop again')
+
+
+def test_nothing_is_left_after_any_kill(machine):
+    machine.run('systemctl start keyturn-relay')
+    container(machine, 'gone', None)
+    before = footprint(machine)
+    for runtime in RUNTIMES:
+        container(machine, 'gone', runtime)
+        machine.run('systemctl start gone')
+        n = len(processes(machine, 'gone'))
+        machine.run('systemctl stop gone')
+        for i in range(min(n, 4)):
+            machine.run('systemctl start gone')
+            all_of_it = processes(machine, 'gone')
+            machine.run(f'kill -9 {all_of_it[min(i, len(all_of_it) - 1)]}', check=False)
+            machine.run('systemctl stop gone; systemctl reset-failed gone', check=False)
+            is_left_nothing(machine, before)
+            assert not machine.show('gone', 'ControlGroup')
+
+
+SLOW = '''#!/bin/sh
+for word; do
+    [ "$word" = {command} ] && {{ : >/run/reached; sleep 1000; }}
+done
+exec /usr/bin/{runtime} "$@"
+'''
+
+
+def test_a_stop_in_the_middle_of_a_start(machine):
+    """Whichever of the runtime's commands is under way: nothing is left."""
+    machine.run('systemctl start keyturn-relay')
+    container(machine, 'slow', None)
+    before = footprint(machine)
+    for runtime in RUNTIMES:
+        for command in ('create', 'start'):
+            machine.write(f'/usr/local/bin/{runtime}-slow', SLOW.format(command=command, runtime=runtime), 0o755)
+            container(machine, 'slow', f'{runtime}-slow', service='TimeoutStopSec=2')
+            machine.run('systemctl start --no-block slow')
+            machine.wait_for(lambda: machine.run('rm /run/reached', check=False).status == 0)
+            machine.run('systemctl stop slow', check=False)
+            machine.run('systemctl reset-failed slow', check=False)
+            is_left_nothing(machine, before)
+            # The same where libstart is killed, and nobody else.
+            machine.run('systemctl start --no-block slow')
+            machine.wait_for(lambda: machine.run('rm /run/reached', check=False).status == 0)
+            machine.run('systemctl kill --kill-whom=main --signal=KILL slow')
+            machine.wait_for(lambda: machine.show('slow', 'ActiveState') == 'failed', 20)
+            machine.run('systemctl reset-failed slow')
+            is_left_nothing(machine, before)
+
+
+def facts(machine, name):
+    """What the payload sees, without what belongs to this start."""
+    machine.run(f'systemctl start {name}')
+    lines = machine.wait_for(lambda: [line for line in machine.journal(name).splitlines()
+                                      if line.startswith(('Finished', 'dumped'))] and
+                             machine.journal(name).splitlines())
+    return {line for line in lines if not line.startswith(('Starting', 'Finished', 'Seccomp filter compiled', 'Couldn', f'{name}.service'))}
+
+
+# Which file stands for one that is hidden, and how a runtime mounts it; crun and runc forget on remounts that the root
+# has no devices, which the unit's DevicePolicy= sees to; and crun gives the container's user the /dev/null of its own.
+OTHERWISE = re.compile(r'(mount|masked) /(proc|sys)/|mount (/home tmpfs|/sys sysfs) whole ro|mount / overlay |device /dev/(core|null) |'
+                       r'sysctl kernel/hostname|hostname |env HOSTNAME|file /etc/host')
+PROTECTED = ('Seccomp', 'NoNewPrivs', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb')
+
+
+# Where nothing says which mode a tmpfs has, crun 1.8 takes that of a new one, and not that of the directory below it.
+OLD = re.compile(r'(mount|path|root|writable) /run ')
+
+
+def test_the_payload_sees_the_same(machine):
+    """Capabilities, filter, limits, mounts, ids, what is masked: as with crun's library."""
+    machine.write('/srv/volume/file', 'mine')
+    machine.run('printf secret | podman secret create runtime-secret -')
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:2147483647:2147483648\n')
+    machine.container('street.network', '[Network]\nSubnet=10.79.0.0/24\n')
+    for name, lines in {
+        'plain': 'HostName=plain',
+        'tight': 'Volume=/srv/volume:/volume:ro\nVolume=named:/named\nTmpfs=/scratch:size=4m\nSecret=runtime-secret\n'
+                 'DropCapability=CAP_CHOWN\nAddCapability=CAP_NET_ADMIN\nNoNewPrivileges=true\nReadOnly=true\n'
+                 'Ulimit=nofile=1234:2345\nWorkingDir=/tmp\nUser=driver\nEnvironment=A=b\nHostName=tight\n'
+                 'Mask=/proc/cpuinfo:/home\nUnmask=/proc/acpi',
+        'alone': 'Network=none\nSysctl=net.ipv4.ip_unprivileged_port_start=80\nVolume=/srv/volume:/lower:O\n'
+                 f'Mount=type=image,source={BUSYBOX},destination=/image\nAddDevice=/dev/zero:/dev/nothing\n'
+                 'HostName=alone',
+        'other-ids': 'UserNS=auto\nVolume=named:/named\nSecret=runtime-secret\nHostName=other-ids',
+        'other-network': 'UserNS=auto\nNetwork=street.network\nHostName=other-network',
+        'unconfined': 'SeccompProfile=unconfined\nHostName=unconfined',
+    }.items():
+        seen = {}
+        for runtime in (None, *PROGRAMS):
+            container(machine, name, runtime, '', lines, 'Type=oneshot', 'localhost/test/dump')
+            seen[runtime] = facts(machine, name)
+            machine.mark()
+        for runtime in PROGRAMS:
+            other = {line for line in seen[None] ^ seen[runtime] if not OTHERWISE.match(line) and
+                     not (machine.suite == 'bookworm' and OLD.match(line)) and
+                     not (name.startswith('other-') and re.match(r'(uid_map|gid_map|keyring |mount /named|(mount|device|masked) /dev/)', line))}
+            assert not other, f'{name}, {runtime}:\n' + '\n'.join(
+                sorted(('<' if line in seen[None] else '>') + line for line in other))
+            assert [line for line in seen[runtime] if line.startswith('status Seccomp ')] == \
+                [f'status Seccomp {0 if name == "unconfined" else 2}'], (name, runtime)
+            # What is hidden stays hidden, whatever hides it.
+            masked = [{line.split()[1] for line in of if line.startswith('masked ')} for of in (seen[None], seen[runtime])]
+            assert masked[0] == masked[1], (name, runtime, masked)
+
+
+def test_the_sandbox_protects_as_asked(machine):
+    """gVisor's kernel is another one; but these it has."""
+    container(machine, 'boxed', 'runsc', '', 'DropCapability=all\nAddCapability=CAP_KILL\nReadOnly=true\nNetwork=none',
+              'Type=oneshot', 'localhost/test/dump')
+    seen = facts(machine, 'boxed')
+    for line in ('status CapBnd 0000000000000020', 'status CapEff 0000000000000020', 'status Seccomp 2',
+                 'writable /etc EROFS'):
+        assert line in seen, (line, sorted(seen))
+    container(machine, 'boxed', 'runsc', 'sh -c "dmesg; cat /proc/net/dev"', 'Network=none', 'Type=oneshot')
+    machine.run('systemctl start boxed')
+    machine.wait_for(lambda: 'gVisor' in machine.journal('boxed'))
+    assert 'eth0' not in machine.journal('boxed')
+
+
+def test_writable_layer_has_its_limit(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'full', runtime, 'sh -c "dd if=/dev/zero of=/much bs=1M count=64; echo status $?"',
+                  service='Type=oneshot', more='WritableLayerSize=16M')
+        machine.run('systemctl start full')
+        machine.wait_for(lambda: 'status 1' in machine.journal('full').splitlines())
+        machine.mark()
+
+
+def test_commands_beside_the_payload(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'beside', runtime, lines='Environment=COLOUR=blue')
+        machine.run('systemctl start beside')
+        answer = machine.run('keyturnctl exec -i beside sh -c "cat; echo $COLOUR; exit 5"'.replace('$', r'\$'),
+                             check=False, input='given\n')
+        assert (answer.out, answer.status) == ('given\nblue\n', 5), (runtime, answer)
+        # gVisor lays the filter upon the payload alone, as keyturn.container(5) says.
+        assert machine.run('keyturnctl exec beside grep Seccomp: /proc/self/status').out.split() == \
+            ['Seccomp:', '0' if runtime == 'runsc' else '2'], runtime
+        assert machine.run('keyturnctl exec beside no-such-thing', check=False).status != 0
+        others = machine.run('keyturnctl cp beside:/etc/passwd /tmp/copied', check=False)
+        assert (others.status == 0) == (runtime != 'runsc'), (runtime, others)
+        assert runtime != 'runsc' or 'sandbox' in others.err
+        machine.run('rm -f /tmp/copied; systemctl stop beside')
+
+
+def test_health_checks(machine):
+    for runtime in RUNTIMES:
+        container(machine, 'well', runtime, lines='HealthCmd=test ! -e /ill\nHealthInterval=1s\nHealthRetries=1\n'
+                                                  'HealthOnFailure=kill\nNotify=healthy')
+        machine.run('systemctl start well')
+        assert 'healthy' in machine.run('keyturnctl health well').out
+        machine.run('keyturnctl exec well touch /ill')
+        machine.wait_for(lambda: machine.show('well', 'ActiveState') == 'failed', 20)
+
+
+def test_a_check_that_hangs(machine):
+    """It is killed with what it has started, but in gVisor's sandbox, as the manual says."""
+    for runtime in PROGRAMS:
+        container(machine, 'hung', runtime, lines='HealthCmd=sh -c "sleep 7654 & sleep 7654"\nHealthInterval=1s\n'
+                                                  'HealthTimeout=1s\nHealthRetries=100')
+        machine.run('systemctl start hung')
+        machine.wait_for(lambda: '1 failed' in machine.run('keyturnctl health hung', check=False).out, 20)
+        # At most those of the check that is under way.
+        assert len(machine.run('pgrep -f "^sleep 7654"', check=False).out.split()) <= 2, runtime
+        machine.wait_for(lambda: '3 failed' in machine.run('keyturnctl health hung', check=False).out, 20)
+        assert len(machine.run('pgrep -f "^sleep 7654"', check=False).out.split()) <= 2, runtime
+        machine.run('systemctl stop hung')
+        machine.wait_for(lambda: not machine.run('pgrep -f "^sleep 7654"', check=False).out)
+
+
+def test_networks(machine):
+    machine.container('street.network', '[Network]\nSubnet=10.78.0.0/24\n')
+    for runtime in RUNTIMES:
+        container(machine, 'shop', runtime, f'sh -c "echo open-{runtime} >/tmp/index.html; exec httpd -f -p 80 -h /tmp"',
+                  'Network=street.network\nPublishPort=127.0.0.1:8099:80\nStopSignal=SIGKILL')
+        for _ in range(2):  # the namespace stays, and what a runtime does to it
+            machine.run('systemctl restart shop')
+            machine.wait_for(lambda: machine.run('busybox wget -q -O - http://127.0.0.1:8099/', check=False).out ==
+                             f'open-{runtime}\n')
+        machine.run('systemctl stop shop')
+
+
+def test_sockets_and_notifications(machine):
+    machine.write('/srv/say', '''use Socket;
+        socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die $!;
+        select(undef, undef, undef, 0.3);
+        send($s, "READY=1", 0, pack_sockaddr_un($ENV{NOTIFY_SOCKET})) or die $!;
+        open(my $listener, "+<&=", 3) or die $!;
+        while (accept(my $client, $listener)) { syswrite($client, "fds $ENV{LISTEN_FDS} pid $ENV{LISTEN_PID} $$\\n") }
+    ''')
+    machine.unit('bell.socket', '[Socket]\nListenStream=127.0.0.1:7778\n')
+    for runtime in PROGRAMS:
+        container(machine, 'bell', runtime, 'perl /say', 'Volume=/srv/say:/say:ro\nNotify=true\nStopSignal=SIGKILL',
+                  image='localhost/test/debian')
+        machine.run('systemctl start bell.socket')
+        assert machine.run('busybox nc 127.0.0.1 7778 </dev/null').out == 'fds 1 pid 1 1\n', runtime
+        assert machine.show('bell', 'ActiveState') == 'active'
+        machine.run('systemctl stop bell.socket bell')
+    container(machine, 'bell', 'runsc')
+    machine.run('systemctl start bell.socket; busybox nc 127.0.0.1 7778 </dev/null', check=False)
+    machine.wait_for(lambda: 'passes no sockets into its sandbox' in machine.journal('bell'))
+    machine.run('systemctl stop bell.socket bell', check=False)
+
+
+def test_what_cannot_be_started(machine):
+    """It says why, and nothing is left."""
+    machine.write('/srv/text', 'no program\n', 0o755)
+    machine.run('systemctl start keyturn-relay')
+    container(machine, 'never', None)
+    before = footprint(machine)
+    for runtime in RUNTIMES:
+        for command, lines in (('no-such-program', ''), ('/text', 'Volume=/srv/text:/text:ro')):
+            container(machine, 'never', runtime, command, lines)
+            machine.mark()
+            assert machine.run('systemctl start never', check=False).status != 0, (runtime, command)
+            assert command in machine.journal('never'), (runtime, machine.journal('never'))
+            machine.run('systemctl reset-failed never')
+            is_left_nothing(machine, before)
+
+
+def test_hooks(machine):
+    """Each is run once: those at the end by libstart, not by the runtime's delete as well."""
+    for stage in ('createRuntime', 'poststart', 'poststop'):
+        machine.write(f'/usr/local/bin/at-{stage}', f'#!/bin/sh\ncat >/dev/null\necho {stage} >>/run/stages\n', 0o755)
+        machine.write(f'/etc/containers/oci/hooks.d/{stage}.json',
+                      f'{{"version": "1.0.0", "hook": {{"path": "/usr/local/bin/at-{stage}"}}, "when": {{"always": true}}, '
+                      f'"stages": ["{stage}"]}}')
+    for runtime in PROGRAMS:
+        container(machine, 'hooked', runtime)
+        machine.run('rm -f /run/stages; systemctl start hooked')
+        machine.run('systemctl stop hooked')
+        assert machine.read('/run/stages').split() == ['createRuntime', 'poststart', 'poststop'], runtime
+    machine.run('rm /run/stages')
+
+
+def test_names_of_runtimes(machine):
+    """containers.conf says where they are; PodmanArgs= and GlobalArgs= name them, too."""
+    machine.write('/etc/containers/containers.conf.d/runtimes.conf',
+                  '[engine.runtimes]\nbox = ["/nowhere/runc", "/usr/bin/runc"]\n')
+    for line in ('PodmanArgs=--runtime=box', 'GlobalArgs=--runtime box', 'PodmanArgs=--runtime /usr/bin/runc'):
+        container(machine, 'named', None, lines=line)
+        assert '--runtime-program /usr/bin/runc' in machine.run('systemctl cat named').out, line
+    container(machine, 'named', None, lines='PodmanArgs=--runtime=crun')
+    assert '--runtime-program' not in machine.run('systemctl cat named').out.split('ExecStart=')[-1]
+    machine.run('systemctl start named')
