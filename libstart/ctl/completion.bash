@@ -11,6 +11,12 @@ _keyturnctl_names() {
 _keyturnctl() {
         local current=${COMP_WORDS[COMP_CWORD]} help command= arguments= at=1 words=
         help=$(keyturnctl --help 2>/dev/null)
+        # What runs on another machine is not looked up.
+        if [[ ${COMP_WORDS[1]} == @(-H|--host) ]]; then
+                COMPREPLY=()
+                ((COMP_CWORD != 2)) || return 0
+                at=3
+        fi
         while ((at < COMP_CWORD)) && [[ ${COMP_WORDS[at]} == -* ]]; do
                 ((at++))
         done
@@ -25,7 +31,7 @@ _keyturnctl() {
                 words=$(_keyturnctl_names | sed 's/$/:/')
                 ;;
         NAME* | '[NAME'*)
-                ((COMP_CWORD == at + 1)) && words=$(_keyturnctl_names)
+                ((COMP_CWORD == at + 1 && at < 3)) && words=$(_keyturnctl_names)
                 ((COMP_CWORD == at + 1)) || compopt -o default
                 ;;
         '') [ -n "$command" ] || words=$(sed -n '/keyturnctl/d; s/^  \([a-z][a-z-]*\) .*/\1/p' <<<"$help") ;;

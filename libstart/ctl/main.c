@@ -19,6 +19,7 @@
 #include "libstart/ctl/copy/commands.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/install/commands.h"
+#include "libstart/ctl/remote.h"
 #include "libstart/ctl/report/commands.h"
 #include "libstart/ctl/update/commands.h"
 #include "libstart/table/table.h"
@@ -80,8 +81,11 @@ static const struct Command {
 
 static Options arg_options = { .watch = 10 };
 static gboolean arg_interactive, arg_version;
+static char *arg_host;
 
 static const GOptionEntry entries[] = {
+        { "host", 'H', 0, G_OPTION_ARG_STRING, &arg_host, "On another machine, through ssh; before anything else",
+          "HOST" },
         { "json", 0, 0, G_OPTION_ARG_NONE, &arg_options.json, "Print JSON", NULL },
         { "quiet", 'q', 0, G_OPTION_ARG_NONE, &arg_options.quiet, "Print names only (list)", NULL },
         { "svg", 0, 0, G_OPTION_ARG_NONE, &arg_options.svg,
@@ -283,11 +287,24 @@ static bool enter_users(int argc, char *argv[], GError **error) {
         return error_set_errno(error, errno, "Cannot execute '%s'", self);
 }
 
+/* All that is to be done is done over there: of the words only the first is ours. */
+static int run_on(const char *host, char **words) {
+        g_autoptr(GError) error = NULL;
+
+        (void) remote_execute(host, words, &error);
+        log_error("%s", error->message);
+        return EXIT_KEYTURN;
+}
+
 int keyturnctl_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
+        char **words = NULL;
+        const char *host = remote_find_host(argv + 1, &words);
         int status = -1;
 
         log_open("keyturnctl", LOG_TO_STDERR, LOG_INFO);
+        if (host)
+                return run_on(host, words);
         if (!enter_users(argc, argv, &error)) {
                 log_error("%s", error->message);
                 return EXIT_KEYTURN;
@@ -299,7 +316,11 @@ int keyturnctl_main(int argc, char *argv[]) {
                         print_version();
                         return EXIT_SUCCESS;
                 }
-                status = run(argv + 1, &error);
+                if (arg_host)
+                        error_set(&error, KT_ERROR_USAGE,
+                                  "-H stands before anything else: keyturnctl -H HOST COMMAND");
+                else
+                        status = run(argv + 1, &error);
         }
         if (error)
                 log_error("%s", error->message);

@@ -124,6 +124,8 @@ def test_completion(machine):
     assert complete(machine, 'keyturnctl analyze --s') == ['--svg']
     assert complete(machine, 'keyturnctl list --s') == []
     assert complete(machine, 'keyturnctl cp cam') == ['camera:']
+    assert complete(machine, 'keyturnctl -H node1 vol') == ['volumes']
+    assert complete(machine, 'keyturnctl -H node1 exec cam') == complete(machine, 'keyturnctl -H ') == []
 
 
 def test_two_containers_of_one_name(machine):
