@@ -232,7 +232,8 @@ def examples():
 
     What the README and the guides have their readers do is done by booted/guides."""
     found = {}
-    pages = [path for path in sorted(TOP.glob('man/*.md')) if path.name not in ('keyturn-tutorial.7.md', 'keyturn-migrate.7.md')]
+    guides = ('keyturn-fleet.7.md', 'keyturn-migrate.7.md', 'keyturn-tutorial.7.md')
+    pages = [path for path in sorted(TOP.glob('man/*.md')) if path.name not in guides]
     blocks = [textwrap.dedent(block) for page in pages for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', page.read_text(), re.M)]
     for number, block in enumerate(block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block)):
         parts = re.split(r'^# /etc/containers/systemd/(.*)\n', block, flags=re.M)

@@ -74,6 +74,10 @@ def test_metrics(machine):
     assert re.fullmatch(f',image="{BUSYBOX}",image_id="[0-9a-f]{{64}}"', values['info', 'runs.service'][1]), text
     assert values['cpu_seconds_total', 'runs.service'][0] >= 0 and values['restarts_total', 'runs.service'][0] == 0, text
     assert re.sub(r'[\d.]+$', '', ctl(machine, 'metrics'), flags=re.M) == re.sub(r'[\d.]+$', '', text, flags=re.M)
+    # The dashboard has all that is written; these containers have no checks, and the machine no controller for memory.
+    with open(os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../../contrib/grafana/keyturn.json')) as file:
+        shown = set(re.findall(r'keyturn_container_(\w+)\{', file.read()))
+    assert {name for name, _ in values} <= shown and shown - {name for name, _ in values} <= {'healthy', 'memory_bytes'}, shown
     assert "Failed to create file" in ctl(machine, 'metrics -o /proc/x', status=125)
     machine.run(f'rm -r {directory}')
 

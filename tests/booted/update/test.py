@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 
 import registry
 import slow_registry
@@ -397,3 +398,28 @@ def test_a_short_name_is_asked_of_no_registry_that_is_not_named(machine):
     finally:
         machine.run('rm -f /usr/local/bin/skopeo /run/asked /etc/containers/registries.conf.d/60-short.conf; '
                     'podman rmi localhost/short:latest', check=False)
+
+
+def test_what_a_registry_is_asked(machine):
+    """What keyturn-fleet(7) counts with: requests for one image."""
+    def asked(*words):
+        machine.run('journalctl --sync')
+        before = len(log())
+        update(machine, *words)
+        machine.run('journalctl --sync')
+        return log()[before:]
+
+    def log():
+        lines = machine.run('journalctl --quiet --output=cat --unit=test-registry').out.splitlines()
+        return re.findall(r'"(GET|HEAD) (\S+) HTTP', '\n'.join(lines))
+
+    prepare(machine)
+    machine.write(f'{registry.WORK}/config.yml', registry.CONFIG.replace('disabled: true', 'disabled: false'))
+    registry.restart(machine)
+    ask = [('GET', '/v2/'), ('GET', '/v2/app/manifests/1')]
+    assert asked() == ask
+    registry.push(machine, 'app:1', env=['IS=second'], size=1000)
+    # Once to see that it is new, once to pull it: its configuration, and the one layer that is not here yet.
+    asks = asked()
+    assert asks[:4] == ask * 2 and len(asks) == 6 and all('/blobs/' in path for _, path in asks[4:]), asks
+    registry.stop(machine)
