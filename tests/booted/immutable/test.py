@@ -176,8 +176,19 @@ def footprint(machine):
             'processes': [line for line in found['processes'] if re.search('keyturn|camera|sleep', line)]}
 
 
+def journals(machine):
+    """The processes of journald, as the host numbers them."""
+    processes = host('sh', '-c', f'find {machine._cgroup} -name cgroup.procs -exec cat {{}} + 2>/dev/null || true').split()
+    return {pid for pid in processes if pathlib.Path(f'/proc/{pid}/comm').exists() and
+            pathlib.Path(f'/proc/{pid}/comm').read_text() == 'systemd-journal\n'}
+
+
 def soft_reboot(machine):
+    before = journals(machine)
+    assert before
     machine.run('mkdir /run/nextroot && mount --rbind /run/next /run/nextroot && systemctl soft-reboot', check=False)
+    # Who enters the machine while systemd stops all of its processes (SIGSTOP) is stopped, and stays so.
+    machine.wait_for(lambda: journals(machine) - before, timeout=30)
     machine.wait_for(lambda: machine.run('systemctl show --property=SoftRebootsCount --value', check=False).out == '1\n',
                      timeout=30)
     machine.wait_for(lambda: machine.run('systemctl is-system-running --wait', check=False).out.strip()
