@@ -19,6 +19,7 @@
 #include "libstart/ctl/copy/commands.h"
 #include "libstart/ctl/exec/commands.h"
 #include "libstart/ctl/install/commands.h"
+#include "libstart/ctl/profile/commands.h"
 #include "libstart/ctl/remote.h"
 #include "libstart/ctl/report/commands.h"
 #include "libstart/ctl/update/commands.h"
@@ -61,6 +62,8 @@ static const struct Command {
           command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, "json svg",
           command_analyze },
+        { "profile", "NAME...", "where processor time goes, as a flame graph", PATHS, false,
+          "json output seconds starts", command_profile },
         { "networks", "", "networks, who is in them, addresses and ports", NONE, false, "json", command_networks },
         { "pods", "", "pods, their state, containers and ports", NONE, false, "json", command_pods },
         { "volumes", "", "volumes, where they are and who uses them", NONE, false, "json size", command_volumes },
@@ -104,7 +107,9 @@ static const GOptionEntry entries[] = {
         { "replace", 0, 0, G_OPTION_ARG_NONE, &arg_options.replace, "In the place of what is there (install)", NULL },
         { "force", 0, 0, G_OPTION_ARG_NONE, &arg_options.force, "Stop what runs (uninstall)", NULL },
         { "logs", 0, 0, G_OPTION_ARG_NONE, &arg_options.logs, "And what the container has said (report)", NULL },
-        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &arg_options.output, "Write a file (metrics)", "FILE" },
+        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &arg_options.output, "Write a file (metrics, profile)", "FILE" },
+        { "seconds", 0, 0, G_OPTION_ARG_INT, &arg_options.seconds, "Watch what runs for so long (profile)", "S" },
+        { "starts", 0, 0, G_OPTION_ARG_INT, &arg_options.starts, "Stop and start so often (profile)", "N" },
         { "dry-run", 0, 0, G_OPTION_ARG_NONE, &arg_options.dry_run, "Only look what is new (update)", NULL },
         { "resume", 0, 0, G_OPTION_ARG_NONE, &arg_options.resume, "Only end what was interrupted (update)", NULL },
         { "watch", 0, 0, G_OPTION_ARG_INT, &arg_options.watch, "How long a new image must run (update)", "SECONDS" },

@@ -28,7 +28,9 @@ typedef struct Options {
         gboolean replace;    /* of install */
         gboolean force;      /* of uninstall */
         gboolean logs;       /* of report */
-        char *output;        /* of metrics: a file */
+        char *output;        /* of metrics and profile: a file */
+        int seconds;         /* of profile */
+        int starts;          /* the same */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.

@@ -407,6 +407,64 @@ def test_analyze(machine):
     assert said.startswith('keyturnctl: error: runs.service is not running') and 'journalctl -u runs' in said, said
 
 
+def test_profile_says_what_it_needs(machine):
+    container(machine, 'runs')
+    machine.run('systemctl start runs')
+    assert "'perf' is not installed: Debian's package linux-perf" in ctl(machine, 'profile --seconds 1 runs', 125)
+    for words, said in (('profile --seconds 1', 'takes the container'), ('profile runs', '--starts, for which'),
+                        ('profile --starts 1 --seconds 1 runs', '--starts, for which'), ('profile --starts 1001 runs', 'No more than 1000'),
+                        ('profile --starts 1 nothing', "There is no container 'nothing'")):
+        assert said in ctl(machine, words, 125), words
+    said = machine.run('setpriv --reuid=65534 --clear-groups keyturnctl profile --seconds 1 runs', check=False)
+    assert said.status == 125 and 'Only root' in said.err, said
+    machine.run('systemctl stop runs')
+    assert 'runs.service is not running' in ctl(machine, 'profile --seconds 1 runs', 125)
+
+
+# It calls itself what would be run by a browser, and executes a file that is a FIFO on the host: who opens that waits.
+BUSY = r"""
+    [Container]
+    Image=localhost/test/busybox
+    Exec=sh -c 'busybox cp /bin/busybox /busybox-evil; exec /busybox-evil sh -c "echo -n \\"</g><script>\\" >/proc/self/comm; while :; do :; done"'
+    StopSignal=SIGKILL
+"""
+
+
+def profile(machine, words):
+    rows = json.loads(machine.run(f'keyturnctl profile --json --output /tmp/profile.svg {words}').out)
+    svg = machine.read('/tmp/profile.svg')
+    xml.dom.minidom.parseString(svg)
+    assert svg.count('<script') == 1, svg[:1000]
+    return {(row['part'], row['function']): row['ms'] for row in rows}, svg
+
+
+def test_profile(machine):
+    """By a real perf, and nothing of it is left, whatever the payload does and whoever is killed."""
+    with machine.another(packages=('linux-perf',)) as other:
+        other.container('busy', BUSY)
+        container(other, 'runs')
+        other.run('mkfifo -m 666 /busybox-evil; systemctl start busy')
+        rows, svg = profile(other, '--seconds 2 busy')
+        assert 200 < rows['payload', '[busybox-evil]'] <= rows['payload', None] <= 2000 * os.cpu_count(), rows
+        assert '>&lt;/g&gt;&lt;script&gt;</text>' in svg, svg[:2000]
+        other.run('systemctl stop busy')
+
+        # More starts than StartLimitBurst= allows, and samples of all that take part.
+        rows, svg = profile(other, '--starts 20 runs')
+        assert {part for part, function in rows if not function} >= {'PID 1', 'systemd-executor', 'libstart', 'payload', 'others'}, rows
+        assert 'do_syscall_64' in svg and ' (kernel): ' in svg and '[libstart]' not in svg.split('>payload<')[0].split('>libstart<')[1]
+        assert other.show('runs', 'ActiveState') == 'active'
+
+        other.container('broken', f'[Container]\nImage={BUSYBOX}\nExec=/nothing\n')
+        said = ctl(other, 'profile --starts 2 broken', 125)
+        assert 'systemctl start: ' in said and 'broken.service' in said, said
+        other.run('systemd-run --unit=watcher keyturnctl profile --seconds 600 runs')
+        other.wait_for(lambda: other.run('pgrep -x perf', check=False).status == 0)
+        other.run('systemctl kill --kill-whom=main --signal=KILL watcher')
+        other.wait_for(lambda: other.run('pgrep -x perf', check=False).status == 1)
+        assert other.run('ls -A /tmp | grep -c keyturn-profile', check=False).out == '0\n'
+
+
 def test_plot_of_the_boot(machine):
     """All starts of the boot on one axis, and none that came later."""
     said = ctl(machine, 'analyze --svg', 125)

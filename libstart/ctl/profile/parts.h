@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* Which part of a start a process is in, as what it was born as, what it executed and what it was called then say.
+ * Pure. A payload's names change nothing: whoever was born in a payload is of it. */
+typedef enum Part {
+        PART_PID1,
+        PART_EXECUTOR, /* systemd's processes between PID 1 and the service's program */
+        PART_LIBSTART,
+        PART_PAYLOAD,
+        PART_RELAY,
+        PART_KERNEL, /* its threads */
+        PART_OTHER,
+        PART_IDLE,
+        N_PARTS,
+} Part;
+
+/* NULL-terminated, in the order of Part: what people read, and colours. */
+extern const char *const part_names[], *const part_colours[];
+
+typedef struct Process {
+        Part part;
+        bool is_foreign; /* its files may be others than those that the host has at the same paths */
+        bool has_ended;
+        bool is_known; /* by parts_set(): not to be told by those who describe what ran before the recording */
+        char *name;
+} Process;
+
+typedef struct Parts Parts;
+
+Parts *parts_new(void);
+void parts_free(Parts *parts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Parts, parts_free)
+
+/* A process that ran before. */
+void parts_set(Parts *parts, int pid, Part part, bool is_foreign);
+
+/* What happened, in the order in which it did. */
+void parts_fork(Parts *parts, int pid, int parent);
+void parts_name(Parts *parts, int pid, const char *name, bool is_exec);
+void parts_exit(Parts *parts, int pid);
+
+/* Borrowed until the next call. Of one that nobody has told of, PART_OTHER. */
+const Process *parts_get(Parts *parts, int pid);

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/base/host-program.h"
+#include "libstart/base/log.h"
+#include "libstart/ctl/container/payload.h"
+#include "libstart/ctl/profile/commands.h"
+#include "libstart/ctl/profile/recording.h"
+#include "libstart/table/table.h"
+
+/* Samples a second: of a start, which is short, many. Not a multiple of what the kernel's own clock ticks with. */
+enum { START_FREQUENCY = 4999, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600, N_TIPS = 10 };
+
+typedef struct Profile {
+        GPtrArray *containers; /* of ContainerUnit, borrowed */
+        guint starts;          /* 0: it watches what runs */
+        guint frequency;
+        guint64 usec; /* that were recorded */
+} Profile;
+
+static bool check(const GPtrArray *all, const Options *options, char **words, Profile *profile, GError **error) {
+        if (!words[0])
+                return error_set(error, KT_ERROR_USAGE, "'profile' takes the container, or several");
+        if ((options->starts > 0) == (options->seconds > 0))
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "'profile' takes --starts, for which containers are stopped and started so often, or "
+                        "--seconds, for how long they are watched as they run");
+        if (options->starts > STARTS_MAX || options->seconds > SECONDS_MAX)
+                return error_set(error, KT_ERROR_USAGE, "No more than %d starts, or %d seconds", STARTS_MAX,
+                                 SECONDS_MAX);
+        if (geteuid() != 0)
+                return error_set(error, KT_ERROR_USAGE, "Only root may take samples of the whole machine");
+        for (; *words; words++) {
+                const ContainerUnit *container = container_units_get(all, *words, error);
+
+                if (!container || (options->seconds > 0 && !payload_check_running(container, error)))
+                        return false;
+                g_ptr_array_add(profile->containers, (void *) container);
+        }
+        profile->starts = (guint) options->starts;
+        profile->frequency = profile->starts > 0 ? START_FREQUENCY : RUN_FREQUENCY;
+        return true;
+}
+
+/* All of them in one call, as at a boot. */
+static bool systemctl(const Profile *profile, const char *verb, GError **error) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autofree char *what = g_strdup_printf("systemctl %s", verb);
+
+        g_ptr_array_add(words, (void *) "/usr/bin/systemctl");
+        g_ptr_array_add(words, (void *) verb);
+        g_ptr_array_add(words, (void *) "--");
+        for (guint i = 0; i < profile->containers->len; i++)
+                g_ptr_array_add(words, ((const ContainerUnit *) profile->containers->pdata[i])->unit);
+        g_ptr_array_add(words, NULL);
+        return host_program_run((const char *const *) words->pdata, what, error);
+}
+
+/* The first start, which is not recorded, brings what is there once, ahead of all others: filters, networks. What is
+ * started is left running. */
+static bool record_starts(Profile *profile, Recording *recording, GError **error) {
+        if (!systemctl(profile, "start", error))
+                return false;
+        for (guint i = 0; i < profile->starts; i++) {
+                gint64 begin;
+
+                if (!systemctl(profile, "stop", error))
+                        return false;
+                systemctl(profile, "reset-failed", NULL); /* StartLimitBurst= is not for us */
+                if (!recording_switch(recording, true, error))
+                        return false;
+                begin = g_get_monotonic_time();
+                if (!systemctl(profile, "start", error))
+                        return false;
+                profile->usec += (guint64) (g_get_monotonic_time() - begin);
+                if (!recording_switch(recording, false, error))
+                        return false;
+        }
+        return true;
+}
+
+static bool record_seconds(Profile *profile, Recording *recording, guint seconds, GError **error) {
+        if (!recording_switch(recording, true, error))
+                return false;
+        g_usleep((gulong) seconds * G_USEC_PER_SEC);
+        profile->usec = (guint64) seconds * G_USEC_PER_SEC;
+        return recording_switch(recording, false, error);
+}
+
+static bool is_in_cgroup(const Profile *profile, const char *cgroup) {
+        for (guint i = 0; i < profile->containers->len; i++) {
+                const char *own = ((const ContainerUnit *) profile->containers->pdata[i])->cgroup;
+                gsize length = strlen(own);
+
+                if (length > 0 && strncmp(cgroup, own, length) == 0 &&
+                    (cgroup[length] == '/' || cgroup[length] == '\0'))
+                        return true;
+        }
+        return false;
+}
+
+static void set_process(const Profile *profile, Samples *samples, const char *pid, const struct stat *root) {
+        g_autofree char *cgroup_path = g_build_filename("/proc", pid, "cgroup", NULL), *cgroup = NULL;
+        g_autofree char *root_path = g_build_filename("/proc", pid, "root", NULL);
+        bool is_foreign, is_payload;
+        struct stat own;
+        char *line;
+
+        /* Kernel threads have none of their own, and who has ended none any more. */
+        if (stat(root_path, &own) != 0 || !g_file_get_contents(cgroup_path, &cgroup, NULL, NULL))
+                return;
+        is_foreign = own.st_dev != root->st_dev || own.st_ino != root->st_ino;
+        /* That of cgroup v2 is the last one, where there are others. */
+        line = g_str_has_prefix(cgroup, "0::") ? cgroup : strstr(cgroup, "\n0::");
+        is_payload = line && is_in_cgroup(profile, strchr(g_strchomp(line), '/') ?: "");
+        if (is_payload || is_foreign)
+                parts_set(samples->parts, atoi(pid), is_payload ? PART_PAYLOAD : PART_OTHER, is_foreign);
+}
+
+/* perf knows the names of those that ran before. Not in which container they are, nor whose files they see. */
+static bool find_processes(const Profile *profile, Samples *samples, GError **error) {
+        g_autoptr(GDir) proc = g_dir_open("/proc", 0, error);
+        struct stat root;
+        const char *name;
+
+        if (!proc)
+                return false;
+        if (stat("/", &root) != 0)
+                return error_set_errno(error, errno, "Cannot look at /");
+        while ((name = g_dir_read_name(proc)))
+                if (g_ascii_isdigit(name[0]))
+                        set_process(profile, samples, name, &root);
+        return true;
+}
+
+typedef struct Report {
+        Table *table;
+        double msec;  /* of one sample, for each start */
+        guint64 busy; /* samples of processors that were not idle */
+} Report;
+
+static void add_row(const Report *report, const char *part, const char *function, guint64 samples, bool is_busy) {
+        table_add(report->table, g_strdup(part), g_strdup(function),
+                  g_strdup_printf("%.3f", (double) samples * report->msec),
+                  is_busy ? g_strdup_printf("%.1f", (double) samples * 100 / (double) MAX(report->busy, 1)) : NULL);
+}
+
+typedef struct Row {
+        const char *part;
+        FlameTip tip;
+} Row;
+
+static int compare_rows(const void *a, const void *b) {
+        const Row *x = a, *y = b;
+
+        return x->tip.samples < y->tip.samples ? 1 : x->tip.samples > y->tip.samples ? -1 : 0;
+}
+
+static void add_tips(const Report *report, const FlameFrame *root) {
+        g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
+
+        for (guint i = 0; root->children && i < root->children->len; i++) {
+                const FlameFrame *part = root->children->pdata[i];
+                g_autoptr(GArray) tips = flame_find_tips(part);
+
+                for (guint j = 0; j < MIN(tips->len, N_TIPS) && !g_str_equal(part->name, part_names[PART_IDLE]);
+                     j++) {
+                        const Row row = { part->name, g_array_index(tips, FlameTip, j) };
+
+                        g_array_append_val(rows, row);
+                }
+        }
+        g_array_sort(rows, compare_rows);
+        for (guint i = 0; i < MIN(rows->len, N_TIPS); i++) {
+                const Row *row = &g_array_index(rows, Row, i);
+
+                add_row(report, row->part, row->tip.name, row->tip.samples, true);
+        }
+}
+
+static void print_table(const Samples *samples, double msec, bool json) {
+        static const char *const columns[] = { "PART", "FUNCTION", "#MS", "#PERCENT", NULL };
+        g_autoptr(Table) table = table_new(columns);
+        const FlameFrame *found[N_PARTS] = { 0 };
+        Report report = { .table = table, .msec = msec, .busy = samples->root->samples };
+
+        for (int i = 0; i < N_PARTS && samples->root->by_name; i++)
+                found[i] = g_hash_table_lookup(samples->root->by_name, part_names[i]);
+        if (found[PART_IDLE])
+                report.busy -= found[PART_IDLE]->samples;
+        for (int i = 0; i < N_PARTS; i++)
+                if (found[i])
+                        add_row(&report, part_names[i], NULL, found[i]->samples, i != PART_IDLE);
+        add_tips(&report, samples->root);
+        table_print(table, json);
+}
+
+/* Transfer full. */
+static char *make_title(const Profile *profile) {
+        g_autoptr(GString) names = g_string_new(NULL);
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+        for (guint i = 0; i < profile->containers->len; i++)
+                g_string_append_printf(names, "%s%s", i > 0 ? " " : "",
+                                       ((const ContainerUnit *) profile->containers->pdata[i])->unit);
+        if (profile->starts == 0)
+                return g_strdup_printf("%s for %.0f s, %ld processors", names->str,
+                                       (double) profile->usec / G_USEC_PER_SEC, processors);
+        return g_strdup_printf("%u starts of %s, %.1f ms each, %ld processors", profile->starts, names->str,
+                               (double) profile->usec / 1000 / profile->starts, processors);
+}
+
+static bool show(const Profile *profile, const Samples *samples, const Options *options, GError **error) {
+        g_autofree char *title = make_title(profile), *svg = NULL;
+        double msec = 1000.0 / profile->frequency / MAX(profile->starts, 1);
+
+        if (samples->root->samples == 0)
+                return error_set(error, KT_ERROR_FAILED, "perf has taken no samples on this machine");
+        log_notice("%s", title);
+        if (samples->lacks_libstart_names && !samples->has_libstart_names)
+                log_notice("libstart's own functions have no names: Debian's package keyturn-dbgsym has them");
+        print_table(samples, msec, options->json);
+        if (!options->output)
+                return true;
+        svg = flame_format_svg(samples->root, title, part_names, part_colours, msec);
+        return g_file_set_contents_full(options->output, svg, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
+}
+
+int command_profile(const GPtrArray *all, const Options *options, char **words, GError **error) {
+        g_autoptr(GPtrArray) containers = g_ptr_array_new();
+        Profile profile = { .containers = containers };
+        g_autoptr(Samples) samples = samples_new();
+        g_autoptr(Recording) recording = NULL;
+
+        if (!check(all, options, words, &profile, error) || !(recording = recording_begin(profile.frequency, error)))
+                return -1;
+        if (profile.starts > 0 ? !record_starts(&profile, recording, error) :
+                                 !find_processes(&profile, samples, error) ||
+                                         !record_seconds(&profile, recording, (guint) options->seconds, error))
+                return -1;
+        return recording_read(recording, samples, error) && show(&profile, samples, options, error) ? 0 : -1;
+}

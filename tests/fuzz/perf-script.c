@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "libstart/ctl/profile/samples.h"
+#include "tests/fuzz/fuzz.h"
+
+static void require_sums(const FlameFrame *frame) { /* NOLINT(misc-no-recursion) */
+        guint64 sum = frame->self;
+
+        for (guint i = 0; frame->children && i < frame->children->len; i++) {
+                const FlameFrame *child = frame->children->pdata[i];
+
+                sum += child->samples;
+                require_sums(child);
+        }
+        require(sum == frame->samples, "'%s' is not what is below it", frame->name);
+}
+
+static void require_xml(const char *svg) {
+        const GMarkupParser nothing = { 0 };
+        GMarkupParseContext *xml = g_markup_parse_context_new(&nothing, G_MARKUP_TREAT_CDATA_AS_TEXT, NULL, NULL);
+
+        require(g_markup_parse_context_parse(xml, svg, -1, NULL) && g_markup_parse_context_end_parse(xml, NULL),
+                "the picture is no XML");
+        g_markup_parse_context_free(xml);
+}
+
+/* Whatever a payload has called itself and its functions, no sample is lost, and there is a picture. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+        g_autofree char *text = fuzz_text(data, size);
+        g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+        g_autoptr(Samples) samples = samples_new();
+
+        parts_set(samples->parts, 7, PART_PAYLOAD, true);
+        for (char **line = lines; *line; line++)
+                samples_add_line(samples, *line);
+        samples_end(samples);
+        require_sums(samples->root);
+        g_autoptr(GArray) tips = flame_find_tips(samples->root);
+        require((tips->len > 0) == (samples->root->samples > 0), "nobody has the samples");
+        g_autofree char *svg = flame_format_svg(samples->root, text, part_names, part_colours, 1);
+        require_xml(svg);
+        return 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/ctl/profile/flame.h"
+#include "tests/unit/base/expect-error.h"
+
+static const char *const parts[] = { "first", "second", NULL }, *const colours[] = { "#111", "#222", NULL };
+
+/* path: with blanks between. */
+static void add(FlameFrame *root, const char *path, guint64 samples) {
+        g_auto(GStrv) names = g_strsplit(path, " ", -1);
+        FlameFrame *frame = root;
+
+        frame->samples += samples;
+        for (char **name = names; *name; name++) {
+                frame = flame_below(frame, *name, g_str_has_prefix(*name, "k"));
+                frame->samples += samples;
+        }
+        frame->self += samples;
+}
+
+static FlameFrame *make(void) {
+        FlameFrame *root = flame_new("all");
+
+        add(root, "second main kread", 2);
+        add(root, "first main open kread", 5);
+        add(root, "first main", 1);
+        return root;
+}
+
+START_TEST(test_tips) {
+        g_autoptr(FlameFrame) root = make();
+        g_autoptr(GArray) tips = flame_find_tips(root);
+
+        ck_assert_uint_eq(tips->len, 2);
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 0).name, "kread");
+        ck_assert_uint_eq(g_array_index(tips, FlameTip, 0).samples, 7);
+        ck_assert(g_array_index(tips, FlameTip, 0).is_kernel);
+        ck_assert_str_eq(g_array_index(tips, FlameTip, 1).name, "main");
+}
+END_TEST
+
+START_TEST(test_svg) {
+        g_autoptr(FlameFrame) root = make();
+        g_autofree char *svg = flame_format_svg(root, "a title", parts, colours, 0.5);
+        const char *first = strstr(svg, "<title>first: 3.00 ms, 75.00 %</title>"),
+                   *second = strstr(svg, "<title>second: 1.00 ms, 25.00 %</title>");
+
+        ck_assert(g_str_has_prefix(svg, "<svg xmlns="));
+        ck_assert_ptr_nonnull(strstr(svg, ">a title</text>"));
+        ck_assert(first && second && first < second);
+        ck_assert_ptr_nonnull(strstr(svg, "x=\"75.0000%\" width=\"25.0000%\" y=\"63\""));
+        ck_assert_ptr_nonnull(strstr(svg, "<title>kread (kernel): 2.50 ms, 62.50 %</title>"));
+}
+END_TEST
+
+START_TEST(test_narrow_is_left_out) {
+        g_autoptr(FlameFrame) root = make();
+
+        add(root, "first narrow", 1);
+        add(root, "first wide", 9991);
+        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1);
+        ck_assert_ptr_null(strstr(svg, "narrow"));
+        ck_assert_ptr_nonnull(strstr(svg, ">wide</text>"));
+}
+END_TEST
+
+/* As names of functions and processes: they would be run by the browser of who looks at them, or not be XML. */
+static const char *const hostile[] = {
+        "</text><script>alert(1)</script>",
+        "\"/><svg/onload=alert(1)>",
+        "&bad;",
+        "]]><b>",
+        "a\x01\x1b[2J",
+        "\xff\xfe",
+        "a\nb",
+        "\xe2\x80\xae"
+        "abc",
+};
+
+START_TEST(test_hostile_names) {
+        g_autoptr(FlameFrame) root = flame_new("all");
+        g_autoptr(GMarkupParseContext) xml = NULL;
+        const GMarkupParser nothing = { 0 };
+        GError *error = NULL;
+
+        flame_below(flame_below(root, "first", false), hostile[_i], false)->samples = 1;
+        root->samples = flame_below(root, "first", false)->samples = 1;
+        g_autofree char *svg = flame_format_svg(root, hostile[_i], parts, colours, 1);
+        xml = g_markup_parse_context_new(&nothing, G_MARKUP_TREAT_CDATA_AS_TEXT, NULL, NULL);
+        ck_assert_msg(g_markup_parse_context_parse(xml, svg, -1, &error) &&
+                              g_markup_parse_context_end_parse(xml, &error),
+                      "%s", error ? error->message : "");
+        ck_assert_ptr_null(strstr(svg, "alert(1)<"));
+        ck_assert_ptr_null(strstr(svg, "<svg/"));
+        ck_assert_ptr_null(strstr(svg, hostile[_i]));
+        ck_assert_ptr_eq(strstr(svg, "<script>"), g_strrstr(svg, "<script>"));
+}
+END_TEST
+
+START_TEST(test_long_name) {
+        g_autoptr(FlameFrame) root = flame_new("all");
+        g_autofree char *name = g_strnfill(100000, 'n');
+
+        flame_below(flame_below(root, "first", false), name, false)->samples = 1;
+        root->samples = flame_below(root, "first", false)->samples = 1;
+        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1);
+        ck_assert_uint_lt(strlen(svg), 10000);
+        ck_assert_ptr_nonnull(strstr(svg, ">nnnn"));
+}
+END_TEST
+
+TEST_MAIN("flame", {
+        tcase_add_test(tcase, test_tips);
+        tcase_add_test(tcase, test_svg);
+        tcase_add_test(tcase, test_narrow_is_left_out);
+        tcase_add_loop_test(tcase, test_hostile_names, 0, G_N_ELEMENTS(hostile));
+        tcase_add_test(tcase, test_long_name);
+})
