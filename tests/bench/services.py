@@ -70,9 +70,10 @@ def keyturn_passthrough(machine, names):
 
 
 def quadlet(machine, files):
-    """Podman's generator is masked in the machine, so that keyturn's takes all files: it is run by hand."""
+    """Podman's generator is masked in the machine, so that keyturn's takes all files: it is run by hand. A name
+    without a suffix is a container's."""
     for name, text in files.items():
-        machine.write(f'/run/bench/quadlet/{name}.container', text)
+        machine.write(f'/run/bench/quadlet/{name}{"" if "." in name else ".container"}', text)
     machine.run([QUADLET, '/run/systemd/system'], env={'QUADLET_UNIT_DIRS': '/run/bench/quadlet'})
 
 

@@ -89,6 +89,10 @@ TARGETS = (
     ('  to a published port', beside_podman('latency', 'port'), 1.1, ''),
     ('throughput from a bridge: Podman / keyturn', beside_podman('throughput', 'address'), 1.1, ''),
     ('  from a published port', beside_podman('throughput', 'port'), 1.1, ''),
+    ('crash to service: keyturn - native', difference('crash/keyturn/host', 'crash/native'), 4, 'ms'),
+    ('  keyturn / RootDirectory=', ratio('crash/keyturn/host', 'crash/root-directory'), 1, ''),
+    ("  on a bridge - the host's network", difference('crash/keyturn/bridge', 'crash/keyturn/host'), 1.5, 'ms'),
+    ("  in a pod - the host's network", difference('crash/keyturn/pod', 'crash/keyturn/host'), 1.5, 'ms'),
 )
 
 

@@ -153,8 +153,7 @@ static int copy_kernel_symbols(GError **error) {
         return fd;
 }
 
-static void read_lines(int fd, Samples *samples) {
-        FILE *file = fdopen(fd, "re");
+static void read_lines(FILE *file, Samples *samples) {
         char *line = NULL;
         size_t size = 0;
         ssize_t n;
@@ -188,17 +187,22 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
         static const int target = 3;
         _cleanup_close_ int symbols = -1;
         int output, status = 0;
+        FILE *lines;
         GPid perf;
 
         if (!stop(recording, error) || (symbols = copy_kernel_symbols(error)) < 0)
                 return false;
-        if (lseek(recording->data, 0, SEEK_SET) != 0 || ftruncate(recording->said, 0) != 0)
+        if (lseek(recording->data, 0, SEEK_SET) != 0 || lseek(recording->said, 0, SEEK_SET) != 0 ||
+            ftruncate(recording->said, 0) != 0)
                 return error_set_errno(error, errno, "Cannot read what perf has recorded");
         if (!g_spawn_async_with_pipes_and_fds(
                     NULL, words, environment, G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
                     recording->data, -1, recording->said, &symbols, &target, 1, &perf, NULL, &output, NULL, error))
                 return false;
-        read_lines(output, samples);
+        lines = fdopen(output, "re");
+        if (!lines)
+                return error_set_errno(error, errno, "Cannot read from perf");
+        read_lines(lines, samples);
         while (waitpid(perf, &status, 0) < 0 && errno == EINTR)
                 ;
         return status == 0 || fail(recording->said, "read its recording", error);
