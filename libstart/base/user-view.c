@@ -47,6 +47,13 @@ bool user_view_is_entered(void) {
         return is_entered;
 }
 
+bool user_view_keeps_groups(void) {
+        g_autofree char *said = NULL;
+
+        return is_entered && g_file_get_contents("/proc/self/setgroups", &said, NULL, NULL) &&
+               g_str_has_prefix(said, "deny");
+}
+
 /* Root's /run/keyturn has no holder. */
 bool user_view_is_here(void) {
         return is_entered || access("/run/" USER_VIEW_HOLDER, F_OK) == 0;

@@ -17,5 +17,9 @@ bool user_view_enter(GError **error);
 /* Has this process entered one? */
 bool user_view_is_entered(void);
 
+/* Has it been entered, and is the user one without further ids? The kernel lets nobody change groups there, so that a
+ * payload keeps the user's. */
+bool user_view_keeps_groups(void);
+
 /* Is it in one, entered by itself or by what has executed it? */
 bool user_view_is_here(void);

@@ -9,6 +9,7 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/health/health-start.h"
 #include "libstart/hook/oci-hooks.h"
 #include "libstart/mount/root-file.h"
@@ -578,7 +579,7 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .preserve_fds = listen_fds,
                 .report = &start->report,
                 .timing = start->timing,
-                .keep_groups = start->request.keep_groups,
+                .keep_groups = start->request.keep_groups || user_view_keeps_groups(),
                 .detach = start->request.detach,
         };
 

@@ -70,6 +70,21 @@ def test_root_inside_is_the_user_outside(machine):
     assert '/user@1234.service/' in cgroup and cgroup.strip().endswith('/mine.service'), cgroup
 
 
+def test_a_user_without_further_ids(machine):
+    make_user(machine, 'alice')
+    kept = {file: machine.read(file) for file in ('/etc/subuid', '/etc/subgid')}
+    try:
+        machine.run('truncate -s 0 /etc/subuid /etc/subgid')
+        as_user(machine, 'systemctl --user restart keyturn-view')
+        start(machine)
+        assert inside(machine, 'id -u; cat /proc/self/uid_map | wc -l; touch /x; stat -c %u:%g /x') == '0\n1\n0:0'
+        assert "has no ids" in machine.journal()
+    finally:
+        for file, text in kept.items():
+            machine.run(['sh', '-c', f'cat >{file}'], input=text)
+        as_user(machine, 'systemctl --user restart keyturn-view')
+
+
 def test_nothing_of_a_start_stays(machine):
     """The payload, one process that holds the namespaces of all, and the relay with its workers."""
     for name in ('one', 'two', 'three'):
