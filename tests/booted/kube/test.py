@@ -280,7 +280,7 @@ DECISIONS = {
     'exit-code': ('ExitCodePropagation=all', 'each container is a service of its own'),
     'global-args': ('GlobalArgs=--log-level=debug', 'there is no podman command'),
     'log-driver': ('LogDriver=journald', None),
-    'log-opt': ('LogOpt=path=/var/log/some-logs.json', 'for a file, write StandardOutput=append:FILE'),
+    'log-opt': ('LogOpt=path=/var/log/some-logs.json', 'path= is of LogDriver=k8s-file'),
     'login': ('AuthFile=authfile.login', 'unknown key'),
     'working-directory': ('SetWorkingDirectory=yaml', None),
     'working-directory-unit': ('SetWorkingDirectory=unit\n[Service]\nWorkingDirectory=/etc/containers/systemd', None),
