@@ -41,11 +41,12 @@ Description=Cameras
 After=gate.service
 Wants={wants}
 '''
-# What keyturn could have left is on the disk only: files named after it, and whatever lies in the image store.
+# What keyturn could have left is on the disk only: files named after it, and whatever lies in the image store. The
+# directory itself is made at each boot (tmpfiles.d).
 CLEAN = r'''
 systemctl is-system-running --wait
 systemctl is-active 'camera*.service' | grep -c '^active'
-find /var /etc /opt /home /root /srv -xdev -path '*keyturn*' ! -path '/etc/systemd/*' -print
+find /var /etc /opt /home /root /srv -xdev -path '*keyturn*' ! -path '/etc/systemd/*' ! -path /var/lib/keyturn -print
 find /usr/share/containers/storage -newer /etc/machine-id -type f -print
 '''
 
