@@ -241,9 +241,9 @@ def test_soft_reboot_into_another_system(machine):
 def examples():
     """File -> text, of all complete examples of the manual's pages. Each block has its number in all its names.
 
-    What the README and the guides have their readers do is done by booted/guides."""
+    What the README and the guides have their readers do is done by booted/guides, and two partitions are vm/rauc's."""
     found = {}
-    guides = ('keyturn-fleet.7.md', 'keyturn-migrate.7.md', 'keyturn-tutorial.7.md')
+    guides = ('keyturn-fleet.7.md', 'keyturn-migrate.7.md', 'keyturn-system-image.7.md', 'keyturn-tutorial.7.md')
     pages = [path for path in sorted(TOP.glob('man/*.md')) if path.name not in guides]
     blocks = [textwrap.dedent(block) for page in pages for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', page.read_text(), re.M)]
     for number, block in enumerate(block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block)):
