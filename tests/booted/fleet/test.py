@@ -5,6 +5,7 @@ The first machine is the desk; a cable leads from it to each of the others, and 
 """
 
 import contextlib
+import hashlib
 import os
 import re
 import signal
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, '../guides'))
 
 import page  # noqa: E402
 
-PACKAGES = ('python3', 'openssh-server', 'systemd-journal-remote', 'ansible-core')
+PACKAGES = ('python3', 'python3-apt', 'openssh-server', 'systemd-journal-remote', 'ansible-core', 'prometheus')
 
 SSH = '''
 Host node*
@@ -45,14 +46,20 @@ def connect(desk, node, number):
     desk.run(f'echo 10.77.{number}.2 {name} >>/etc/hosts')
 
 
+def mask_prometheus(root):
+    """Only its promtool is wanted."""
+    os.symlink('/dev/null', os.path.join(root, 'etc/systemd/system/prometheus.service'))
+
+
 @contextlib.contextmanager
-def fleet(machine, nodes):
-    """The desk, and what there is to manage."""
+def fleet(machine, nodes, **other):
+    """The desk, and what there is to manage; `other` is what Machine is to be given for that."""
     with contextlib.ExitStack() as stack:
-        desk = stack.enter_context(machine.another(packages=PACKAGES))
+        desk = stack.enter_context(machine.another(mask_prometheus, packages=PACKAGES))
         desk.run('mkdir -p -m 700 /root/.ssh && ssh-keygen -q -t ed25519 -N "" -f /root/.ssh/id_ed25519')
         desk.write('/root/.ssh/config', SSH)
-        others = [stack.enter_context(machine.another(packages=PACKAGES, store=None)) for _ in range(nodes)]
+        others = [stack.enter_context(machine.another(mask_prometheus, packages=PACKAGES, store=None, **other))
+                  for _ in range(nodes)]
         for number, node in enumerate(others, 1):
             connect(desk, node, number)
         yield desk, others
@@ -124,7 +131,7 @@ SITE = """
   serial: "{{{{ batch | default(1) }}}}"
   roles:
     - role: keyturn
-      keyturn_package: ""
+      keyturn_package: "{package}"
       keyturn_watch_seconds: 2
       keyturn_containers:
         - name: web
@@ -146,14 +153,41 @@ def make_image(desk, version, program, files=('healthy',)):
     """, input=f"#!/bin/sh\ntrap 'exit 0' TERM\necho {version}\n{program}\n")
 
 
-def play(desk, archive, *words, status=0, more='', hosts='node1,node2,node3,'):
+def play(desk, archive, *words, status=0, more='', hosts='node1,node2,node3,', package=''):
     desk.write('/srv/fleet/web.container', APP.format(more=more))
-    desk.write('/srv/fleet/site.yml', SITE.format(archive=archive))
+    desk.write('/srv/fleet/site.yml', SITE.format(archive=archive, package=package))
     done = desk.run(['ansible-playbook', '-i', hosts, '/srv/fleet/site.yml', *words], check=False, timeout=250,
                     env={'ANSIBLE_ROLES_PATH': '/srv/fleet/roles', 'ANSIBLE_NOCOLOR': '1', 'ANSIBLE_PIPELINING': '1',
                          'LC_ALL': 'C.UTF-8'})
     assert done.status in (status if isinstance(status, tuple) else (status,)), f'{done.status}:\n{done.out}{done.err}'
     return done.out
+
+
+CONTROL = """Package: keyturn
+Version: 0.1-1
+Architecture: {architecture}
+Maintainer: nobody
+Depends: libsystemd0, libseccomp2, libcap2
+Description: what meson installs
+"""
+
+
+def make_repository(machine, node):
+    """One for apt, of a package of what the other machines have, which the role finds as any other."""
+    directory = node.path('/srv/repository')
+    host('cp', '-a', machine.tree, directory + '/tree')
+    control = CONTROL.format(architecture=host('dpkg', '--print-architecture').strip())
+    os.mkdir(directory + '/tree/DEBIAN')
+    with open(directory + '/tree/DEBIAN/control', 'w') as file:
+        file.write(control)
+    host('dpkg-deb', '--root-owner-group', '-Znone', '--build', directory + '/tree', directory + '/keyturn.deb')
+    host('rm', '-r', directory + '/tree')
+    with open(directory + '/keyturn.deb', 'rb') as file:
+        digest, size = hashlib.file_digest(file, 'sha256').hexdigest(), file.tell()
+    with open(directory + '/Packages', 'w') as file:
+        file.write(f'{control}Filename: ./keyturn.deb\nSize: {size}\nSHA256: {digest}\n')
+    node.run('rm -f /etc/apt/sources.list.d/* /etc/apt/sources.list; '
+             'echo "deb [trusted=yes] file:/srv/repository ./" >/etc/apt/sources.list && apt-get update')
 
 
 WORKS = 'while :; do sleep 1000 & wait; done'
@@ -208,6 +242,18 @@ def test_ansible(machine):
         assert 'changed=0' in play(desk, 'two.tar', hosts='node1,')
 
 
+def test_ansible_installs_the_package(machine):
+    with fleet(machine, 1, tree=None) as (desk, (node,)):
+        prepare_role(desk)
+        make_image(desk, 'one', WORKS)
+        os.mkdir(node.path('/srv/repository'))
+        make_repository(machine, node)
+        assert node.run('keyturnctl --version', check=False).status == 127
+        play(desk, 'one.tar', hosts='node1,', package='keyturn')
+        assert runs(node) == 'one' and 'keyturn' in node.run('dpkg -S /usr/bin/keyturnctl').out
+        assert 'changed=0' in play(desk, 'one.tar', hosts='node1,', package='keyturn')
+
+
 def test_ansible_takes_back_what_fails(machine):
     with fleet(machine, 1) as (desk, (node,)):
         prepare_role(desk)
@@ -255,6 +301,36 @@ def test_a_machine_dies_in_a_roll_out(machine):
             assert re.search(r'^node1 .*changed=0 ', said, re.M), said
 
 
+def lose_restarting(desk, node, cable):
+    """The network, when the new container is to be started."""
+    pid = node.show('web', 'MainPID')
+    while os.path.exists(node.path(f'/proc/{pid}')):
+        time.sleep(0.02)
+    desk.run(f'ip link set {cable} down')
+
+
+def test_the_network_is_lost_in_a_roll_out(machine):
+    with fleet(machine, 3) as (desk, nodes):
+        prepare_role(desk)
+        make_image(desk, 'one', WORKS)
+        play(desk, 'one.tar', '-e', 'batch=3')
+        third = state(nodes[2])
+        make_image(desk, 'two', WORKS)
+        loss = threading.Thread(target=lose_restarting, args=(desk, nodes[1], 'node2'))
+        loss.start()
+        said = play(desk, 'two.tar', status=(2, 4))
+        loss.join()
+        # Behind it nothing is touched. The machine itself goes on with what it was told, and its container runs.
+        assert 'node2' in said and state(nodes[2]) == third, said
+        nodes[1].wait_for(lambda: nodes[1].show('web', 'ActiveState') == 'active')
+        assert runs(nodes[0]) == 'two' and runs(nodes[1]) in ('one', 'two')
+        desk.run('ip link set node2 up')
+        play(desk, 'two.tar')
+        assert [runs(node) for node in nodes] == ['two'] * 3
+
+
 def test_the_page(machine):
     with fleet(machine, 3) as (desk, _), explained(desk):
         page.do(desk, os.path.join(HERE, '../../../man/keyturn-fleet.7.md'))
+        checked = desk.run('ssh node1 cat /var/lib/prometheus/node-exporter/keyturn.prom | promtool check metrics')
+        assert not checked.out + checked.err, checked
