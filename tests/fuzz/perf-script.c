@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "libstart/ctl/profile/flame-stacks.h"
 #include "libstart/ctl/profile/samples.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -24,6 +27,15 @@ static void require_xml(const char *svg) {
 }
 
 /* Whatever a payload has called itself and its functions, no sample is lost, and there is a picture. */
+/* What is drawn can be read. (Two names may look the same when they are printable.) */
+static void require_same_samples(const FlameFrame *root, const char *svg) {
+        double msec;
+        g_autoptr(FlameFrame) read = flame_stacks_read(svg, strlen(svg), &msec, NULL);
+
+        require(read, "'%s' cannot be read", svg);
+        require(read->samples == root->samples, "some samples are lost");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         g_autofree char *text = fuzz_text(data, size);
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -36,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         require_sums(samples->root);
         g_autoptr(GArray) tips = flame_find_tips(samples->root);
         require((tips->len > 0) == (samples->root->samples > 0), "nobody has the samples");
-        g_autofree char *svg = flame_format_svg(samples->root, text, part_names, part_colours, 1);
+        g_autofree char *svg = flame_format_svg(samples->root, text, part_names, part_colours, 1, NULL);
         require_xml(svg);
+        require_same_samples(samples->root, svg);
         return 0;
 }

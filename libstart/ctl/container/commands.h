@@ -31,6 +31,7 @@ typedef struct Options {
         char *output;        /* of metrics and profile: a file */
         int seconds;         /* of profile */
         int starts;          /* the same */
+        gboolean diff;       /* of profile: two that were made before */
 } Options;
 
 /* The commands, one file each: here and in the commands.h of other rooms. Return the exit status; -1 with an error.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/printable.h"
+#include "libstart/ctl/profile/flame-stacks.h"
 #include "libstart/ctl/profile/flame.h"
 
 enum { WIDTH = 1200, TOP = 46, ROW = 17, LENGTH_MAX = 200 };
@@ -46,7 +47,12 @@ typedef struct Picture {
         guint64 total;
         double msec;
         guint rows;
+        const FlameBefore *before; /* or NULL */
+        char changed[8];           /* a colour */
 } Picture;
+
+/* The part of the whole by which a frame is all red, or all blue. */
+#define CHANGE_MAX 0.05
 
 /* As XML, without what a browser would refuse or turn around, and not for ever. Transfer full. */
 static char *show_name(const char *name) {
@@ -55,6 +61,20 @@ static char *show_name(const char *name) {
         g_autofree char *cut = g_utf8_strlen(shown, -1) > LENGTH_MAX ? g_utf8_substring(shown, 0, LENGTH_MAX) : NULL;
 
         return g_markup_escape_text(cut ?: shown, -1);
+}
+
+static const FlameFrame *find_below(const FlameFrame *frame, const char *name) {
+        return frame && frame->by_name ? g_hash_table_lookup(frame->by_name, name) : NULL;
+}
+
+/* old: the same frame of what it is compared with, or NULL. */
+static void set_colour(Picture *picture, const FlameFrame *frame, const FlameFrame *old) {
+        double was = old ? (double) old->samples * picture->before->msec : 0;
+        double change = ((double) frame->samples * picture->msec - was) / ((double) picture->total * picture->msec);
+        unsigned pale = 240 - (unsigned) (180 * MIN(ABS(change) / CHANGE_MAX, 1));
+
+        g_snprintf(picture->changed, sizeof picture->changed, change > 0 ? "#ff%02x%02x" : "#%02x%02xff", pale, pale);
+        picture->colour = picture->changed;
 }
 
 static void append_frame(Picture *picture, const FlameFrame *frame, guint64 before, guint depth) {
@@ -78,9 +98,12 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static void append_below(Picture *picture, const FlameFrame *frame, guint64 before, guint depth) {
+static void append_below(Picture *picture, const FlameFrame *frame, const FlameFrame *old, guint64 before,
+                         guint depth) {
         g_autoptr(GPtrArray) sorted = g_ptr_array_new();
 
+        if (picture->before)
+                set_colour(picture, frame, old);
         append_frame(picture, frame, before, depth);
         for (guint i = 0; frame->children && i < frame->children->len; i++)
                 g_ptr_array_add(sorted, frame->children->pdata[i]);
@@ -89,7 +112,7 @@ static void append_below(Picture *picture, const FlameFrame *frame, guint64 befo
                 const FlameFrame *child = sorted->pdata[i];
 
                 if ((double) child->samples >= (double) picture->total * NARROW)
-                        append_below(picture, child, before, depth + 1);
+                        append_below(picture, child, find_below(old, child->name), before, depth + 1);
                 before += child->samples;
         }
 }
@@ -106,16 +129,18 @@ static void append_parts(Picture *picture, const FlameFrame *root, const char *c
                 if (!part)
                         continue;
                 picture->colour = colours[i];
-                append_below(picture, part, before, 1);
+                append_below(picture, part, picture->before ? find_below(picture->before->root, parts[i]) : NULL,
+                             before, 1);
                 before += part->samples;
         }
 }
 
 char *flame_format_svg(const FlameFrame *root, const char *title, const char *const *parts,
-                       const char *const *colours, double msec) {
+                       const char *const *colours, double msec, const FlameBefore *before) {
         g_autoptr(GString) frames = g_string_new(NULL);
-        Picture picture = { .svg = frames, .total = MAX(root->samples, 1), .msec = msec };
-        g_autofree char *shown = show_name(title);
+        Picture picture = { .svg = frames, .total = MAX(root->samples, 1), .msec = msec, .before = before };
+        g_autofree char *shown = show_name(title), *text = flame_stacks_format(root, msec),
+                        *stacks = g_markup_escape_text(text, -1);
 
         append_parts(&picture, root, parts, colours);
         return g_strdup_printf(
@@ -129,6 +154,6 @@ char *flame_format_svg(const FlameFrame *root, const char *title, const char *co
                 "<text id=\"search\" x=\"420\" y=\"36\">[search]</text>\n"
                 "<text id=\"reset\" x=\"480\" y=\"36\">[all]</text>\n"
                 "<text id=\"found\" x=\"520\" y=\"36\"></text>\n"
-                "%s<script><![CDATA[\n%s]]></script>\n</svg>\n",
-                TOP + picture.rows * ROW + 4, WIDTH, shown, frames->str, script);
+                "%s<script><![CDATA[\n%s]]></script>\n" FLAME_STACKS_BEGIN "%s" FLAME_STACKS_END "\n</svg>\n",
+                TOP + picture.rows * ROW + 4, WIDTH, shown, frames->str, script, stacks);
 }

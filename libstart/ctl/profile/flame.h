@@ -32,9 +32,16 @@ typedef struct FlameTip {
  * from `frame`. */
 GArray *flame_find_tips(const FlameFrame *frame);
 
+/* What a picture is compared with. */
+typedef struct FlameBefore {
+        const FlameFrame *root;
+        double msec; /* of one of its samples */
+} FlameBefore;
+
 /* A picture with a script in it, for a browser without a network: a click zooms, and one can search. Names can be
  * anything. What is narrower than a two-thousandth is left out. title: above it.
  * colours: for the frames below the root, in the order of their names in `parts`, both NULL-terminated.
- * msec: of one sample. Transfer full. */
+ * msec: of one sample. before: NULL, or what it is compared with: then what takes longer is red, what takes less time
+ * is blue, and all else pale. Transfer full. */
 char *flame_format_svg(const FlameFrame *root, const char *title, const char *const *parts,
-                       const char *const *colours, double msec);
+                       const char *const *colours, double msec, const FlameBefore *before);

@@ -10,6 +10,7 @@
 #include "libstart/base/log.h"
 #include "libstart/ctl/container/payload.h"
 #include "libstart/ctl/profile/commands.h"
+#include "libstart/ctl/profile/profile-diff.h"
 #include "libstart/ctl/profile/recording.h"
 #include "libstart/table/table.h"
 
@@ -228,7 +229,7 @@ static bool show(const Profile *profile, const Samples *samples, const Options *
         print_table(samples, msec, options->json);
         if (!options->output)
                 return true;
-        svg = flame_format_svg(samples->root, title, part_names, part_colours, msec);
+        svg = flame_format_svg(samples->root, title, part_names, part_colours, msec, NULL);
         return g_file_set_contents_full(options->output, svg, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
 }
 
@@ -238,6 +239,8 @@ int command_profile(const GPtrArray *all, const Options *options, char **words, 
         g_autoptr(Samples) samples = samples_new();
         g_autoptr(Recording) recording = NULL;
 
+        if (options->diff)
+                return profile_diff(options, words, error) ? 0 : -1;
         if (!check(all, options, words, &profile, error) || !(recording = recording_begin(profile.frequency, error)))
                 return -1;
         if (profile.starts > 0 ? !record_starts(&profile, recording, error) :

@@ -445,15 +445,27 @@ def test_profile(machine):
         container(other, 'runs')
         other.run('mkfifo -m 666 /busybox-evil; systemctl start busy')
         rows, svg = profile(other, '--seconds 2 busy')
-        assert 200 < rows['payload', '[busybox-evil]'] <= rows['payload', None] <= 2000 * os.cpu_count(), rows
+        before = rows['payload', '[busybox-evil]']
+        assert 200 < before <= rows['payload', None] <= 2000 * os.cpu_count(), rows
         assert '>&lt;/g&gt;&lt;script&gt;</text>' in svg, svg[:2000]
-        other.run('systemctl stop busy')
+        other.run('systemctl stop busy; cp /tmp/profile.svg /tmp/busy.svg')
 
         # More starts than StartLimitBurst= allows, and samples of all that take part.
         rows, svg = profile(other, '--starts 20 runs')
         assert {part for part, function in rows if not function} >= {'PID 1', 'systemd-executor', 'libstart', 'payload', 'others'}, rows
         assert 'do_syscall_64' in svg and ' (kernel): ' in svg and '[libstart]' not in svg.split('>payload<')[0].split('>libstart<')[1]
         assert other.show('runs', 'ActiveState') == 'active'
+
+        # The one that was busy in the first has gone in the second.
+        changes = json.loads(other.run('keyturnctl profile --json --diff /tmp/busy.svg /tmp/profile.svg --output /tmp/diff.svg').out)
+        busy, = (row for row in changes if row['function'] == '[busybox-evil]')
+        assert abs(busy['before'] - before) < 0.002 and busy['after'] == 0 and busy['change'] == -busy['before'], (busy, before)
+        assert len(changes) == 10 + len({row['part'] for row in changes if not row['function']}), changes
+        xml.dom.minidom.parseString(other.read('/tmp/diff.svg'))
+        other.run('keyturnctl profile --diff /tmp/diff.svg /tmp/busy.svg')
+        for words, said in (('/tmp/busy.svg', 'takes two pictures'), ('/tmp/busy.svg /etc/hosts', "'/etc/hosts': it is no picture"),
+                            ('/tmp/busy.svg /nothing', 'is not there'), ('--starts 1 /tmp/busy.svg /tmp/diff.svg', 'neither --starts')):
+            assert said in ctl(other, f'profile --diff {words}', 125), words
 
         other.container('broken', f'[Container]\nImage={BUSYBOX}\nExec=/nothing\n')
         said = ctl(other, 'profile --starts 2 broken', 125)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "libstart/base/error.h"
+#include "libstart/ctl/profile/flame-stacks.h"
 #include "libstart/ctl/profile/flame.h"
 #include "tests/unit/base/expect-error.h"
 
@@ -42,7 +44,7 @@ END_TEST
 
 START_TEST(test_svg) {
         g_autoptr(FlameFrame) root = make();
-        g_autofree char *svg = flame_format_svg(root, "a title", parts, colours, 0.5);
+        g_autofree char *svg = flame_format_svg(root, "a title", parts, colours, 0.5, NULL);
         const char *first = strstr(svg, "<title>first: 3.00 ms, 75.00 %</title>"),
                    *second = strstr(svg, "<title>second: 1.00 ms, 25.00 %</title>");
 
@@ -59,8 +61,8 @@ START_TEST(test_narrow_is_left_out) {
 
         add(root, "first narrow", 1);
         add(root, "first wide", 9991);
-        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1);
-        ck_assert_ptr_null(strstr(svg, "narrow"));
+        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1, NULL);
+        ck_assert_ptr_null(strstr(svg, "<title>narrow"));
         ck_assert_ptr_nonnull(strstr(svg, ">wide</text>"));
 }
 END_TEST
@@ -86,7 +88,7 @@ START_TEST(test_hostile_names) {
 
         flame_below(flame_below(root, "first", false), hostile[_i], false)->samples = 1;
         root->samples = flame_below(root, "first", false)->samples = 1;
-        g_autofree char *svg = flame_format_svg(root, hostile[_i], parts, colours, 1);
+        g_autofree char *svg = flame_format_svg(root, hostile[_i], parts, colours, 1, NULL);
         xml = g_markup_parse_context_new(&nothing, G_MARKUP_TREAT_CDATA_AS_TEXT, NULL, NULL);
         ck_assert_msg(g_markup_parse_context_parse(xml, svg, -1, &error) &&
                               g_markup_parse_context_end_parse(xml, &error),
@@ -104,15 +106,87 @@ START_TEST(test_long_name) {
 
         flame_below(flame_below(root, "first", false), name, false)->samples = 1;
         root->samples = flame_below(root, "first", false)->samples = 1;
-        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1);
+        g_autofree char *svg = flame_format_svg(root, "", parts, colours, 1, NULL);
         ck_assert_uint_lt(strlen(svg), 10000);
         ck_assert_ptr_nonnull(strstr(svg, ">nnnn"));
+}
+END_TEST
+
+/* What is drawn can be read again, whatever names there are. */
+START_TEST(test_stacks) {
+        g_autoptr(FlameFrame) root = make(), read = NULL;
+        g_autofree char *svg = NULL, *stacks = NULL, *again = NULL;
+        g_autoptr(GError) error = NULL;
+        double msec;
+
+        add(root, "first <a>&amp;\"</metadata> ]]> 3", 4);
+        svg = flame_format_svg(root, "", parts, colours, 0.25, NULL);
+        read = flame_stacks_read(svg, strlen(svg), &msec, &error);
+        ck_assert_msg(read, "%s", error ? error->message : "no error");
+        ck_assert(msec > 0.24 && msec < 0.26);
+        ck_assert_uint_eq(read->samples, root->samples);
+        stacks = flame_stacks_format(root, msec);
+        again = flame_stacks_format(read, msec);
+        ck_assert_str_eq(stacks, again);
+}
+END_TEST
+
+static const char *const no_pictures[] = {
+        "",
+        "<svg></svg>",
+        FLAME_STACKS_BEGIN,
+        FLAME_STACKS_BEGIN FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "x\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "0\n1\tua\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "nan\n1\tua\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "1\nx\tua\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "1\n0\tua\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "1\n1\txa\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "1\n18446744073709551615\tua\n" FLAME_STACKS_END,
+        FLAME_STACKS_BEGIN "1\n1\tu&unknown;\n" FLAME_STACKS_END,
+};
+
+START_TEST(test_no_pictures) {
+        g_autoptr(GError) error = NULL;
+        double msec;
+
+        ck_assert_ptr_null(flame_stacks_read(no_pictures[_i], strlen(no_pictures[_i]), &msec, &error));
+        expect_error(error, KT_ERROR_USAGE, "no picture");
+}
+END_TEST
+
+START_TEST(test_too_deep) {
+        g_autoptr(GString) svg = g_string_new(FLAME_STACKS_BEGIN "1\n1");
+        g_autoptr(GError) error = NULL;
+        double msec;
+
+        for (int i = 0; i < FLAME_DEPTH_MAX; i++)
+                g_string_append(svg, "\tua");
+        g_string_append(svg, FLAME_STACKS_END);
+        ck_assert_ptr_null(flame_stacks_read(svg->str, svg->len, &msec, &error));
+}
+END_TEST
+
+/* What has grown is red, what has shrunk blue. */
+START_TEST(test_diff) {
+        g_autoptr(FlameFrame) before = make(), after = make();
+        const FlameBefore old = { before, 1 };
+        g_autofree char *svg = NULL;
+
+        add(after, "first main new", 4);
+        svg = flame_format_svg(after, "", parts, colours, 1, &old);
+        ck_assert_ptr_nonnull(strstr(strstr(svg, "<title>new: "), "fill=\"#ff3c3c\""));
+        ck_assert_ptr_nonnull(strstr(strstr(svg, "<title>second: "), "fill=\"#f0f0ff\""));
 }
 END_TEST
 
 TEST_MAIN("flame", {
         tcase_add_test(tcase, test_tips);
         tcase_add_test(tcase, test_svg);
+        tcase_add_test(tcase, test_stacks);
+        tcase_add_loop_test(tcase, test_no_pictures, 0, G_N_ELEMENTS(no_pictures));
+        tcase_add_test(tcase, test_too_deep);
+        tcase_add_test(tcase, test_diff);
         tcase_add_test(tcase, test_narrow_is_left_out);
         tcase_add_loop_test(tcase, test_hostile_names, 0, G_N_ELEMENTS(hostile));
         tcase_add_test(tcase, test_long_name);
