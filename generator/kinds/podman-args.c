@@ -62,6 +62,16 @@ static char *convert_adjustment(const char *value, GError **error) {
         return NULL;
 }
 
+/* Many who write it, often as -it, want colours, or lines that come at once. */
+static bool apply_tty(Container *container, const char *value, GError **error) {
+        GPtrArray *env = container->args->env;
+
+        for (guint i = 0; i < env->len; i++)
+                if (g_str_has_prefix(env->pdata[i], "TERM="))
+                        return true;
+        return key_set_option(container, "env", "TERM=xterm", error);
+}
+
 /*
  * The table
  */
@@ -191,7 +201,8 @@ static const PodmanOption options[] = {
         { "tls-verify", 0, FLAG, NO_PULL },
         { "tmpdir", 0, VALUE, GLOBAL, FINE("*") },
         { "transient-store", 0, FLAG, GLOBAL, FINE("*") },
-        { "tty", 't', FLAG, NO_TERMINAL },
+        { "tty", 't', FLAG, FINE("false"), APPLY(apply_tty),
+          .warning = "a service has no terminal; its output goes to the journal through a pipe" },
         { "unsetenv", 0, VALUE, ADVICE("Environment=NAME= makes a variable empty") },
         { "unsetenv-all", 0, FLAG, FINE_OR("false", "Environment=NAME= makes a variable empty") },
         { "url", 0, VALUE, GLOBAL, NO_COMMAND },
@@ -208,8 +219,8 @@ static const PodmanOptions podman_run = { "podman run", options, G_N_ELEMENTS(op
  */
 
 typedef struct Words {
-        const GPtrArray *text;  /* of char*, and NULL at the end */
-        const GPtrArray *lines; /* of UnitLine, one for each of them */
+        GPtrArray *text;  /* of char*, and NULL at the end */
+        GPtrArray *lines; /* of UnitLine, one for each of them */
         guint next;
         bool is_global; /* of GlobalArgs= */
         const PodmanOptions *known;
@@ -247,6 +258,16 @@ static bool is_cluster(const Words *words, const char *word) {
         bool is_flag = known ? known->kind == LAUNCH_OPTION_FLAG : option && option->form == FLAG;
 
         return is_flag && word[1] != '-' && word[2] && word[2] != '=';
+}
+
+/* Into the first of them and the others. */
+static void split_cluster(Words *words) {
+        char *word = words->text->pdata[words->next];
+        int behind = (int) words->next + 1;
+
+        g_ptr_array_insert(words->text, behind, g_strconcat("-", word + 2, NULL));
+        g_ptr_array_insert(words->lines, behind, words->lines->pdata[words->next]);
+        word[2] = '\0';
 }
 
 /* Moves words->next behind the option and its value. */
@@ -309,6 +330,8 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
 
         if (is_fine(option, given->value))
                 return true;
+        if (option->warning)
+                container_warning(container, line, "%s: %s", given->name, option->warning);
         if (option->advice)
                 return error_set(error, KT_ERROR_UNSUPPORTED, "%s is not supported: %s", given->name, option->advice);
         if (option->apply)
@@ -365,15 +388,15 @@ static bool take_option(Container *container, Words *words, GError **error) {
                 return error_set(error, KT_ERROR_USAGE, "'%s' is not an option", word);
         }
         if (is_cluster(words, word)) {
-                words->next++;
-                return error_set(error, KT_ERROR_USAGE, "'%s': write each letter as a word of its own", word);
+                split_cluster(words);
+                return true;
         }
         if (n > 0)
                 return take_known(container, words, n, error);
         return read_option(words, &given, error) && apply_option(container, &given, line, error);
 }
 
-static void take_all(Container *container, const PodmanOptions *known, GPtrArray *text, const GPtrArray *lines,
+static void take_all(Container *container, const PodmanOptions *known, GPtrArray *text, GPtrArray *lines,
                      bool is_global) {
         Words words = { .text = text, .lines = lines, .is_global = is_global, .known = known };
 

@@ -24,9 +24,10 @@ typedef struct PodmanOption {
         const char *key;     /* of the section, which says the same */
         const char *setting; /* of [Service], with `convert` */
         PodmanConvert *convert;
-        PodmanApply *apply; /* what else it does */
-        const char *fine;   /* values that say what keyturn does anyway, with blanks between; "*": all */
-        const char *advice; /* else it is refused, and this is to be done instead */
+        PodmanApply *apply;  /* what else it does */
+        const char *warning; /* in what it differs from podman's */
+        const char *fine;    /* values that say what keyturn does anyway, with blanks between; "*": all */
+        const char *advice;  /* else it is refused, and this is to be done instead */
 } PodmanOption;
 
 #define KEY(name) .key = (name)
