@@ -2,6 +2,7 @@
 #include "generator/conversion.h"
 #include "generator/files/names.h"
 #include "generator/kinds/container-service.h"
+#include "generator/kinds/keys-artifact.h"
 #include "generator/kinds/keys-build.h"
 #include "generator/kinds/keys-image.h"
 #include "generator/kinds/keys-kube.h"
@@ -10,12 +11,14 @@
 #include "generator/kinds/pod-service.h"
 
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
+        if (g_str_has_suffix(source->name, ".artifact"))
+                return artifact_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".volume"))
-                return volume_convert(source, name, run->names);
+                return volume_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".image"))
-                return image_convert(source, name, run->names);
+                return image_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".build"))
-                return build_convert(source, name, run->names);
+                return build_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".kube"))
                 return kube_service_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))

@@ -15,7 +15,6 @@
 #include "generator/files/tree.h"
 #include "generator/kube-files.h"
 #include "generator/parts/kernel-control.h"
-#include "generator/podman-only.h"
 #include "generator/prefetch.h"
 #include "generator/refused.h"
 #include "generator/resource-output.h"
@@ -167,15 +166,17 @@ static char *find_directory(bool beside_podman) {
 
 static void take_file(Run *run, const SourceFile *source) {
         bool is_container = g_str_has_suffix(source->name, ".container");
+        bool is_users = is_container || g_str_has_suffix(source->name, ".volume") ||
+                        g_str_has_suffix(source->name, ".image") || g_str_has_suffix(source->name, ".build");
 
-        if (source->is_masked)
+        if (source->is_masked || (run->beside_podman && !is_container))
                 return;
-        if (!name_makes_service(source->name) || (run->beside_podman && !is_container))
-                podman_only_refuse(run, source);
-        else if (arg_users && !is_container)
-                run_fail(run,
-                         "%s: of users' files only .container files become services yet: let Podman have this one",
-                         source->path);
+        if (arg_users && !is_users)
+                run_fail(
+                        run,
+                        "%s: of users' files only .container, .volume, .image and .build files become services yet: let Podman "
+                        "have this one",
+                        source->path);
         else if (source->error)
                 refused_put_unreadable(run, source);
         else if (is_container)
@@ -231,7 +232,7 @@ static void write_all(Run *run, const Sources *sources, SystemImage *image) {
 static unsigned find_missing(const Sources *sources) {
         bool is_for_this = !arg_root && !arg_install && !arg_dry_run && !arg_alone;
 
-        return is_for_this && sources->files->len > 0 ? kernel_control_missing() : 0;
+        return is_for_this && sources->files->len > 0 ? kernel_control_missing(arg_users) : 0;
 }
 
 static bool run_generator(const Tree *tree) {
@@ -265,7 +266,7 @@ static bool run_generator(const Tree *tree) {
                 keyturn_conf_set_users(conf);
         if (!beside_podman && !arg_users)
                 kube_files_add(tree, sources);
-        run.names = names = unit_names_new(sources, beside_podman);
+        run.names = names = unit_names_new(sources);
 
         for (guint i = 0; i < sources->problems->len; i++)
                 run_fail(&run, "%s", (char *) sources->problems->pdata[i]);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/resource-output.h"
 #include "generator/conversion.h"
-#include "generator/kinds/keys-image.h"
+#include "generator/kinds/registry-creds.h"
 #include "generator/network/network-unit.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/refused.h"
 
-/* The password of a .image file gets a file of its own. */
+/* The password of a .image or .artifact file gets a file of its own. */
 static void put_credentials(Run *run, const Container *image) {
-        g_autoptr(GString) auth = image_auth_file(image);
+        g_autoptr(GString) auth = registry_creds_file(image);
         g_autofree char *name = NULL;
 
         if (!auth)
@@ -35,7 +35,7 @@ void resource_put(Run *run, const SourceFile *source) {
                 machine_conf_mounts(run->machine, resource->service);
         user_namespace_write(resource, run->writer);
         network_unit_write(resource, run->writer);
-        if (g_str_has_suffix(source->name, ".image")) {
+        if (g_str_has_suffix(source->name, ".image") || g_str_has_suffix(source->name, ".artifact")) {
                 put_credentials(run, resource);
                 image_service_pull(resource, resource->service);
         }

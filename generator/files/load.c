@@ -116,7 +116,7 @@ static void load_file(const Tree *tree, int directory_fd, const char *directory,
                 return;
         }
         file->is_masked = length == 0;
-        if (file->is_masked || (!name_makes_service(file->name) && !name_podmans_section(file->name)))
+        if (file->is_masked)
                 return;
         file->unit = unit_file_new();
         file->unit->readers = readers;

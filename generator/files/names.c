@@ -29,9 +29,13 @@ bool name_is_template(const char *name) {
 static const struct {
         const char *suffix, *section, *infix;
 } types[] = {
-        { ".build", "Build", "-build" },       { ".container", "Container", "" },
-        { ".image", "Image", "-image" },       { ".kube", "Kube", "" },
-        { ".network", "Network", "-network" }, { ".pod", "Pod", "-pod" },
+        { ".artifact", "Artifact", "-artifact" },
+        { ".build", "Build", "-build" },
+        { ".container", "Container", "" },
+        { ".image", "Image", "-image" },
+        { ".kube", "Kube", "" },
+        { ".network", "Network", "-network" },
+        { ".pod", "Pod", "-pod" },
         { ".volume", "Volume", "-volume" },
 };
 
@@ -42,32 +46,11 @@ const char *name_section(const char *name) {
         return NULL;
 }
 
-/* Those that Podman alone makes services of. */
-static const struct {
-        const char *suffix, *section, *infix;
-} podmans_types[] = {
-        { ".artifact", "Artifact", "-artifact" },
-};
-
-const char *name_podmans_section(const char *name) {
-        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
-                if (g_str_has_suffix(name, podmans_types[i].suffix))
-                        return podmans_types[i].section;
-        return NULL;
-}
-
 static const char *find_infix(const char *name) {
         for (size_t i = 0; i < G_N_ELEMENTS(types); i++)
                 if (g_str_has_suffix(name, types[i].suffix))
                         return types[i].infix;
-        for (size_t i = 0; i < G_N_ELEMENTS(podmans_types); i++)
-                if (g_str_has_suffix(name, podmans_types[i].suffix))
-                        return podmans_types[i].infix;
         return "";
-}
-
-bool name_makes_service(const char *name) {
-        return name_section(name);
 }
 
 char *name_template_of(const char *name) {

@@ -18,14 +18,8 @@ bool name_is_template(const char *name);
 /* "foo@.container" and "foo@bar.container", but not "foo.container". */
 bool name_has_at(const char *name);
 
-/* The section that the service of such a file is made of, "Container" for example. NULL: keyturn makes none. */
+/* The section that the service of such a file is made of, "Container" for example. NULL: it is none of Quadlet's. */
 const char *name_section(const char *name);
-
-/* The same of a file that only Podman makes a service of; NULL for all others. */
-const char *name_podmans_section(const char *name);
-
-/* Does keyturn make a service of such a file? */
-bool name_makes_service(const char *name);
 
 /* "foo@bar.container" -> "foo@.container"; NULL for what is no instance. Transfer full. */
 char *name_template_of(const char *name);

@@ -18,7 +18,7 @@ static void free_error(void *data) {
 }
 
 const UnitLine *unit_names_line(const SourceFile *file) {
-        const char *name = name_section(file->name) ?: name_podmans_section(file->name);
+        const char *name = name_section(file->name);
         const UnitSection *section = file->unit ? unit_file_section(file->unit, name) : NULL;
 
         return unit_section_last(section, "ServiceName");
@@ -83,7 +83,7 @@ static void add_file(UnitNames *names, SourceFile *file) {
                 g_hash_table_insert(names->services, file->name, service);
 }
 
-UnitNames *unit_names_new(const Sources *sources, bool beside_podman) {
+UnitNames *unit_names_new(const Sources *sources) {
         UnitNames *names = g_new0(UnitNames, 1);
 
         names->sources = sources;
@@ -94,8 +94,7 @@ UnitNames *unit_names_new(const Sources *sources, bool beside_podman) {
         for (guint i = 0; i < sources->files->len; i++) {
                 SourceFile *file = sources->files->pdata[i];
 
-                if (!file->is_masked &&
-                    (name_makes_service(file->name) || (beside_podman && name_podmans_section(file->name))))
+                if (!file->is_masked)
                         add_file(names, file);
         }
         return names;
@@ -144,19 +143,11 @@ static char *translate_instance(const UnitNames *names, const char *word) {
 }
 
 char *unit_names_translate(const UnitNames *names, const char *word, GError **error) {
-        const char *suffix = name_suffix(word), *service;
+        const char *service = g_hash_table_lookup(names->services, word);
         char *instance;
 
-        if (!suffix)
+        if (!name_suffix(word))
                 return g_strdup(word);
-        service = g_hash_table_lookup(names->services, word);
-        if (!service && !name_makes_service(suffix)) {
-                error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "'%s': %s files are Podman's, and there is no such file, or Podman's generator is not active",
-                        word, suffix);
-                return NULL;
-        }
         if (service)
                 return g_strdup(service);
         instance = translate_instance(names, word);

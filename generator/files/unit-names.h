@@ -10,8 +10,7 @@
  * outlive it. */
 typedef struct UnitNames UnitNames;
 
-/* beside_podman: Podman's generator makes services of the files that keyturn makes none of. */
-UnitNames *unit_names_new(const Sources *sources, bool beside_podman);
+UnitNames *unit_names_new(const Sources *sources);
 void unit_names_free(UnitNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitNames, unit_names_free)
 

@@ -145,10 +145,11 @@ static char *find_context(Container *container) {
         return NULL;
 }
 
-Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_build);
 
-        image_service_common(container->service, source->path, IMAGE_BUILD_AGAIN);
+        container->is_users = keyturn_conf_is_users(conf);
+        image_service_common(container, container->service, IMAGE_BUILD_AGAIN);
         if (!container->image)
                 container_problem(container, NULL, "ImageTag= must be given: the name of the image");
         else {

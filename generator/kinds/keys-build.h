@@ -5,4 +5,4 @@
 
 /* Make the service of a .build file, which builds the image. Takes ownership of service_name. Never fails: look at
  * the findings. Transfer full. */
-Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names);
+Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);

@@ -3,6 +3,7 @@
 
 #include "generator/kinds/install.h"
 #include "generator/kinds/keys-image.h"
+#include "generator/kinds/registry-creds.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
@@ -24,18 +25,6 @@ static bool handle_image_name(Container *container, const Key *key, const Value 
                 return true;
         reference = reference_parse(reference_skip_docker(value->text), error);
         return reference;
-}
-
-/* It is told to nobody else: everybody can ask systemd for a command line. */
-static bool handle_creds(Container *container, const Key *key, const Value *value, GError **error) {
-        const char *percent = strchr(value->text, '%');
-
-        container->user = g_strdup(value->text);
-        if (!strchr(value->text, ':'))
-                return error_set(error, KT_ERROR_USAGE, "there is no ':' between user and password");
-        return !percent ||
-               error_set(error, KT_ERROR_UNSUPPORTED,
-                         "systemd's specifiers do not work here, and so there can be no '%%': use AuthFile=");
 }
 
 static const Key image_keys[] = {
@@ -61,36 +50,6 @@ static const Key image_keys[] = {
 
 static const KeyTable keys_image = { "Image", image_keys, G_N_ELEMENTS(image_keys) };
 
-/* {"auths": {"REGISTRY": {"auth": "BASE64"}}}. The registry's name is one that reference_parse() takes: no quotes in
- * it. */
-GString *image_auth_file(const Container *container) {
-        const char *image = container->image ? reference_skip_docker(container->image) : "";
-        GString *text = container->user ? g_string_new(NULL) : NULL;
-        g_autofree char *auth = NULL;
-
-        if (!text)
-                return NULL;
-        auth = g_base64_encode((const guchar *) container->user, strlen(container->user));
-        g_string_printf(text, "{\"auths\": {\"%.*s\": {\"auth\": \"%s\"}}}\n", (int) strcspn(image, "/"), image,
-                        auth);
-        return text;
-}
-
-static void check_creds(Container *container) {
-        const UnitLine *line = container_line(container, "Image", "Creds");
-        g_autoptr(Reference)
-                reference = container->image ? reference_parse(reference_skip_docker(container->image), NULL) : NULL;
-
-        if (!container->user)
-                return;
-        if (!reference || reference->is_short || !reference->repository)
-                container_problem(container, line, "Image= must name the registry that they are for");
-        if (container_line(container, "Image", "AuthFile"))
-                container_problem(container, line, "AuthFile= is given, too; remove one of the two");
-        if (!container->is_refused && container->source->unit->readers != READERS_NONE)
-                container_warning(container, line, "others may read this file, and so the password: chmod 600");
-}
-
 /* `podman image pull` would ask the registry at each boot, which keyturn's Pull= does only where it is written. */
 static void set_policy(Container *container) {
         g_autofree char *tag = unit_file_value(container->source->unit, "Image", "ImageTag");
@@ -103,13 +62,15 @@ static void set_policy(Container *container) {
                 container->wanted_image = g_strdup(tag ?: reference_skip_docker(container->image));
 }
 
-Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_image);
 
-        image_service_common(container->service, source->path, IMAGE_PULL_AGAIN);
-        service_confine_to_store(container->service);
+        container->is_users = keyturn_conf_is_users(conf);
+        image_service_common(container, container->service, IMAGE_PULL_AGAIN);
+        if (!container->is_users)
+                service_confine_to_store(container->service);
         service_set(container->service, "RemainAfterExit", "yes");
-        check_creds(container);
+        registry_creds_check(container, "Image");
         if (!container->image)
                 container_problem(container, NULL, "Image= must be given");
         else

@@ -5,8 +5,4 @@
 
 /* Make the service of a .image file, which pulls it. Takes ownership of service_name. Never fails: look at the
  * findings. Transfer full. */
-Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names);
-
-/* The text of an authentication file (containers-auth.json(5)) with Creds=, or NULL where there are none. Transfer
- * full. */
-GString *image_auth_file(const Container *container);
+Container *image_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);

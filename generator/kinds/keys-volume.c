@@ -8,6 +8,7 @@
 #include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/parts/images.h"
+#include "generator/parts/users-container.h"
 #include "generator/parts/volumes.h"
 #include "generator/unit/keys.h"
 #include "keyturn-config.h"
@@ -131,7 +132,7 @@ static void set_commands(Container *container) {
         service_set(container->service, "ExecStart", start->str);
         if (device)
                 service_set(container->service, "ExecStop", stop);
-        else
+        else if (!container->is_users)
                 service_confine_to_store(container->service);
 }
 
@@ -164,11 +165,23 @@ static void refuse_image(Container *container) {
                 container_problem(container, line, "needs Driver=image");
 }
 
-Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+/* Whoever mounts it would be root of the view's namespace, which is none for a disk or a network. */
+static void check_users(Container *container) {
+        const UnitLine *line = container_line(container, "Volume", "Device");
+
+        if (container->is_users && line && line->value[0])
+                container_problem(container, line,
+                                  "a user's manager mounts no file systems: let root mount it, with a .mount unit");
+}
+
+Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_volume);
 
+        container->is_users = keyturn_conf_is_users(conf);
         podman_args_apply(container, &podman_volume_create);
-        resource_service(container, "/var/lib/containers/storage");
+        resource_service(container, container->is_users ? "%h" : "/var/lib/containers/storage");
+        check_users(container);
+        users_container_unit(container, container->service);
         if (volume_file_is_image(source))
                 set_image(container);
         else {

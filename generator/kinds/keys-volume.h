@@ -5,4 +5,4 @@
 
 /* Make the service of a .volume file, which makes the volume. Takes ownership of service_name. Never fails: look at
  * the findings. Transfer full. */
-Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names);
+Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);

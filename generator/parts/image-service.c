@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "generator/parts/image-service.h"
+#include "generator/parts/users-container.h"
 #include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/request/storage-option.h"
@@ -18,11 +19,12 @@ static void try_again(Service *service, const char *seconds) {
                 service_set(service, "RestartSec", seconds);
 }
 
-void image_service_common(Service *service, const char *path, const char *seconds) {
-        g_autofree char *escaped = source_path_escape(path, "%");
+void image_service_common(const Container *container, Service *service, const char *seconds) {
+        g_autofree char *escaped = source_path_escape(container->source->path, "%");
 
         service_unit(service, "SourcePath", escaped);
-        service_unit(service, "RequiresMountsFor", "/var/lib/containers/storage");
+        service_unit(service, "RequiresMountsFor", container->is_users ? "%h" : "/var/lib/containers/storage");
+        users_container_unit(container, service);
         service_set(service, "Type", "oneshot");
         service_set(service, "NotifyAccess", "main"); /* for STATUS= */
         service_limit_start(service, "4h");           /* a registry may be silent */
@@ -35,10 +37,11 @@ void image_service_common(Service *service, const char *path, const char *second
 static GString *begin_command(const Container *container, const char *command, const char *option,
                               const char *value) {
         GString *line = g_string_new(KEYTURN_LIBDIR "/keyturn-image ");
-        g_autofree char *first = g_strconcat(option, value, NULL);
+        g_autofree char *first = option ? g_strconcat(option, value, NULL) : NULL;
 
         g_string_append(line, command);
-        unit_words_add(line, first);
+        if (first)
+                unit_words_add(line, first);
         g_string_append(line, " --unit %n");
         if (container->is_offline)
                 unit_words_add(line, "--offline");
@@ -48,7 +51,9 @@ static GString *begin_command(const Container *container, const char *command, c
 }
 
 void image_service_pull(const Container *container, Service *service) {
-        g_autoptr(GString) command = begin_command(container, "pull", "--policy=", container->pull);
+        g_autoptr(GString) command = container->pull ?
+                                             begin_command(container, "pull", "--policy=", container->pull) :
+                                             begin_command(container, "artifact", NULL, NULL);
 
         unit_words_add(command, container->image);
         service_set(service, "ExecStart", command->str);
@@ -78,7 +83,7 @@ void image_skip_present(const Container *container, const char *root) {
         g_autoptr(StoreImage) image = NULL;
         g_autofree char *path = NULL, *condition = NULL;
 
-        if (!name || strpbrk(name, "%$"))
+        if (!name || strpbrk(name, "%$") || container->is_users) /* whose store is to be seen in her view alone */
                 return;
         image = store_image_find(root, name, stores, NULL);
         if (!image)

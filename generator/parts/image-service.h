@@ -5,15 +5,15 @@
 
 /* The services that bring images: of .image and .build files, and of Pull= in a .container file. */
 
-/* What they have in common. path: of the file. One that fails is tried again after so many seconds, and the
- * containers that wait for it with it. */
-void image_service_common(Service *service, const char *path, const char *seconds);
+/* What they have in common. service: the container's own, or the puller. One that fails is tried again after so many
+ * seconds, and the containers that wait for it with it. */
+void image_service_common(const Container *container, Service *service, const char *seconds);
 
 #define IMAGE_PULL_AGAIN "20"
 #define IMAGE_BUILD_AGAIN "60"
 
-/* ExecStart= of one that pulls container->image by the policy container->pull. It may be the container's own, or the
- * puller. */
+/* ExecStart= of one that pulls container->image by the policy container->pull, or an artifact, which has none. It may
+ * be the container's own, or the puller. */
 void image_service_pull(const Container *container, Service *service);
 
 /* ExecStart= of one that builds. context: the directory whose files the build may copy, or NULL. */

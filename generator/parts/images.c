@@ -49,7 +49,7 @@ bool handle_auto_update(Container *container, const Key *key, const Value *value
 /* The first of several names that a build gives. */
 static char *find_name(const SourceFile *source) {
         bool is_build = g_str_has_suffix(source->name, ".build");
-        const char *section = is_build ? "Build" : "Image";
+        const char *section = name_section(source->name);
         const UnitSection *lines = unit_file_section(source->unit, section);
         g_autofree char *tag = unit_file_value(source->unit, section, "ImageTag"), *image = NULL;
 
@@ -61,7 +61,7 @@ static char *find_name(const SourceFile *source) {
         }
         if (tag || is_build)
                 return g_steal_pointer(&tag);
-        image = unit_file_value(source->unit, section, "Image");
+        image = unit_file_value(source->unit, section, section); /* Image= of [Image], Artifact= of [Artifact] */
         return image ? g_strdup(reference_skip_docker(image)) : NULL;
 }
 
@@ -90,7 +90,7 @@ static char *find_image(Container *container, const char *file, FileReference *r
         name = find_name(ret->source);
         if (name)
                 return file_reference_expand(ret, name);
-        error_set(error, KT_ERROR_NOT_FOUND, "%s does not say which image it brings", ret->source->path);
+        error_set(error, KT_ERROR_NOT_FOUND, "%s does not say what it brings", ret->source->path);
         return NULL;
 }
 
@@ -112,7 +112,8 @@ bool image_is_file(const char *name) {
 
 char *image_refer_beside(Container *container, const char *image, GError **error) {
         g_auto(FileReference) file = { 0 };
-        char *name = image_is_file(image) ? find_image(container, image, &file, error) : g_strdup(image);
+        bool is_file = image_is_file(image) || g_str_has_suffix(image, ".artifact");
+        char *name = is_file ? find_image(container, image, &file, error) : g_strdup(image);
 
         if (name && file.service)
                 service_order_after(container->service, "Wants", file.service);
@@ -154,8 +155,9 @@ static void make_puller(Container *container) {
         wait_for(container, instance ?: unit, container->pull);
         container->puller_unit = unit_file_new();
         container->puller = service_new(g_steal_pointer(&unit), container->puller_unit);
-        image_service_common(container->puller, container->source->path, IMAGE_PULL_AGAIN);
-        service_confine_to_store(container->puller);
+        image_service_common(container, container->puller, IMAGE_PULL_AGAIN);
+        if (!container->is_users)
+                service_confine_to_store(container->puller);
         image_service_pull(container, container->puller);
         if (g_str_equal(container->pull, "missing"))
                 set_string(&container->wanted_image, container->image);

@@ -67,13 +67,20 @@ bool handle_volume(Container *container, const Key *key, const Value *value, GEr
         return key_set_option(container, "volume", resolved, error);
 }
 
-/* Mount= of an image by its .image file, or of a .volume file with Driver=image. *ret_done: it was one of these. */
+/* Is the source of such a mount a file that names it? */
+static bool is_named_by_file(MountType type, const char *source) {
+        return type == MOUNT_ARTIFACT ? g_str_has_suffix(source, ".artifact") :
+                                        type == MOUNT_IMAGE && image_is_file(source);
+}
+
+/* Mount= of an image or artifact by its file, or of a .volume file with Driver=image. *ret_done: it was one of these.
+ */
 static bool set_image_mount(Container *container, const Value *value, const MountRequest *request, const char *given,
                             bool *ret_done, GError **error) {
         g_autofree char *image = NULL, *resolved = NULL;
 
         *ret_done = true;
-        if (request->type == MOUNT_IMAGE && image_is_file(given)) {
+        if (is_named_by_file(request->type, given)) {
                 image = image_refer_beside(container, given, error);
                 resolved = image ? mount_request_replace_source(value->text, image) : NULL;
                 return resolved && key_set_option(container, "mount", resolved, error);

@@ -13,7 +13,6 @@ typedef enum Verdict {
         VERDICT_WORKS,
         VERDICT_DIFFERS,
         VERDICT_REFUSED,
-        VERDICT_PODMAN,
         VERDICT_USER,
         N_VERDICTS,
 } Verdict;
@@ -24,7 +23,6 @@ static const struct {
         [VERDICT_WORKS] = { "works", "Work as they are" },
         [VERDICT_DIFFERS] = { "differs", "Work, and mean something else" },
         [VERDICT_REFUSED] = { "refused", "Are refused" },
-        [VERDICT_PODMAN] = { "podman", "Stay Podman's, where its generator is installed" },
         [VERDICT_USER] = { "user",
                            "Are users' files, which stay Podman's: keyturn makes services of the system's only" },
 };
@@ -134,8 +132,6 @@ static Checked *check(const Generation *generation, const SourceFile *source, co
         add_remarks(checked, report);
         if (user_file_is(source->path))
                 checked->verdict = VERDICT_USER;
-        else if (!name_makes_service(source->name))
-                checked->verdict = VERDICT_PODMAN;
         else if (is_container(checked))
                 add_network(checked);
         if (is_container(checked) && checked->verdict < VERDICT_REFUSED)

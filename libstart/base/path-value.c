@@ -28,3 +28,10 @@ bool path_value_covers(const char *above, const char *path) {
 bool path_value_is_of_kernel(const char *path) {
         return path_value_covers("/proc", path) || path_value_covers("/sys", path) || path_value_covers("/dev", path);
 }
+
+bool path_value_is_name(const char *text) {
+        for (const char *c = text; *c; c++)
+                if (*c == '/' || g_ascii_iscntrl(*c))
+                        return false;
+        return *text && !g_str_equal(text, ".") && !g_str_equal(text, "..");
+}

@@ -17,3 +17,6 @@ bool path_value_covers(const char *above, const char *path);
 /* Is it /proc, /sys or /dev of a container, or below one of them? What is mounted there shows the kernel, and hides
  * and protects it. The path is clean. */
 bool path_value_is_of_kernel(const char *path);
+
+/* Can it be the name of a file in a directory: not "", "." or "..", without '/' and control characters? */
+bool path_value_is_name(const char *text);

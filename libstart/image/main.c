@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <locale.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
+#include "libstart/image/artifact.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/waiting.h"
 #include "libstart/systemd/unit-failure.h"
 
-/* keyturn-image: brings an image into the store ahead of the containers that use it. Called by the units that
- * keyturn-generator makes; see keyturn-image(8). */
+/* keyturn-image: brings an image or an artifact into the store ahead of the containers that use it. Called by the
+ * units that keyturn-generator makes; see keyturn-image(8). */
 
 static PullRequest request = { .retry = -1 };
 static char *arg_tag, *arg_unit;
@@ -51,22 +56,31 @@ static bool pull(char **words, GError **error) {
         return image_pull(&request, error);
 }
 
+static bool pull_artifact(char **words, GError **error) {
+        if (!words[0] || words[1])
+                return error_set(error, KT_ERROR_USAGE, "'artifact' takes one artifact");
+        request.reference = words[0];
+        return artifact_pull(&request, error);
+}
+
 static bool build(char **words, GError **error) {
         if (!arg_tag)
                 return error_set(error, KT_ERROR_USAGE, "'build' needs --tag");
         return image_build(arg_tag, request.global_args, words, request.offline, error);
 }
 
-/* keyturn-image pull [OPTION...] -- IMAGE; keyturn-image build [OPTION...] -- OPTION OF PODMAN BUILD... */
+/* keyturn-image pull|artifact [OPTION...] -- NAME; keyturn-image build [OPTION...] -- OPTION OF PODMAN BUILD... */
 static bool run(int argc, char **argv, GError **error) {
-        g_autoptr(GOptionContext) context = g_option_context_new("- with 'pull' or 'build' as its first word");
+        g_autoptr(GOptionContext)
+                context = g_option_context_new("- with 'pull', 'artifact' or 'build' as its first word");
         const char *command = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
         char **words;
 
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context,
-                                     "Pull or build an image, unless it is there:\n\n"
+                                     "Pull or build an image, or pull an artifact, unless it is there:\n\n"
                                      "  keyturn-image pull [OPTION...] -- IMAGE\n"
+                                     "  keyturn-image artifact [OPTION...] -- ARTIFACT\n"
                                      "  keyturn-image build --tag=NAME [OPTION...] -- [OPTION...] DIRECTORY\n"
                                      "                    (options of podman build)");
         g_option_context_set_description(context, "See keyturn-image(8).\n");
@@ -84,9 +98,28 @@ static bool run(int argc, char **argv, GError **error) {
                 words++;
         if (g_strcmp0(command, "pull") == 0)
                 return pull(words, error);
+        if (g_strcmp0(command, "artifact") == 0)
+                return pull_artifact(words, error);
         if (g_strcmp0(command, "build") == 0)
                 return build(words, error);
-        return error_set(error, KT_ERROR_USAGE, "The first word must be 'pull' or 'build'; see keyturn-image --help");
+        return error_set(error, KT_ERROR_USAGE,
+                         "The first word must be 'pull', 'artifact' or 'build'; see keyturn-image --help");
+}
+
+/* A user's store is written where her containers see it. podman, skopeo and buildah are told, as by `podman unshare`,
+ * that they have the user's namespace already. What they mount stays in a mount namespace of their own. */
+static bool enter_users(GError **error) {
+        g_autofree char *uid = NULL, *gid = g_strdup_printf("%u", getgid());
+
+        if (!user_view_enter(error))
+                return false;
+        if (!user_view_is_entered())
+                return true;
+        uid = g_strdup_printf("%u", user_view_find_uid());
+        g_setenv("_CONTAINERS_USERNS_CONFIGURED", "done", /* overwrite= */ true);
+        g_setenv("_CONTAINERS_ROOTLESS_UID", uid, /* overwrite= */ true);
+        g_setenv("_CONTAINERS_ROOTLESS_GID", gid, /* overwrite= */ true);
+        return unshare(CLONE_NEWNS) == 0 || error_set_errno(error, errno, "Cannot make a mount namespace");
 }
 
 int keyturn_image_main(int argc, char *argv[]) {
@@ -94,7 +127,7 @@ int keyturn_image_main(int argc, char *argv[]) {
 
         setlocale(LC_CTYPE, "");
         log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
-        if (run(argc, argv, &error)) {
+        if (enter_users(&error) && run(argc, argv, &error)) {
                 if (arg_unit)
                         waiting_start(arg_unit);
                 return EXIT_SUCCESS;

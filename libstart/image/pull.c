@@ -5,6 +5,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
@@ -23,6 +24,8 @@ static void wait_for_network(void) {
         g_autoptr(GPtrArray) words = tool_words("timeout", "90", "systemctl", "start", "network-online.target", NULL);
         g_autoptr(GError) error = NULL;
 
+        if (user_view_is_entered()) /* a user's manager knows of no network, and tries again */
+                return;
         if (!tool_run(words, "Waiting for the network", &error))
                 log_warning("network-online.target is not reached, trying without: %s", error->message);
 }
@@ -56,8 +59,12 @@ static bool copy(GPtrArray *words, bool podman, const char *name, GError **error
         return ok;
 }
 
+bool pull_is_by_podman(const PullRequest *request) {
+        return pull_needs_podman(request) || !tool_is_there("skopeo");
+}
+
 static bool try_once(const PullRequest *request, const char *name, GError **error) {
-        bool podman = pull_needs_podman(request) || !tool_is_there("skopeo");
+        bool podman = pull_is_by_podman(request);
         g_autoptr(GPtrArray) words = podman ? pull_words_podman(request, name) : pull_words_skopeo(request, name);
 
         if (podman && !tool_is_there("podman"))
@@ -70,6 +77,7 @@ static bool try_once(const PullRequest *request, const char *name, GError **erro
 
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
         int retries = request->retry < 0 ? PULL_RETRY_DEFAULT : request->retry;
+        const char *what = request->artifacts ? "Artifact" : "Image";
         guint64 delay = G_USEC_PER_SEC;
 
         if (request->retry_delay && !go_duration_parse(request->retry_delay, &delay, error))
@@ -83,10 +91,10 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
                         return true;
                 if (i == retries) {
                         g_propagate_prefixed_error(error, g_steal_pointer(&problem),
-                                                   "Image '%s' cannot be pulled: ", name);
+                                                   "%s '%s' cannot be pulled: ", what, name);
                         return false;
                 }
-                log_warning("Image '%s', trying again: %s", name, problem->message);
+                log_warning("%s '%s', trying again: %s", what, name, problem->message);
                 g_usleep(delay);
                 if (!request->retry_delay)
                         delay *= 2;

@@ -12,8 +12,11 @@
 bool image_pull(const PullRequest *request, GError **error);
 
 /* The same for who has the lock of the name, and has looked what is there: as often as Retry= says. `name` is of
- * pull_find_name(), or an archive. */
+ * pull_find_name(), or an archive. Also of an artifact. */
 bool image_pull_name(const PullRequest *request, const char *name, GError **error);
+
+/* Which of the two will it be? */
+bool pull_is_by_podman(const PullRequest *request);
 
 /* The digest of what the registry has under `name`. Transfer full. */
 char *image_remote_digest(const PullRequest *request, const char *name, GError **error);

@@ -93,7 +93,10 @@ GPtrArray *pull_words_skopeo(const PullRequest *request, const char *name) {
         add_registry(words, "--src-", request);
         add(words, "--", "decryption-key=", request->decryption_key);
         add(words, "", reference_is_archive(request->reference) ? "" : REFERENCE_DOCKER, name);
-        add(words, "", LOCAL_STORE, request->tag ?: name);
+        if (request->artifacts)
+                g_ptr_array_add(words, g_strdup_printf("oci:%s:%s", request->artifacts, name));
+        else
+                add(words, "", LOCAL_STORE, request->tag ?: name);
         return words;
 }
 
@@ -101,6 +104,8 @@ GPtrArray *pull_words_podman(const PullRequest *request, const char *name) {
         GPtrArray *words = tool_words("podman", NULL);
 
         add_all(words, request->global_args);
+        if (request->artifacts)
+                add(words, "", "artifact", "");
         add(words, "", "pull", "");
         add_platform(words, "--", request);
         add_registry(words, "--", request);

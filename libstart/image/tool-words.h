@@ -15,9 +15,10 @@
 /* The words up to NULL, copied. */
 GPtrArray *tool_words(const char *first, ...) G_GNUC_NULL_TERMINATED;
 
-/* What is to be pulled; as podman pull has it. Strings may be NULL. */
+/* What is to be pulled; as podman pull and podman artifact pull have it. Strings may be NULL. */
 typedef struct PullRequest {
         char *reference; /* a name, or an archive with its transport */
+        char *artifacts; /* it is no image, but an artifact, which gets into this directory; or NULL */
         char *tag;       /* the name that it gets in the store; NULL: its own */
         char *policy;    /* missing, newer, always, never */
         char *arch, *os, *variant;

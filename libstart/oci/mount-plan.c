@@ -117,9 +117,9 @@ void oci_mount_add_option(OciMount *mount, const char *option) {
 
 OciMount *oci_mount_new_requested(const MountRequest *request, const char *volumes) {
         static const char *const types[] = {
-                [MOUNT_BIND] = "bind",   [MOUNT_VOLUME] = "bind", [MOUNT_IMAGE] = "bind",
-                [MOUNT_GLOB] = "bind", /* until it has been expanded */
-                [MOUNT_TMPFS] = "tmpfs", [MOUNT_RAMFS] = "ramfs", [MOUNT_DEVPTS] = "devpts",
+                [MOUNT_BIND] = "bind",   [MOUNT_VOLUME] = "bind",   [MOUNT_IMAGE] = "bind",
+                [MOUNT_GLOB] = "bind",   [MOUNT_ARTIFACT] = "bind", /* until they have been expanded */
+                [MOUNT_TMPFS] = "tmpfs", [MOUNT_RAMFS] = "ramfs",   [MOUNT_DEVPTS] = "devpts",
         };
         const char *type = types[request->type];
         g_autofree char *volume = request->type == MOUNT_VOLUME ?

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/path-value.h"
 #include "libstart/request/mount-request.h"
 
 /* One field of a CSV record (RFC 4180, as podman reads it): quoted, with "" for a quote, or plain. Moves *p behind
@@ -100,9 +101,9 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
                 const char *name;
                 MountType type;
         } types[] = {
-                { "bind", MOUNT_BIND },     { "devpts", MOUNT_DEVPTS }, { "glob", MOUNT_GLOB },
-                { "image", MOUNT_IMAGE },   { "ramfs", MOUNT_RAMFS },   { "tmpfs", MOUNT_TMPFS },
-                { "volume", MOUNT_VOLUME },
+                { "artifact", MOUNT_ARTIFACT }, { "bind", MOUNT_BIND },     { "devpts", MOUNT_DEVPTS },
+                { "glob", MOUNT_GLOB },         { "image", MOUNT_IMAGE },   { "ramfs", MOUNT_RAMFS },
+                { "tmpfs", MOUNT_TMPFS },       { "volume", MOUNT_VOLUME },
         };
         const char *type = "volume";
         guint at = fields->len;
@@ -122,9 +123,11 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
                                 g_ptr_array_remove_index(fields, at);
                         return true;
                 }
-        return error_set(error, KT_ERROR_UNSUPPORTED,
-                         "type '%s' is not supported: there are bind, volume, tmpfs, image, glob, ramfs and devpts",
-                         type);
+        return error_set(
+                error, KT_ERROR_UNSUPPORTED,
+                "type '%s' is not supported: there are bind, volume, tmpfs, image, artifact, glob, ramfs and "
+                "devpts",
+                type);
 }
 
 static bool set_access(MountRequest *request, const char *key, const char *value, GError **error) {
@@ -194,6 +197,22 @@ static bool set_consistency(MountRequest *request, const char *key, const char *
         return true;
 }
 
+/* Which file of an artifact, and what it is called below a directory. */
+static bool set_file(MountRequest *request, const char *key, const char *value, GError **error) {
+        char **field = g_str_equal(key, "title")  ? &request->title :
+                       g_str_equal(key, "digest") ? &request->digest :
+                                                    &request->file_name;
+
+        if (request->type != MOUNT_ARTIFACT)
+                return error_set(error, KT_ERROR_USAGE, "'%s' is for type=artifact", key);
+        if (*field)
+                return error_set(error, KT_ERROR_USAGE, "'%s' is given twice", key);
+        *field = g_strdup(value);
+        if (request->title && request->digest)
+                return error_set(error, KT_ERROR_USAGE, "'title' and 'digest' exclude each other");
+        return path_value_is_name(value) || error_set(error, KT_ERROR_USAGE, "'%s=%s' names no file", key, value);
+}
+
 typedef struct MountKey {
         const char *name;
         bool (*set)(MountRequest *request, const char *key, const char *value, GError **error);
@@ -217,6 +236,9 @@ static const MountKey keys[] = {
         { "U", set_chown },
         { "chown", set_chown },
         { "consistency", set_consistency },
+        { "title", set_file, true },
+        { "digest", set_file, true },
+        { "name", set_file, true },
 };
 
 static bool set_field(MountRequest *request, const char *field, GError **error) {
@@ -252,7 +274,7 @@ static MountRequest *parse_fields(const char *value, GError **error) {
         }
         if (type == MOUNT_BIND && !request->source)
                 request->source = g_strdup(request->destination); /* as podman has it */
-        if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_GLOB)) {
+        if (!request->source && (type == MOUNT_IMAGE || type == MOUNT_ARTIFACT || type == MOUNT_GLOB)) {
                 error_set(error, KT_ERROR_USAGE, "'source=' is missing");
                 return NULL;
         }

@@ -15,14 +15,16 @@ enum {
         ON_IMAGE = 1 << MOUNT_IMAGE,
         ON_GLOB = 1 << MOUNT_GLOB,
         ON_DEVPTS = 1 << MOUNT_DEVPTS,
+        ON_ARTIFACT = 1 << MOUNT_ARTIFACT,
         ON_FILES = ON_BIND | ON_VOLUME | ON_GLOB,
         ON_MOST = ON_FILES | ON_TMPFS,
 };
 
 static const char *const type_names[] = {
-        [MOUNT_BIND] = "bind mount",     [MOUNT_TMPFS] = "tmpfs", [MOUNT_VOLUME] = "volume",
-        [MOUNT_IMAGE] = "mounted image", [MOUNT_GLOB] = "glob",   [MOUNT_RAMFS] = "ramfs",
-        [MOUNT_DEVPTS] = "devpts",
+        [MOUNT_BIND] = "bind mount", [MOUNT_TMPFS] = "tmpfs",
+        [MOUNT_VOLUME] = "volume",   [MOUNT_IMAGE] = "mounted image",
+        [MOUNT_GLOB] = "glob",       [MOUNT_RAMFS] = "ramfs",
+        [MOUNT_DEVPTS] = "devpts",   [MOUNT_ARTIFACT] = "mounted artifact",
 };
 
 /* Of one subject, one option can be given. */
@@ -92,14 +94,14 @@ static bool check_id_map(const char *value, GError **error) {
 }
 
 static const MountOption mount_options[] = {
-        { "ro", ON_MOST | ON_IMAGE, SUBJECT_WRITE },
+        { "ro", ON_MOST | ON_IMAGE | ON_ARTIFACT, SUBJECT_WRITE },
         { "rw", ON_MOST, SUBJECT_WRITE },
         { "exec", ON_MOST, SUBJECT_EXEC },
         { "noexec", ON_MOST, SUBJECT_EXEC },
         { "suid", ON_MOST, SUBJECT_SUID },
-        { "nosuid", ON_MOST, SUBJECT_SUID },
+        { "nosuid", ON_MOST | ON_ARTIFACT, SUBJECT_SUID },
         { "dev", ON_MOST, SUBJECT_DEV },
-        { "nodev", ON_MOST | ON_IMAGE, SUBJECT_DEV }, /* an image is never anything else */
+        { "nodev", ON_MOST | ON_IMAGE | ON_ARTIFACT, SUBJECT_DEV }, /* an image is never anything else */
         { "private", ON_MOST, SUBJECT_PROPAGATION },
         { "rprivate", ON_MOST, SUBJECT_PROPAGATION },
         { "slave", ON_MOST, SUBJECT_PROPAGATION },
@@ -148,6 +150,9 @@ void mount_request_free(MountRequest *request) {
         g_free(request->destination);
         g_free(request->subpath);
         g_free(request->id_map);
+        g_free(request->title);
+        g_free(request->digest);
+        g_free(request->file_name);
         g_ptr_array_unref(request->options);
         g_free(request);
 }
@@ -161,7 +166,7 @@ MountRequest *mount_request_new(MountType type) {
 }
 
 static bool check_reference(const char *reference, GError **error) {
-        return *reference || error_set(error, KT_ERROR_USAGE, "the name of the image is missing");
+        return *reference || error_set(error, KT_ERROR_USAGE, "the name of the image or artifact is missing");
 }
 
 bool mount_request_set_source(MountRequest *request, const char *path, GError **error) {
@@ -169,9 +174,10 @@ bool mount_request_set_source(MountRequest *request, const char *path, GError **
         if (request->type == MOUNT_VOLUME && path[0] == '/')
                 return error_set(error, KT_ERROR_USAGE,
                                  "source: '%s' is a path, not the name of a volume: write type=bind", path);
-        bool (*check)(const char *, GError **) = is_path                      ? path_value_check :
-                                                 request->type == MOUNT_IMAGE ? check_reference :
-                                                                                name_check_volume;
+        bool is_image = request->type == MOUNT_IMAGE || request->type == MOUNT_ARTIFACT;
+        bool (*check)(const char *, GError **) = is_path  ? path_value_check :
+                                                 is_image ? check_reference :
+                                                            name_check_volume;
 
         if (!check(path, error)) {
                 g_prefix_error(error, "source: ");
@@ -311,6 +317,12 @@ bool mount_request_complete(MountRequest *request, GError **error) {
         if (request->type == MOUNT_IMAGE) {
                 add_default(request, SUBJECT_WRITE, "ro");
                 add_default(request, SUBJECT_DEV, "nodev"); /* whatever is in it */
+        }
+        if (request->type == MOUNT_ARTIFACT) {
+                add_default(request, SUBJECT_WRITE, "ro"); /* it is the store's */
+                add_default(request, SUBJECT_SUID, "nosuid");
+                add_default(request, SUBJECT_DEV, "nodev");
+                add_default(request, SUBJECT_BIND, "bind");
         }
         if (has_files || is_tmpfs) {
                 add_default(request, SUBJECT_WRITE, "rw");

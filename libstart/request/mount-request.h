@@ -12,6 +12,7 @@ typedef enum MountType {
         MOUNT_GLOB,
         MOUNT_RAMFS,
         MOUNT_DEVPTS,
+        MOUNT_ARTIFACT,
 } MountType;
 
 /* With SELinux, the source becomes a container's own files: z, Z or relabel=. */
@@ -26,14 +27,16 @@ typedef enum Relabel {
 typedef struct MountRequest {
         MountType type;
         char *source;       /* bind: absolute and without "." or ".."; volume: its name, NULL for an anonymous one;
-                             * image: a reference; glob: a pattern of absolute paths; NULL for other types */
+                             * image, artifact: a reference; glob: a pattern of absolute paths; NULL for other
+                             * types */
         char *destination;  /* likewise, and never "/" */
         GPtrArray *options; /* of char*: as the OCI runtime takes them, podman's defaults included, each once */
         char *subpath;      /* of a volume or an image: what is mounted of it, links followed within; or NULL */
         char *id_map; /* idmap: owners are mapped, as in id-map.h; "" for those of the user namespace; or NULL */
-        bool overlay; /* O: what is written goes with the container */
-        bool chown;   /* U: everything belongs to the payload's user */
-        bool no_copy; /* nocopy: a new volume gets nothing of what the image has there */
+        char *title, *digest, *file_name; /* artifact: which of its files, and what it is called; each may be NULL */
+        bool overlay;                     /* O: what is written goes with the container */
+        bool chown;                       /* U: everything belongs to the payload's user */
+        bool no_copy;                     /* nocopy: a new volume gets nothing of what the image has there */
         Relabel relabel;
 } MountRequest;
 

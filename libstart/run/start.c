@@ -46,6 +46,7 @@
 #include "libstart/systemd/stop-unit.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/userns/owner.h"
+#include "libstart/volume/artifact-mounts.h"
 #include "libstart/volume/kept-volumes.h"
 #include "libstart/volume/requested-mounts.h"
 #include "libstart/volume/volume-owners.h"
@@ -240,6 +241,7 @@ static bool find_mounts(Start *start, GError **error) {
         ContainerRequest *request = &start->request;
 
         return requested_mounts_expand(request->mounts, request->host_access.owner, error) &&
+               artifact_mounts_expand(request->mounts, start->root.fd, request->image_stores, error) &&
                (request->image_volumes != IMAGE_VOLUMES_KEPT ||
                 kept_volumes_add(request->mounts, request->name, start->root.config->volumes, error)) &&
                requested_mounts_find_volumes(request->mounts, &start->volumes, error);

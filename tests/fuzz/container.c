@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
         require(tree_open(&tree, directory, NULL), "cannot open '%s'", directory);
         g_autoptr(Sources) sources = load_sources(&tree, search_path);
-        g_autoptr(UnitNames) names = unit_names_new(sources, false);
+        g_autoptr(UnitNames) names = unit_names_new(sources);
         require(sources->files->len == 1, "%u files", sources->files->len);
         const SourceFile *file = sources->files->pdata[0];
         require(!file->is_masked == (size > 0), "masked, or not");

@@ -51,10 +51,4 @@ def tables():
 
 def page_of(section):
     """The manual page of section 5 that describes its keys."""
-    return 'keyturn.' + {'Build': 'image', 'Quadlet': 'container'}.get(section, section.lower())
-
-
-def of_podman():
-    """Sections of files that the generator leaves to Podman's: Artifact for .artifact."""
-    text = (TOP / 'generator/podman-only.c').read_text()
-    return {suffix.capitalize() for suffix in re.findall(r'\{ "\.(\w+)", "', text)}
+    return 'keyturn.' + {'Artifact': 'image', 'Build': 'image', 'Quadlet': 'container'}.get(section, section.lower())

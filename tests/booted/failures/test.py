@@ -244,28 +244,6 @@ def test_unit_of_a_package_that_calls_libstart(machine):
     machine.reload()
 
 
-def test_files_that_are_podmans(machine):
-    """Its generator is masked here. They are services that say so, and no name is lost to them."""
-    machine.container('web', '[Container]\nImage=localhost/test/busybox\nNetwork=host\nExec=true\n')
-    machine.write('/etc/containers/systemd/web.artifact', '[Artifact]\nArtifact=example.com/x\nServiceName=web\n')
-    machine.write('/etc/containers/systemd/model.artifact', '[Artifact]\nArtifact=example.com/model\n')
-    machine.reload()
-    fails(machine, 'model-artifact', 125, "such files are Podman's, whose generator is not active")
-    assert 'model-artifact.service' in machine.run('systemctl --failed --plain').out
-    assert '/libstart run' in machine.run('systemctl cat web').out
-    # Nor is that of the machine's own, or of another generator.
-    for name in ('dbus', 'theirs'):
-        machine.write(f'/etc/containers/systemd/{name}.artifact', f'[Artifact]\nArtifact=example.com/x\nServiceName={name}\n')
-    machine.write('/run/systemd/system-generators/theirs', '#!/bin/sh\nprintf "[Service]\\nExecStart=true\\n" >"$1/theirs.service"\n')
-    machine.run('chmod +x /run/systemd/system-generators/theirs')
-    machine.reload()
-    assert machine.show('dbus', 'FragmentPath').endswith('/lib/systemd/system/dbus.service')
-    assert machine.show('theirs', 'FragmentPath') == '/run/systemd/generator/theirs.service'
-    assert machine.show('model-artifact', 'FragmentPath') == '/run/systemd/generator.late/model-artifact.service'
-    machine.run('rm -r /run/systemd/system-generators')
-    machine.run('rm /etc/containers/systemd/*.artifact; systemctl reset-failed')
-
-
 def test_running_container_whose_file_becomes_invalid(machine):
     """It stays known, keeps running, and is stopped as it would have been."""
     good = REFUSED.replace('Nettwork', 'Network')

@@ -4,7 +4,9 @@
 
 /* "TYPE SOURCE DESTINATION OPTIONS[ shared| private]", so that a table can hold it. */
 static char *describe(const MountRequest *request) {
-        static const char *const types[] = { "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts" };
+        static const char *const types[] = {
+                "bind", "tmpfs", "volume", "image", "glob", "ramfs", "devpts", "artifact"
+        };
         GString *text = g_string_new(types[request->type]);
 
         g_string_append_printf(text, " %s %s ", request->source ?: "-", request->destination);
@@ -18,6 +20,10 @@ static char *describe(const MountRequest *request) {
         g_string_append(text, request->no_copy ? " nocopy" : "");
         if (request->subpath)
                 g_string_append_printf(text, " in %s", request->subpath);
+        if (request->title || request->digest)
+                g_string_append_printf(text, " %s", request->title ?: request->digest);
+        if (request->file_name)
+                g_string_append_printf(text, " as %s", request->file_name);
         return g_string_free(text, FALSE);
 }
 
@@ -78,6 +84,12 @@ static const struct {
         { mount_request_parse_mount, "type=volume,src=v,dst=/d,subpath=/a/b,U=true",
           "volume v /d rw,rprivate,rbind,nosuid,nodev chown in /a/b" },
         { mount_request_parse_mount, "type=image,src=localhost/i:1,dst=/d", "image localhost/i:1 /d ro,nodev" },
+        { mount_request_parse_mount, "type=artifact,src=localhost/i:1,dst=/d",
+          "artifact localhost/i:1 /d ro,nosuid,nodev,bind" },
+        { mount_request_parse_mount, "type=artifact,src=i,target=/d,digest=sha256:a,name=n,ro=true",
+          "artifact i /d ro,nosuid,nodev,bind sha256:a as n" },
+        { mount_request_parse_mount, "type=artifact,src=i,target=/d,title=t",
+          "artifact i /d ro,nosuid,nodev,bind t" },
         { mount_request_parse_mount, "type=image,src=i,dst=/d,rw=false,subpath=x", "image i /d ro,nodev in x" },
         { mount_request_parse_mount, "type=glob,src=/etc/./h*,dst=/d,ro", "glob /etc/h* /d ro,rprivate,rbind" },
         { mount_request_parse_mount, "type=ramfs,dst=/d", "ramfs - /d " },
@@ -163,7 +175,21 @@ static const struct {
         { mount_request_parse_mount, "type=glob,src=a*,dst=/b", KT_ERROR_USAGE, "absolute" },
         { mount_request_parse_mount, "type=ramfs,src=a,dst=/b", KT_ERROR_USAGE, "has no 'src'" },
         { mount_request_parse_mount, "type=devpts,dst=/b,gid=tty", KT_ERROR_USAGE, "'tty' is no number" },
-        { mount_request_parse_mount, "type=artifact,src=a,dst=/b", KT_ERROR_UNSUPPORTED, "'artifact'" },
+        { mount_request_parse_mount, "type=disk,src=a,dst=/b", KT_ERROR_UNSUPPORTED, "'disk'" },
+        { mount_request_parse_mount, "type=artifact,dst=/b", KT_ERROR_USAGE, "'source=' is missing" },
+        { mount_request_parse_mount, "type=artifact,src=,dst=/b", KT_ERROR_USAGE, "name of the image or artifact" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,rw", KT_ERROR_USAGE, "not for a mounted artifact" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,z", KT_ERROR_USAGE, "not for a mounted artifact" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,suid", KT_ERROR_USAGE,
+          "not for a mounted artifact" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,subpath=c", KT_ERROR_USAGE,
+          "not for a mounted artifact" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,title=a,digest=b", KT_ERROR_USAGE, "exclude" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,title=a,title=b", KT_ERROR_USAGE, "twice" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,title=../a", KT_ERROR_USAGE, "names no file" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,name=..", KT_ERROR_USAGE, "names no file" },
+        { mount_request_parse_mount, "type=artifact,src=a,dst=/b,name=", KT_ERROR_USAGE, "names no file" },
+        { mount_request_parse_mount, "type=image,src=a,dst=/b,title=a", KT_ERROR_USAGE, "for type=artifact" },
         { mount_request_parse_mount, "type=bind,type=bind,dst=/b", KT_ERROR_USAGE, "twice" },
         { mount_request_parse_mount, "type=bind,src=/a", KT_ERROR_USAGE, "'destination='" },
         { mount_request_parse_mount, "type=bind,src=/a,source=/a,dst=/b", KT_ERROR_USAGE, "source is given twice" },

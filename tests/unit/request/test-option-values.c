@@ -141,7 +141,7 @@ static const struct {
         { "env", " \t=secret", KT_ERROR_USAGE, "name" },
         { "env", " ", KT_ERROR_USAGE, "name" },
         { "volume", "a/b:/b", KT_ERROR_USAGE, "no name of a volume" },
-        { "mount", "type=artifact", KT_ERROR_UNSUPPORTED, "artifact" },
+        { "mount", "type=disk", KT_ERROR_UNSUPPORTED, "disk" },
         { "tmpfs", "/", KT_ERROR_USAGE, "'/'" },
         { "add-host", "a:b", KT_ERROR_USAGE, "no address" },
         { "shm-size", "64z", KT_ERROR_USAGE, "64z" },
