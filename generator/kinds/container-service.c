@@ -65,6 +65,10 @@ static void apply_podman_args(Container *container) {
                 owner_finish(container);
 }
 
+static void wait_for_view(Container *container) {
+        users_container_unit(container, container->service);
+}
+
 enum {
         KEYS = 1,
         ARGS = 2,
@@ -101,7 +105,7 @@ static const struct {
         { 0, users_container_check, ARGS | USERNS | POD | UNIT | MODULES },
         { RULES, option_rules_check, ARGS | USERNS | POD | UNIT | MODULES }, /* what libstart would see */
         { HOOKS, hooks_finish, POD | MODULES },
-        { 0, users_container_unit, ALL },
+        { 0, wait_for_view, ALL },
         { 0, sections_unit, ALL },
         { 0, sections_service, ALL },
         { 0, install_apply, ALL },

@@ -8,7 +8,7 @@
 #include "generator/parts/kernel-control.h"
 #include "libstart/base/fd.h"
 
-#define CONTROLLERS "/sys/fs/cgroup/cgroup.controllers"
+#define ROOT "/sys/fs/cgroup"
 
 /* Inode of the first user namespace (PROC_USER_INIT_INO of the kernel). */
 #define USER_NAMESPACE_INITIAL 0xEFFFFFFDU
@@ -30,12 +30,19 @@ static const struct {
         { KERNEL_CONTROL_PIDS, "pids", "PidsLimit", "--pids-limit", { "TasksMax" }, "" },
 };
 
-static unsigned find_missing_controllers(void) {
-        g_autofree char *text = NULL;
+/* What a user's manager may hand on was given to its service (Delegate=). Transfer full. */
+static char *find_group(bool is_users) {
+        return is_users ? g_strdup_printf(ROOT "/user.slice/user-%u.slice/user@%u.service", getuid(), getuid()) :
+                          g_strdup(ROOT);
+}
+
+static unsigned find_missing_controllers(bool is_users) {
+        g_autofree char *text = NULL, *group = find_group(is_users);
+        g_autofree char *path = g_build_filename(group, "cgroup.controllers", NULL);
         g_auto(GStrv) names = NULL;
         unsigned missing = 0;
 
-        if (!g_file_get_contents(CONTROLLERS, &text, NULL, NULL))
+        if (!g_file_get_contents(path, &text, NULL, NULL))
                 return 0;
         names = g_strsplit(g_strchomp(text), " ", -1);
         for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
@@ -67,10 +74,10 @@ static bool has_device_programs(void) {
         return program >= 0;
 }
 
-unsigned kernel_control_missing(void) {
-        bool has_devices = has_device_programs() || is_in_user_namespace();
+unsigned kernel_control_missing(bool is_users) {
+        bool has_devices = is_users || has_device_programs() || is_in_user_namespace();
 
-        return find_missing_controllers() | (has_devices ? 0 : KERNEL_CONTROL_DEVICES);
+        return find_missing_controllers(is_users) | (has_devices ? 0 : KERNEL_CONTROL_DEVICES);
 }
 
 void kernel_control_need(Container *container, const char *setting) {
@@ -92,10 +99,19 @@ static void refuse_limit(Container *container, size_t i) {
 
         if (controllers[i].key)
                 line = container_line(container, "Container", controllers[i].key);
-        container_problem(container,
-                          line ?: container_line_with(container, "Container", "PodmanArgs", controllers[i].option),
-                          "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
-                          controllers[i].name, controllers[i].advice);
+        if (!line)
+                line = container_line_with(container, "Container", "PodmanArgs", controllers[i].option);
+        if (container->is_users)
+                container_problem(
+                        container, line,
+                        "nothing would keep to it, as the manager of this user has no controller '%s' for "
+                        "cgroups: 'systemctl edit user@.service', with Delegate=cpu cpuset io memory pids in "
+                        "[Service]; then restart it",
+                        controllers[i].name);
+        else
+                container_problem(container, line,
+                                  "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
+                                  controllers[i].name, controllers[i].advice);
 }
 
 void kernel_control_check(Container *container, unsigned missing) {

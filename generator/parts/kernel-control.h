@@ -15,7 +15,7 @@ typedef enum KernelControl {
 /* What the kernel that runs does not have of these; bits of KernelControl. Without cgroup v2 nobody can tell, so no
  * controller counts as missing. In a user namespace nobody can make device nodes, so that nothing has to keep a
  * container from them. */
-unsigned kernel_control_missing(void);
+unsigned kernel_control_missing(bool is_users);
 
 /* Notes what a setting of [Service] needs that stands for a key or an option of [Container]. */
 void kernel_control_need(Container *container, const char *setting);

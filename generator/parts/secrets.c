@@ -64,11 +64,13 @@ void secrets_add_stores(const Tree *tree, GChecksum *checksum) {
         }
 }
 
+/* A user's manager has no credstore before systemd 256, and makes copies in vain then: hers are Podman's secrets, and
+ * the credentials that [Service] has. */
 void secrets_service(Container *container, const Tree *tree) {
         const GPtrArray *secrets = container->args->secrets;
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-        for (guint i = 0; i < secrets->len; i++) {
+        for (guint i = 0; i < secrets->len && !container->is_users; i++) {
                 char *name = secret_request_find_name(secrets->pdata[i]);
 
                 if (!name || !g_hash_table_add(seen, name) || !secret_name_can_be_credential(name) ||

@@ -1,20 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
+#include "generator/parts/devices.h"
 #include "generator/parts/option-rules.h"
 #include "generator/parts/users-container.h"
 #include "libstart/request/launch-option.h"
 
 /* What has been tried in a user's namespaces. All else is refused. */
 static const char *const options[] = {
-        "add-host",     "annotation",     "cap-add",     "cap-drop",     "detach",   "dns",
-        "dns-option",   "dns-search",     "entrypoint",  "env",          "env-file", "env-host",
-        "env-list",     "group-add",      "hostname",    "http-proxy",   "init",     "init-path",
-        "label",        "log-driver",     "log-opt",     "mount",        "name",     "network",
-        "no-hosts",     "no-healthcheck", "read-only",   "sdnotify",     "shm-size", "read-only-tmpfs",
-        "security-opt", "state-dir",      "stop-signal", "storage-opt",  "sysctl",   "systemd",
-        "timing",       "tmpfs",          "tz",          "ulimit",       "umask",    "untrusted-list",
-        "user",         "volume",         "workdir",     "image-volume", NULL,
+        "add-host",
+        "annotation",
+        "cap-add",
+        "cap-drop",
+        "detach",
+        "device",
+        "dns",
+        "dns-option",
+        "dns-search",
+        "entrypoint",
+        "env",
+        "env-file",
+        "env-host",
+        "env-list",
+        "group-add",
+        "health-cmd",
+        "health-interval",
+        "health-log-destination",
+        "health-max-log-count",
+        "health-max-log-size",
+        "health-on-failure",
+        "health-retries",
+        "health-start-period",
+        "health-startup-cmd",
+        "health-startup-interval",
+        "health-startup-retries",
+        "health-startup-success",
+        "health-startup-timeout",
+        "health-timeout",
+        "hostname",
+        "http-proxy",
+        "image-unit",
+        "image-volume",
+        "init",
+        "init-path",
+        "label",
+        "log-driver",
+        "log-opt",
+        "mount",
+        "name",
+        "network",
+        "no-healthcheck",
+        "no-hosts",
+        "read-only",
+        "read-only-tmpfs",
+        "sdnotify",
+        "secret",
+        "security-opt",
+        "shm-size",
+        "state-dir",
+        "stop-signal",
+        "storage-opt",
+        "sysctl",
+        "systemd",
+        "timing",
+        "tmpfs",
+        "tz",
+        "ulimit",
+        "umask",
+        "untrusted-list",
+        "user",
+        "volume",
+        "workdir",
+        NULL,
 };
 
 static bool is_set(const LaunchArgs *args, const LaunchOption *option) {
@@ -47,6 +104,9 @@ static void refuse_options(Container *container) {
 static void refuse_values(Container *container) {
         const LaunchArgs *args = container->args;
 
+        if (devices_have_cdi(args))
+                container_problem(container, option_rules_find_line(container, "device"),
+                                  "a container of a user's manager has no devices of CDI: name the nodes");
         if (args->network && !g_str_equal(args->network, "host") && !g_str_equal(args->network, "none"))
                 container_problem(container, option_rules_find_line(container, "network"),
                                   "a container of a user's manager has Network=host or Network=none");
@@ -65,9 +125,9 @@ static void refuse_values(Container *container) {
 static void refuse_lines(Container *container) {
         static const struct {
                 const char *section, *key;
-        } lines[] = { { "Container", "Pod" },         { "Container", "PublishPort" }, { "Container", "Pull" },
-                      { "Container", "ReloadCmd" },   { "Container", "AutoUpdate" },  { "Service", "StandardOutput" },
-                      { "Service", "StandardError" }, { "Keyturn", "Early" } };
+        } lines[] = { { "Container", "Pod" },        { "Container", "PublishPort" },  { "Container", "ReloadCmd" },
+                      { "Container", "AutoUpdate" }, { "Service", "StandardOutput" }, { "Service", "StandardError" },
+                      { "Keyturn", "Early" } };
 
         static const char *const harmless[] = { "", "never", "journal", "null", "inherit", NULL };
 
@@ -82,19 +142,16 @@ static void refuse_lines(Container *container) {
 }
 
 void users_container_check(Container *container) {
-        LaunchArgs *args = container->args;
-
         if (!container->is_users)
                 return;
         refuse_options(container);
         refuse_values(container);
         refuse_lines(container);
-        args->no_healthcheck = FLAG_TRUE; /* the image's own */
 }
 
-void users_container_unit(Container *container) {
+void users_container_unit(const Container *container, Service *service) {
         if (!container->is_users)
                 return;
-        service_unit_first(container->service, "Wants", "keyturn-view.service");
-        service_unit_first(container->service, "After", "keyturn-view.service");
+        service_unit_first(service, "Wants", "keyturn-view.service");
+        service_unit_first(service, "After", "keyturn-view.service");
 }

@@ -7,5 +7,5 @@
  * when the arguments are complete. */
 void users_container_check(Container *container);
 
-/* What its service has instead of what a system's has. */
-void users_container_unit(Container *container);
+/* What a service of it has: its own, or one that is ahead of it. For other managers nothing. */
+void users_container_unit(const Container *container, Service *service);

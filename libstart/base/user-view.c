@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -43,6 +44,20 @@ bool user_view_enter(GError **error) {
         return true;
 }
 
+bool user_view_enter_anew(char *const argv[], GError **error) {
+        g_autofree char *self = NULL;
+
+        if (getauxval(AT_EUID) == 0) {
+                is_entered = user_view_is_here();
+                return true;
+        }
+        self = g_file_read_link("/proc/self/exe", error);
+        if (!self || !user_view_enter(error))
+                return false;
+        execv(self, argv);
+        return error_set_errno(error, errno, "Cannot execute '%s'", self);
+}
+
 bool user_view_is_entered(void) {
         return is_entered;
 }
@@ -52,6 +67,16 @@ bool user_view_keeps_groups(void) {
 
         return is_entered && g_file_get_contents("/proc/self/setgroups", &said, NULL, NULL) &&
                g_str_has_prefix(said, "deny");
+}
+
+/* The first line of the map is that of root: itself, its id outside, and their number. */
+uid_t user_view_find_uid(void) {
+        g_autofree char *map = NULL;
+        unsigned inside, outside = 0;
+
+        if (g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL))
+                (void) sscanf(map, "%u %u", &inside, &outside);
+        return outside;
 }
 
 /* Root's /run/keyturn has no holder. */

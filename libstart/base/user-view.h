@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* What a user's services see of the machine: a user namespace, in which they are root, and a mount namespace, in
  * which the places of root's services are those of the user (userns/view.h). keyturn-view.service of the user's
@@ -14,12 +15,20 @@
 /* For root nothing, without a system call. */
 bool user_view_enter(GError **error);
 
+/* The same for a program that enters containers, and may be executed in the view already: there it is executed anew,
+ * from a mount of the namespace that it is in, which own_program_protect() needs. argv: the words that it is to have
+ * then. */
+bool user_view_enter_anew(char *const argv[], GError **error);
+
 /* Has this process entered one? */
 bool user_view_is_entered(void);
 
 /* Has it been entered, and is the user one without further ids? The kernel lets nobody change groups there, so that a
  * payload keeps the user's. */
 bool user_view_keeps_groups(void);
+
+/* The user's id outside, where user_view_is_here(). */
+uid_t user_view_find_uid(void);
 
 /* Is it in one, entered by itself or by what has executed it? */
 bool user_view_is_here(void);

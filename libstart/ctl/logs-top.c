@@ -4,6 +4,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/commands.h"
 #include "libstart/ctl/container/payload.h"
 
@@ -17,6 +18,18 @@ static int execute(GPtrArray *words, GError **error) {
         return EXIT_KEYTURN;
 }
 
+/* What --user --unit stands for, which means root's here: journalctl takes the user's id for that. */
+static void add_users_unit(GPtrArray *call, const char *unit) {
+        static const char *const fields[] = { "_SYSTEMD_USER_UNIT", "USER_UNIT" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+                if (i > 0)
+                        g_ptr_array_add(call, (char *) "+");
+                g_ptr_array_add(call, g_strdup_printf("%s=%s", fields[i], unit));
+                g_ptr_array_add(call, g_strdup_printf("_UID=%u", user_view_find_uid()));
+        }
+}
+
 /* What the file of a container that has gone once wrote is there, too. */
 int command_logs(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(GPtrArray) call = g_ptr_array_new();
@@ -27,8 +40,12 @@ int command_logs(const GPtrArray *all, const Options *options, char **words, GEr
         if (!container)
                 return -1;
         g_ptr_array_add(call, (char *) "journalctl");
-        g_ptr_array_add(call, (char *) "--unit");
-        g_ptr_array_add(call, container->unit);
+        if (user_view_is_here())
+                add_users_unit(call, container->unit);
+        else {
+                g_ptr_array_add(call, (char *) "--unit");
+                g_ptr_array_add(call, container->unit);
+        }
         if (options->follow)
                 g_ptr_array_add(call, (char *) "--follow");
         if (options->lines) {
@@ -42,6 +59,12 @@ int command_logs(const GPtrArray *all, const Options *options, char **words, GEr
         return execute(call, error);
 }
 
+/* Where the services are. Transfer full. */
+static char *find_slice(void) {
+        return user_view_is_here() ? g_strdup_printf("user.slice/user-%u.slice", user_view_find_uid()) :
+                                     g_strdup("system.slice");
+}
+
 int command_top(const GPtrArray *all, const Options *options, char **words, GError **error) {
         g_autoptr(GPtrArray) call = g_ptr_array_new();
         const ContainerUnit *container = words[0] ? container_units_get(all, words[0], error) : NULL;
@@ -49,7 +72,7 @@ int command_top(const GPtrArray *all, const Options *options, char **words, GErr
         if (words[0] && (!container || !payload_check_running(container, error)))
                 return -1;
         g_ptr_array_add(call, (char *) "systemd-cgtop");
-        g_ptr_array_add(call, container ? container->cgroup : (char *) "system.slice");
+        g_ptr_array_add(call, container ? container->cgroup : find_slice());
         for (char **word = container ? words + 1 : words; *word; word++)
                 g_ptr_array_add(call, *word);
         return execute(call, error);

@@ -269,15 +269,14 @@ static void print_version(void) {
         table_print(table, true);
 }
 
-/* Behind it this process is the user's root. It is executed anew, from a mount of the namespace that it is in, which
- * own_program_protect() needs. */
+/* Behind it this process is the user's root. */
 static bool enter_users(int argc, char *argv[], GError **error) {
-        g_autofree char *self = NULL;
-        static const char *const tried[] = { "analyze", "exec", "images", "inspect", "list", NULL };
+        static const char *const tried[] = { "analyze", "exec", "health", "images",  "inspect",
+                                             "list",    "logs", "top",    "volumes", NULL };
 
         if (argc < 2 || !g_str_equal(argv[1], "--user"))
                 return true;
-        if (!argv[2] || !g_strv_contains(tried, argv[2])) {
+        if (!argv[2] || !(g_strv_contains(tried, argv[2]) || g_str_equal(argv[2], "send-stop-signal"))) {
                 g_autofree char *words = g_strjoinv(", ", (char **) tried);
 
                 return error_set(error, KT_ERROR_USAGE, "'--user' stands before one of %s", words);
@@ -285,12 +284,8 @@ static bool enter_users(int argc, char *argv[], GError **error) {
         if (geteuid() == 0)
                 return error_set(error, KT_ERROR_USAGE,
                                  "'--user' is for a user who is not root, as systemctl --user");
-        self = g_file_read_link("/proc/self/exe", error);
-        if (!self || !user_view_enter(error))
-                return false;
         memmove(argv + 1, argv + 2, (size_t) (argc - 1) * sizeof *argv);
-        execv(self, argv);
-        return error_set_errno(error, errno, "Cannot execute '%s'", self);
+        return user_view_enter_anew(argv, error);
 }
 
 /* All that is to be done is done over there: of the words only the first is ours. */

@@ -4,6 +4,7 @@
 #include "libstart/base/journal-message.h"
 #include "libstart/base/log.h"
 #include "libstart/base/printable.h"
+#include "libstart/base/user-view.h"
 #include "libstart/health/check-result.h"
 
 static char *format_time(GDateTime *time) {
@@ -61,9 +62,10 @@ void check_result_log(const char *unit, const HealthPlan *plan, const HealthStat
         if (!failed && !(consequences & HEALTH_CHANGED) && plan->log != HEALTH_LOG_JOURNAL)
                 return;
         message = find_message(unit, plan, state, result, is_startup, consequences);
-        fields = g_strdup_printf("OBJECT_SYSTEMD_UNIT=%s.service\nCONTAINER_NAME=%s\nKEYTURN_HEALTH=%s\n"
+        fields = g_strdup_printf("%s=%s.service\nCONTAINER_NAME=%s\nKEYTURN_HEALTH=%s\n"
                                  "KEYTURN_HEALTH_EXIT=%" G_GINT64_FORMAT "\n",
-                                 unit, plan->name, health_status_print(state->status), result->exit_code);
+                                 user_view_is_entered() ? "USER_UNIT" : "OBJECT_SYSTEMD_UNIT", unit, plan->name,
+                                 health_status_print(state->status), result->exit_code);
         if (!journal_message_send("keyturn", priority, find_message_id(consequences, result), message, fields,
                                   &error))
                 log_message(priority, "%s", message);

@@ -6,6 +6,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/host-program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/health/check-timer.h"
 #include "libstart/systemd/systemd-call.h"
 
@@ -46,6 +47,7 @@ static bool make_timer(const Check *check, GError **error) {
         g_autofree char *description = g_strdup_printf("--description=Health Checks of %s", check->unit);
         g_autofree char *bound = g_strdup_printf("--timer-property=BindsTo=%s.service", check->unit);
         const char *const words[] = { "/usr/bin/systemd-run",
+                                      user_view_is_entered() ? "--user" : "--system",
                                       "--quiet",
                                       "--collect",
                                       description,
@@ -79,7 +81,7 @@ bool check_timer_is_shared(int parent, const char *name, const char *span) {
         return n == (ssize_t) strlen(span) && memcmp(target, span, (size_t) n) == 0;
 }
 
-/* Somebody laid something upon its checks. */
+/* Somebody laid something upon its checks, or could have, in one of the many places of a user's manager. */
 static bool is_alone(const Check *check) {
         static const char *const directories[] = {
                 "/etc/systemd/system",         "/etc/systemd/system.control",   "/run/systemd/system",
@@ -94,7 +96,7 @@ static bool is_alone(const Check *check) {
                 if (access(own, F_OK) == 0 || access(all, F_OK) == 0)
                         return true;
         }
-        return false;
+        return user_view_is_entered();
 }
 
 /* The link first: whoever ends the timer looks for links after that (check_timer_end()). */

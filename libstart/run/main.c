@@ -111,10 +111,10 @@ static int hold_view(void) {
         return EXIT_KEYTURN;
 }
 
-static bool enter_view(void) {
+static bool enter_view(char *argv[], bool enters_containers) {
         g_autoptr(GError) error = NULL;
 
-        if (user_view_enter(&error))
+        if (enters_containers ? user_view_enter_anew(argv, &error) : user_view_enter(&error))
                 return true;
         log_error("%s", error->message);
         return false;
@@ -130,8 +130,10 @@ static bool sees_processes(char *const argv[]) {
 }
 
 int libstart_main(int argc, char *argv[]) {
+        bool is_check = argc > 1 && g_str_has_prefix(argv[1], "health");
+
         log_open("libstart", LOG_TO_STDERR, getenv("KEYTURN_DEBUG") ? LOG_DEBUG : LOG_INFO);
-        own_program_protect(argv, (argc > 1 && g_str_has_prefix(argv[1], "health")) || sees_processes(argv));
+        own_program_protect(argv, is_check || sees_processes(argv));
         for (int i = 1; i < argc && i <= 2; i++) {
                 if (g_str_equal(argv[i], "--help") || g_str_equal(argv[i], "-h"))
                         return print_help();
@@ -142,7 +144,7 @@ int libstart_main(int argc, char *argv[]) {
         }
         if (argc == 2 && g_str_equal(argv[1], "view"))
                 return hold_view();
-        if (!enter_view())
+        if (!enter_view(argv, is_check))
                 return EXIT_KEYTURN;
         if (argc == 4 && g_str_equal(argv[1], "poststop"))
                 return oci_hooks_poststop(argv[2], argv[3]) ? EXIT_SUCCESS : EXIT_KEYTURN;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "libstart/run/secret-value.h"
 #include "libstart/run/secrets.h"
 #include "libstart/store/podman-secrets.h"
+#include "libstart/userns/userns-descriptor.h"
 
 /* The kernel's for one string of an environment, with its end (MAX_ARG_STRLEN). */
 #define VARIABLE_MAX (128U * 1024)
@@ -116,7 +116,7 @@ bool secrets_find(const ContainerRequest *request, const char *directory, const 
                 begin(directory, ret);
                 /* Values of variables are in our memory until the payload is executed: not in a core dump, and
                  * nobody's to trace. The payload's own memory is another one. */
-                (void) prctl(PR_SET_DUMPABLE, 0);
+                userns_hide_process();
         }
         ret->label = (MountLabel) { "context", label };
         for (guint i = 0; i < requests->len; i++)

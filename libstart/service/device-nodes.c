@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/request/device-request.h"
 #include "libstart/service/device-nodes.h"
 
@@ -63,13 +64,44 @@ static bool refuse_missing(const char *path, GError **error) {
                 path, unit, unit, path);
 }
 
+/* Nothing but the node's mode holds a user's payload. */
+static bool check_rest(const char *path, const char *node, int mode, GError **error) {
+        const struct {
+                int mode;
+                const char *what;
+        } all[] = { { R_OK, "reading" }, { W_OK, "writing" } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                if (!(mode & all[i].mode) && access(node, all[i].mode) == 0)
+                        return error_set(error, KT_ERROR_UNSUPPORTED,
+                                         "Nothing keeps a container of this user from %s '%s', as she may do it: "
+                                         "write AddDevice=%s without what is to be allowed, or let root start it",
+                                         all[i].what, path, path);
+        return true;
+}
+
+static bool refuse_user(const char *path, const char *node, const char *wanted, GError **error) {
+        struct stat st = { 0 };
+
+        (void) stat(node, &st);
+        return error_set(
+                error, KT_ERROR_FAILED,
+                "This user may not use the device '%s' (%s), whose mode is %04o: 'ls -l %s' says which group "
+                "may; who is in it since her manager runs needs a new one: systemctl restart user@UID",
+                path, wanted, st.st_mode & ALLPERMS, node);
+}
+
 /* Our cgroup, and so its device rules, are the payload's. access(2) asks them; to open a device would already do
  * something with some of them. */
 static bool check_access(const char *path, const char *node, const char *wanted, GError **error) {
         int mode = (strchr(wanted, 'r') ? R_OK : 0) | (strchr(wanted, 'w') ? W_OK : 0);
 
+        if (user_view_is_entered() && !check_rest(path, node, mode, error))
+                return false;
         if (mode == 0 || access(node, mode) == 0)
                 return true;
+        if (errno == EACCES && user_view_is_entered())
+                return refuse_user(path, node, wanted, error);
         if (errno != EPERM)
                 return error_set_errno(error, errno, "Cannot use the device '%s'", path);
         return error_set(

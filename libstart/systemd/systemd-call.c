@@ -7,6 +7,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/socket.h"
+#include "libstart/base/user-view.h"
 #include "libstart/systemd/systemd-call.h"
 
 /* One call, as of the D-Bus specification ("Message Protocol", "Authentication Protocol"). */
@@ -108,13 +109,23 @@ static bool read_more(int fd, GString *text, GError **error) {
         return true;
 }
 
+/* The id as its manager knows it, whose digits are in hexadecimal digits. */
+static GString *make_credentials(void) {
+        g_autofree char *id = g_strdup_printf("%u", user_view_is_entered() ? user_view_find_uid() : 0);
+        GString *credentials = g_string_new_len("\0AUTH EXTERNAL ", sizeof "\0AUTH EXTERNAL " - 1);
+
+        for (const char *digit = id; *digit; digit++)
+                g_string_append_printf(credentials, "%02x", (unsigned char) *digit);
+        return g_string_append(credentials, "\r\nBEGIN\r\n");
+}
+
 /* What comes with it in one piece, systemd would leave lying there. Not so its answer: what it tells all its
  * listeners can follow, and is left in *text, which is empty before. */
 static bool authenticate(int fd, GString *text, GError **error) {
-        static const char credentials[] = "\0AUTH EXTERNAL 30\r\nBEGIN\r\n"; /* "0", root, in hexadecimal digits */
+        g_autoptr(GString) credentials = make_credentials();
         const char *end;
 
-        if (!write_all(fd, credentials, sizeof credentials - 1, error))
+        if (!write_all(fd, credentials->str, credentials->len, error))
                 return false;
         do
                 if (!read_more(fd, text, error))

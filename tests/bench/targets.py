@@ -93,6 +93,8 @@ TARGETS = (
     ('  keyturn / RootDirectory=', ratio('crash/keyturn/host', 'crash/root-directory'), 1, ''),
     ("  on a bridge - the host's network", difference('crash/keyturn/bridge', 'crash/keyturn/host'), 1.5, 'ms'),
     ("  in a pod - the host's network", difference('crash/keyturn/pod', 'crash/keyturn/host'), 1.5, 'ms'),
+    ("a user's start: keyturn - native", difference('rootless/start-1/keyturn', 'rootless/start-1/native'), 5, 'ms'),
+    ('  50 at once: keyturn / native', ratio('rootless/start-50/keyturn', 'rootless/start-50/native'), 1.8, ''),
 )
 
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Users with a manager of their own, and containers of theirs."""
+
+IMAGE = 'localhost/test/busybox'
+USERS = {'alice': 1234, 'bob': 1235}
+
+
+def as_user(machine, command, name='alice', check=True):
+    uid = str(USERS[name])
+    return machine.run(['setpriv', '--reuid', uid, '--regid', uid, '--init-groups', 'env', '-C', f'/home/{name}',
+                        f'XDG_RUNTIME_DIR=/run/user/{uid}', f'HOME=/home/{name}', f'USER={name}', 'sh', '-c', command], check=check)
+
+
+def make_user(machine, name):
+    """With a manager that runs, as with loginctl enable-linger: these machines have no libpam-systemd."""
+    uid = USERS[name]
+    if machine.run(f'id {name}', check=False).status == 0:
+        return
+    machine.run(f'useradd -u {uid} -m {name}; chmod 0700 /home/{name}; mkdir -p /run/systemd/system/user@{uid}.service.d; '
+                f'printf "[Service]\\nEnvironment=XDG_RUNTIME_DIR=/run/user/{uid}\\nPAMName=\\n" '
+                f'>/run/systemd/system/user@{uid}.service.d/50.conf; mkdir -p /run/keyturn /var/lib/keyturn; '
+                'mkdir -p /etc/systemd/user-generators; ln -sf /dev/null /etc/systemd/user-generators/podman-user-generator; '
+                f'systemctl daemon-reload; systemctl start user@{uid}')
+    # As on a disk: Podman's overlays cannot lie on the overlay that this machine's root is.
+    machine.run(f'mkdir -p /home/{name}/.local/share/containers; mount -t tmpfs tmpfs /home/{name}/.local/share/containers; '
+                f'cp -a /var/lib/containers/storage /home/{name}/.local/share/containers/; chown -R {name}: /home/{name}')
+
+
+def container(machine, name, text, user='alice'):
+    make_user(machine, user)
+    directory = f'/home/{user}/.config/containers/systemd'
+    as_user(machine, f'mkdir -p {directory}', user)
+    machine.write(f'{directory}/{name}.container', '[Unit]\nStartLimitIntervalSec=0\n' + text)
+    return as_user(machine, 'systemctl --user daemon-reload', user)
+
+
+def start(machine, name='mine', keys='', command='sleep 1000', user='alice', check=True):
+    container(machine, name, f'[Container]\nImage={IMAGE}\nExec={command}\n{keys}\n[Service]\nKillSignal=SIGKILL\n', user)
+    return as_user(machine, f'systemctl --user restart {name}', user, check)
+
+
+def show(machine, name, *what, user='alice'):
+    return as_user(machine, f'systemctl --user show --value -p {",".join(what)} {name}', user).out.strip()
+
+
+def inside(machine, command, name='mine', user='alice', check=True):
+    return as_user(machine, f"keyturnctl --user exec {name} sh -c '{command}'", user, check).out.strip()
+
+
+def journal(machine, name='mine'):
+    return machine.run(f'journalctl -o cat --no-pager _SYSTEMD_USER_UNIT={name}.service + USER_UNIT={name}.service').out
+
+
+def fails(machine, words, **how):
+    assert start(machine, check=False, **how).status, 'it has started'
+    said = machine.journal()
+    assert words in said, said
