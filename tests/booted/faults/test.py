@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
+import memory  # noqa: E402
 from matrix import KILL, Operation, run  # noqa: E402
 
 BUSYBOX = 'localhost/test/busybox'
@@ -18,12 +19,15 @@ EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sh
 SHOW = 'grep -E "^(Cap|Seccomp|NoNewPrivs|Uid|Gid|Groups)" /proc/self/status; cut -d" " -f5,6 /proc/self/mountinfo | sort; echo end'
 
 
+START_BY_HAND = Operation(
+    command='sh -c \'"$@" >/run/shown\' - {} /usr/lib/keyturn/libstart run --name fault --network none ' +
+            f"{BUSYBOX} sh -c '{SHOW}'",
+    result='cat /run/shown',
+    undo='rm -f /run/shown')
+
+
 def test_start_by_hand(machine):
-    run(machine, Operation(
-        command='sh -c \'"$@" >/run/shown\' - {} /usr/lib/keyturn/libstart run --name fault --network none ' +
-                f"{BUSYBOX} sh -c '{SHOW}'",
-        result='cat /run/shown',
-        undo='rm -f /run/shown'), known=[
+    run(machine, START_BY_HAND, known=[
             ('chmod', 1, 'EIO'),  # /run/keyturn/NAME stayed
             ('flock', 1, 'EIO'),  # the same
             ('unlink', 4, 'EAGAIN'),  # the same
@@ -128,11 +132,11 @@ def test_health_check(machine):
         undo='systemctl reset-failed'))
 
 
-def test_generator(machine):
+def generating(machine):
     containers(machine)
     made = 'cd /run/made && for f in $(find . -type f | sort); do echo $f $(sha256sum <$f); done; find . -type l | sort'
     machine.run(f'mkdir /run/made && /usr/lib/systemd/system-generators/keyturn-generator $(yes /run/made | head -n 3); ({made}) >/run/right')
-    run(machine, Operation(
+    return Operation(
         command='{} /usr/lib/systemd/system-generators/keyturn-generator /run/made /run/made /run/made',
         # Which filters are made ahead depends on what can be asked; a start looks itself.
         result=f'({made}) | grep -v keyturn-seccomp',
@@ -140,6 +144,21 @@ def test_generator(machine):
         failure=f'({made}) | while read -r line; do case $line in *.tmp\\ *|*.service\\ {EMPTY}*) continue;; esac; grep -qxF "$line" /run/right || grep -q "libstart refuse" "/run/made/${{line%% *}}" '
                 '|| { echo "$line"; exit 1; }; done',
         undo='rm -rf /run/made/*',
-        warns=True),
+        warns=True)
+
+
+def test_generator(machine):
+    run(machine, generating(machine),
         # no unit, and not a word
         known=[*(('newfstatat', number, 'EIO') for number in range(1, 6)), *(('getdents64', number, 'EIO') for number in range(1, 6))])
+
+
+def test_memory_of_a_start(machine):
+    memory.run(machine, START_BY_HAND)
+
+
+def test_memory_of_the_generator(machine):
+    # What a few small files need is there from the first instruction on.
+    machine.container('large', f'[Container]\nImage={BUSYBOX}\n' +
+                      ''.join(f'Environment=VARIABLE_{i}="{i:0100}"\n' for i in range(3000)), reload=False)
+    memory.run(machine, generating(machine))
