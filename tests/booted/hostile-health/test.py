@@ -253,7 +253,7 @@ def test_many_restarts(machine):
         [Container]
         Image={BUSYBOX}
         Volume=/etc/test-count:/test
-        Exec=/bin/busybox sh -c 'echo $INVOCATION_ID >/tmp/start; trap "exit 0" TERM; sleep 1000 & wait'
+        Exec=/bin/busybox sh -c 'echo $INVOCATION_ID >/tmp/new; mv /tmp/new /tmp/start; trap "exit 0" TERM; sleep 1000 & wait'
         Environment=INVOCATION_ID
         HealthCmd=/test/check
         HealthInterval=10ms
