@@ -86,17 +86,32 @@ static void add_yaml(KubeCall *call, const UnitLine *line, const char *name) {
         }
 }
 
+/* None takes back those before. */
+static void add_updates(KubeCall *call, const UnitLine *line) {
+        g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+
+        if (!words_split(words, line->value, WORDS_PLAIN, NULL))
+                say_at(call, line, "a quote is open");
+        if (words->len == 0)
+                g_ptr_array_add(call->words, g_strdup_printf("update:%u:", line->number));
+        for (guint i = 0; i < words->len; i++)
+                g_ptr_array_add(call->words, g_strdup_printf("update:%u:%s", line->number, (char *) words->pdata[i]));
+}
+
 static void add_line(KubeCall *call, const UnitLine *line) {
-        static const char *const of_pods[] = { "Network", "PublishPort", "UserNS", NULL }, *const of_containers[] = {
-                "AutoUpdate", "LogDriver", "LogOpt", NULL
-        };
+        static const char
+                *const of_pods[] = { "ContainersConfModule", "Network",    "PublishPort", "RemapGid", "RemapUid",
+                                     "RemapUidSize",         "RemapUsers", "UserNS",      NULL },
+                       *const of_containers[] = { "ContainersConfModule", "LogDriver", "LogOpt", NULL };
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 
         if (g_strv_contains(of_pods, line->key))
                 g_ptr_array_add(call->words, g_strdup_printf("pod:%u:%s=%s", line->number, line->key, line->value));
-        else if (g_strv_contains(of_containers, line->key))
+        if (g_strv_contains(of_containers, line->key))
                 g_ptr_array_add(call->words,
                                 g_strdup_printf("container:%u:%s=%s", line->number, line->key, line->value));
+        else if (g_str_equal(line->key, "AutoUpdate"))
+                add_updates(call, line);
         else if (g_str_equal(line->key, "Yaml") || g_str_equal(line->key, "ConfigMap")) {
                 if (!words_split(names, line->value, WORDS_PLAIN, NULL))
                         say_at(call, line, "a quote is open");
@@ -236,14 +251,17 @@ static void close_fds(KubeCall *call) {
 
 static void run_call(KubeCall *call) {
         const UnitSection *section = unit_file_section(call->file->unit, "Kube");
-        g_autofree char *output = NULL,
+        g_autofree char *output = NULL, *force = unit_file_value(call->file->unit, "Kube", "KubeDownForce"),
                         *stem = g_strndup(call->file->name, strlen(call->file->name) - strlen(".kube"));
         g_autoptr(GError) error = NULL;
+        bool is_forced = false;
 
         g_ptr_array_add(call->words, NULL);
         g_ptr_array_add(call->words, g_strdup("convert"));
         g_ptr_array_add(call->words, g_steal_pointer(&stem));
         g_ptr_array_add(call->words, g_strdup(call->file->path));
+        if (force && key_parse_boolean(force, &is_forced, NULL) && is_forced)
+                g_ptr_array_add(call->words, g_strdup("force:"));
         for (guint i = 0; section && i < section->lines->len; i++)
                 if (g_array_index(section->lines, UnitLine, i).key)
                         add_line(call, &g_array_index(section->lines, UnitLine, i));

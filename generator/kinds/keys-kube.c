@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
+#include "generator/kinds/keys-kube.h"
 #include "generator/files/names.h"
 #include "generator/kinds/install.h"
-#include "generator/kinds/keys-kube.h"
+#include "generator/kinds/kube-parts.h"
 #include "generator/kinds/sections.h"
 #include "libstart/base/error.h"
 
-/* systemd sees each container itself. */
 static bool handle_exit_code(Container *container, const Key *key, const Value *value, GError **error) {
-        return g_str_equal(value->text, "none") ||
-               error_set(
-                       error, KT_ERROR_UNSUPPORTED,
-                       "'%s': each container is a service of its own, whose state says how it ended; use OnFailure= "
-                       "or SuccessAction= in a drop-in of that service",
-                       value->text);
-}
+        static const char *const policies[] = { "all", "any", "none", NULL };
 
-static bool handle_auto_update(Container *container, const Key *key, const Value *value, GError **error) {
-        return !strchr(value->text, '/') ||
-               error_set(error, KT_ERROR_UNSUPPORTED,
-                         "'%s': name the container in the YAML: annotation io.containers.autoupdate/CONTAINER",
-                         value->text);
+        return g_strv_contains(policies, value->text) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is none of all, any and none", value->text);
 }
 
 static bool handle_directory(Container *container, const Key *key, const Value *value, GError **error) {
@@ -29,28 +18,32 @@ static bool handle_directory(Container *container, const Key *key, const Value *
                error_set(error, KT_ERROR_UNSUPPORTED, "'%s' is neither yaml nor unit", value->text);
 }
 
+/* Which ids is not said of several pods. */
+static bool handle_remap_users(Container *container, const Key *key, const Value *value, GError **error) {
+        return g_str_equal(value->text, "auto") ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': a .kube file takes auto; for other ids, write UserNS=", value->text);
+}
+
 #define NO_PODMAN "there is no podman command; write what it says as keys of [Kube] or in the YAML"
-#define NO_REMAP "use UserNS="
 
 /* generator/kube-files.c reads those with handle_nothing(). */
 static const Key kube_keys[] = {
-        { "AutoUpdate", READ_LAST, handle_auto_update, NULL },
+        { "AutoUpdate", READ_WORDS, handle_nothing, NULL },
         { "ConfigMap", READ_WORDS, handle_nothing, NULL },
-        { "ContainersConfModule", READ_LINES, NULL,
-          "no other file is read in the place of containers.conf; write the settings as fields of the YAML" },
+        { "ContainersConfModule", READ_LINES, handle_nothing, NULL },
         { "ExitCodePropagation", READ_LAST, handle_exit_code, NULL },
         { "GlobalArgs", READ_ARGS, NULL, NO_PODMAN },
-        { "KubeDownForce", READ_BOOLEAN, NULL, "volumes are never removed; do it with podman volume rm",
-          .fine = "false" },
+        { "KubeDownForce", READ_BOOLEAN, handle_nothing, NULL }, /* kube-parts.h */
         { "LogDriver", READ_LAST, handle_nothing, NULL },
         { "LogOpt", READ_WORDS, handle_nothing, NULL },
         { "Network", READ_LINES, handle_nothing, NULL },
         { "PodmanArgs", READ_ARGS, NULL, NO_PODMAN },
         { "PublishPort", READ_LINES, handle_nothing, NULL },
-        { "RemapGid", READ_WORDS, NULL, NO_REMAP },
-        { "RemapUid", READ_WORDS, NULL, NO_REMAP },
-        { "RemapUidSize", READ_LAST, NULL, NO_REMAP },
-        { "RemapUsers", READ_LAST, NULL, NO_REMAP },
+        { "RemapGid", READ_WORDS, handle_nothing, NULL },
+        { "RemapUid", READ_WORDS, handle_nothing, NULL },
+        { "RemapUidSize", READ_LAST, handle_nothing, NULL },
+        { "RemapUsers", READ_LAST, handle_remap_users, NULL },
         { "ServiceName", READ_LAST, handle_nothing, NULL }, /* files/unit-names.c has read it before */
         { "SetWorkingDirectory", READ_LAST, handle_directory, NULL },
         { "UserNS", READ_LAST, handle_nothing, NULL },
@@ -59,18 +52,20 @@ static const Key kube_keys[] = {
 
 const KeyTable keys_kube = { "Kube", kube_keys, G_N_ELEMENTS(kube_keys) };
 
-/* The start of this service is done when all of its containers have started. */
-static void start_pods(Container *kube) {
+void kube_service_start_parts(Container *kube) {
         const GPtrArray *files = unit_names_files(kube->names);
+        g_autoptr(GString) ended = kube_parts_ended(kube);
 
         for (guint i = 0; i < files->len; i++) {
                 const SourceFile *file = files->pdata[i];
                 const char *service = unit_names_service(kube->names, file, NULL);
 
-                if (service && file != kube->source && g_str_equal(file->path, kube->source->path) &&
+                if (service && kube_parts_has(kube, file) &&
                     (g_str_has_suffix(file->name, ".container") || g_str_has_suffix(file->name, ".pod")))
                         service_order_after(kube->service, "Wants", service);
         }
+        if (ended)
+                service_set(kube->service, "ExecStop", ended->str);
 }
 
 /* What somebody asks for who believes that the containers are in this service. */
@@ -108,7 +103,6 @@ Container *kube_service_convert(const SourceFile *source, char *service_name, co
         keys_apply(kube, &keys_quadlet);
         refuse_lines(kube);
         sections_unit_of_pod(kube);
-        start_pods(kube);
         service_set(service, "Type", "oneshot");
         service_set(service, "RemainAfterExit", "yes");
         service_set(service, "Restart", "no");

@@ -6,6 +6,9 @@
 /* Every key of [Kube]. */
 extern const KeyTable keys_kube;
 
-/* The service of a .kube file: it starts and stops the pods that generator/kube-files.h has made files of, which have
+/* The service of a .kube file: it stops the pods that generator/kube-files.h has made files of, which have
  * its path. */
 Container *kube_service_convert(const SourceFile *source, char *service_name, const UnitNames *names);
+
+/* Has it start them. Their files have been read, and none is refused. */
+void kube_service_start_parts(Container *kube);

@@ -5,6 +5,7 @@
 #include "libstart/kube/parts.h"
 
 #define PODMAN "io.podman.annotations."
+#define UPDATE "io.containers.autoupdate"
 
 /* What `podman kube generate` writes of each container, mostly with FALSE, and what podman-kube-play(1) reads. */
 static const struct {
@@ -89,19 +90,57 @@ static void put(KubeContainer *container, const YamlNode *node) {
         if (g_str_has_prefix(name, PODMAN)) {
                 if (is_own)
                         put_podmans(container, node, name + strlen(PODMAN), value);
-        } else if (g_str_equal(name, "io.containers.autoupdate")) {
-                if (is_own)
-                        kube_line(&container->file, "Container", node, "AutoUpdate", "%s", value);
-        } else {
+        } else if (!g_str_equal(name, UPDATE)) {
                 g_autofree char *word = g_strdup_printf("%s=%s", node->key, value);
 
                 kube_line_word(&container->file, "Container", node, "Annotation", word);
         }
 }
 
+/* The annotation for this container before the one for all. */
+static const YamlNode *find_update(const KubeContainer *container, bool *ret_is_own) {
+        g_autofree char *own = g_strconcat(UPDATE "/", container->name, NULL);
+        const YamlNode *annotations = yaml_node_get(container->pod->metadata, "annotations"),
+                       *node = yaml_node_get(annotations, own);
+
+        *ret_is_own = node;
+        return node ?: yaml_node_get(annotations, UPDATE);
+}
+
+/* As with Podman, whose quadlet makes annotations of AutoUpdate=: what names the container counts before what is for
+ * all, and the .kube file's before the YAML's. */
+static void put_update(KubeContainer *container) {
+        const GArray *updates = container->pod->kube->updates;
+        const KubeUpdate *found = NULL;
+        bool is_own, found_own = false;
+        const YamlNode *node = find_update(container, &is_own);
+        const char *value = node ? kube_scalar(container->pod->kube, node) : NULL;
+
+        for (guint i = 0; i < updates->len; i++) {
+                KubeUpdate *update = &g_array_index(updates, KubeUpdate, i);
+                const char *slash = strchr(update->text, '/');
+                bool names_this = slash && strlen(container->name) == (size_t) (slash - update->text) &&
+                                  g_str_has_prefix(update->text, container->name);
+
+                update->is_used |= names_this;
+                if (names_this || (!slash && !found_own && !is_own)) {
+                        found = update;
+                        found_own = names_this;
+                }
+        }
+        if (found) {
+                const char *slash = strchr(found->text, '/');
+                g_autofree char *line = g_strconcat("AutoUpdate=", slash ? slash + 1 : found->text, NULL);
+
+                kube_extra(&container->file, "Container", found->number, line);
+        } else if (value)
+                kube_line(&container->file, "Container", node, "AutoUpdate", "%s", value);
+}
+
 void kube_annotations(KubeContainer *container) {
         const GPtrArray *annotations = kube_map(container->pod->kube, container->pod->metadata, "annotations");
 
+        put_update(container);
         for (guint i = 0; i < annotations->len; i++)
                 put(container, annotations->pdata[i]);
 }

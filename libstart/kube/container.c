@@ -211,9 +211,18 @@ static bool is_sidecar(Kube *kube, const YamlNode *node, bool is_init) {
         return g_strcmp0(policy, "Always") == 0;
 }
 
+/* Podman takes one without a name, for which Kubernetes refuses the pod. */
+static const char *find_name(Kube *kube, const YamlNode *node) {
+        if (!kube_check(kube, node, fields) || node->type != YAML_TREE_MAP)
+                return NULL;
+        if (yaml_node_get(node, "name"))
+                return kube_text(kube, node, "name");
+        kube_warning(kube, node, "has no name, which Kubernetes refuses: it is called 'unnamed'");
+        return "unnamed";
+}
+
 char *kube_container(const KubePod *pod, const YamlNode *node, bool is_init, const char *after) {
-        const char *name = kube_check(pod->kube, node, fields) ? kube_text(pod->kube, node, "name") : NULL,
-                   *directory;
+        const char *name = find_name(pod->kube, node), *directory;
         KubeContainer container = { .pod = pod, .node = node, .name = name };
 
         if (!name || !kube_is_name(name)) {

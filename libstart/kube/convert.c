@@ -118,6 +118,20 @@ static void put_claim(Kube *kube, const char *name, const YamlNode *claim) {
         kube_file_end(&file);
 }
 
+/* Podman makes these volumes all the same, and removes them with the others. */
+static void put_loose_claims(Kube *kube) {
+        g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(kube->loose_claims), (GCompareFunc) strcmp);
+
+        for (GList *name = names; name; name = name->next) {
+                KubeFile file;
+
+                kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", kube->stem, (char *) name->data),
+                                g_hash_table_lookup(kube->loose_claims, name->data));
+                kube_line(&file, "Volume", NULL, "VolumeName", "%s", (char *) name->data);
+                kube_file_end(&file);
+        }
+}
+
 /* Pods of one file find each other by name, which Podman's own bridge does not offer. */
 static void put_network(Kube *kube) {
         KubeFile file;
@@ -136,6 +150,19 @@ static bool has_network(const Kube *kube) {
         return false;
 }
 
+/* What a typing error has left without updates. */
+static void check_updates(Kube *kube) {
+        for (guint i = 0; i < kube->updates->len; i++) {
+                const KubeUpdate *update = &g_array_index(kube->updates, KubeUpdate, i);
+                g_autofree char *text = g_strdup_printf("%u:0: 'AutoUpdate=': '%s': no container of the YAML has "
+                                                        "this name",
+                                                        update->number, update->text);
+
+                if (!update->is_used && strchr(update->text, '/'))
+                        kube_error_text(kube, kube->path, text);
+        }
+}
+
 void kube_convert(Kube *kube) {
         g_autoptr(GList) claims = g_list_sort(g_hash_table_get_keys(kube->claims), (GCompareFunc) strcmp);
 
@@ -145,6 +172,9 @@ void kube_convert(Kube *kube) {
                 put_network(kube);
         for (guint i = 0; i < kube->pods->len; i++)
                 kube_pod(kube, kube->pods->pdata[i]);
+        put_loose_claims(kube);
+        if (!kube->failed) /* else not every container has been looked at */
+                check_updates(kube);
         if (kube->pods->len == 0 && !kube->failed)
                 kube_error_text(kube, kube->path, "no file of Yaml= has a Pod, a Deployment, a DaemonSet or a Job");
 }

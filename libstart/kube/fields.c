@@ -11,6 +11,23 @@ static const KubeField *find(const KubeField *fields, const char *name) {
         return NULL;
 }
 
+/* Go reads JSON with no regard to case, and Podman is written in it: `hostPid` is hostPID. Kubernetes refuses it. */
+static void correct_case(Kube *kube, const YamlNode *map, guint i, const KubeField *fields) {
+        YamlNode *node = map->items->pdata[i];
+
+        for (; fields->name && g_ascii_strcasecmp(fields->name, node->key) != 0; fields++)
+                ;
+        if (!fields->name || g_str_equal(fields->name, node->key))
+                return;
+        if (yaml_node_get(map, fields->name)) {
+                kube_error(kube, node, "is there twice: as %s, too", fields->name);
+                return;
+        }
+        kube_warning(kube, node, "is taken for %s, as by Podman; Kubernetes does not know it", fields->name);
+        map->keys->pdata[i] = (gpointer) fields->name;
+        node->key = fields->name;
+}
+
 void kube_check_field(Kube *kube, const YamlNode *node, const KubeField *fields) {
         const KubeField *field = find(fields, node->key);
 
@@ -31,8 +48,10 @@ bool kube_check(Kube *kube, const YamlNode *map, const KubeField *fields) {
                 kube_error(kube, map, "must be a map");
                 return false;
         }
-        for (guint i = 0; i < map->items->len; i++)
+        for (guint i = 0; i < map->items->len; i++) {
+                correct_case(kube, map, i, fields);
                 kube_check_field(kube, map->items->pdata[i], fields);
+        }
         return true;
 }
 

@@ -12,6 +12,13 @@ typedef struct KubeExtra {
         const char *text;
 } KubeExtra;
 
+/* A word of AutoUpdate= of the .kube file: POLICY, or CONTAINER/POLICY. */
+typedef struct KubeUpdate {
+        unsigned number; /* of the line */
+        const char *text;
+        bool is_used; /* there is such a container */
+} KubeUpdate;
+
 /* A file that a volume shows or that holds variables, made when its pod starts. */
 typedef struct KubeData {
         char *path; /* below PATH_RUN "/kube": "app-web-pod/config/nginx.conf" */
@@ -25,11 +32,14 @@ typedef struct Kube {
         const char *path;                    /* its own, for the lines that come from it */
         const char *directory;               /* host paths that are relative begin here; NULL: they are refused */
         GArray *pod_lines, *container_lines; /* of KubeExtra */
+        GArray *updates;                     /* of KubeUpdate */
+        bool is_forced;   /* KubeDownForce=: each volume of a claim is removed, by a unit of its own */
         GPtrArray *files; /* of const char*: the words of keyturn-kube's command line that name the YAML */
 
         GPtrArray *trees;                           /* of YamlTree */
         GHashTable *paths;                          /* topmost YamlNode -> path of its file */
         GHashTable *config_maps, *secrets, *claims; /* name -> topmost YamlNode */
+        GHashTable *loose_claims;                   /* name -> YamlNode: there is no such object, and is_forced */
         GPtrArray *pods;                            /* of YamlNode: topmost ones that make a pod */
         GHashTable *written;                        /* names of Quadlet files that were written */
         GString *output;                            /* output.h says what is in it */

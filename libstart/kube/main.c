@@ -11,19 +11,24 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/kube/convert.h"
+#include "libstart/kube/ended.h"
 #include "libstart/kube/output.h"
 
 /* keyturn-kube, which nobody calls by hand:
  *
  *   convert STEM KUBE-FILE WORD...     by keyturn-generator: prints Quadlet files, as output.h says
  *   data DIRECTORY STEM WORD...        by a pod's service: writes what ConfigMaps and Secrets say below DIRECTORY
+ *   ended any|all UNIT...              by the stop of the .kube file's service: ended.h
  *
  * A word is one of
  *
  *   yaml:FD:PATH, map:FD:PATH          a file of Yaml= or ConfigMap=, open; data opens it itself, without "FD:"
  *   pod:LINE:TEXT, container:LINE:TEXT  what the .kube file has for each of them
+ *   update:LINE:WORD                    one of AutoUpdate= of the .kube file; none: those before do not count
+ *   force:                              KubeDownForce= of the .kube file
  *   directory:PATH                      where relative host paths begin */
 
 #define SIZE_MAX_OF_A_FILE (4U << 20)
@@ -61,6 +66,8 @@ static bool take_word(Kube *kube, const char *word, bool with_fd) {
         if (!value)
                 return false;
         value++;
+        if (g_str_equal(word, "force:"))
+                return kube->is_forced = true;
         if (g_str_has_prefix(word, "directory:")) {
                 kube->directory = value;
                 return true;
@@ -74,6 +81,15 @@ static bool take_word(Kube *kube, const char *word, bool with_fd) {
         if (is_map || g_str_has_prefix(word, "yaml:")) {
                 g_ptr_array_add(kube->files, g_strconcat(is_map ? "map:" : "yaml:", value, NULL));
                 add_file(kube, value, with_fd ? (int) number : -1, is_map);
+                return true;
+        }
+        if (g_str_has_prefix(word, "update:")) {
+                const KubeUpdate update = { .number = (unsigned) number, .text = value };
+
+                if (value[0])
+                        g_array_append_val(kube->updates, update);
+                else
+                        g_array_set_size(kube->updates, 0);
                 return true;
         }
         if (is_pod || g_str_has_prefix(word, "container:")) {
@@ -145,6 +161,10 @@ static int write_all(char *argv[]) {
                         *directory = g_build_filename(PATH_KUBE, argv[0], NULL);
         g_autoptr(GError) error = NULL;
 
+        if (!user_view_enter(&error)) {
+                log_error("%s", error->message);
+                return EXIT_FAILURE;
+        }
         kube->stem = argv[1];
         kube->path = "";
         kube->directory = "/"; /* what a host path is has been looked at before */
@@ -175,13 +195,25 @@ static int write_all(char *argv[]) {
         return EXIT_SUCCESS;
 }
 
+static int tell_end(char *argv[]) {
+        g_autoptr(GError) error = NULL;
+
+        if (kube_ended(argv[0], (const char *const *) argv + 1, &error))
+                return EXIT_SUCCESS;
+        log_error("%s", error->message);
+        return EXIT_FAILURE;
+}
+
 int keyturn_kube_main(int argc, char *argv[]) {
         log_open("keyturn-kube", LOG_TO_STDERR, LOG_INFO);
         if (argc > 3 && g_str_equal(argv[1], "convert"))
                 return convert(argv + 2);
         if (argc > 3 && g_str_equal(argv[1], "data"))
                 return write_all(argv + 2);
-        log_error(
-                "usage: keyturn-kube convert STEM KUBE-FILE WORD...\n       keyturn-kube data DIRECTORY STEM WORD...");
+        if (argc > 3 && g_str_equal(argv[1], "ended"))
+                return tell_end(argv + 2);
+        log_error("usage: keyturn-kube convert STEM KUBE-FILE WORD...\n"
+                  "       keyturn-kube data DIRECTORY STEM WORD...\n"
+                  "       keyturn-kube ended any|all UNIT...");
         return EXIT_FAILURE;
 }

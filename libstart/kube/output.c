@@ -141,10 +141,14 @@ void kube_line_words(KubeFile *file, const char *section, const YamlNode *node, 
         put_value(file, section, node, key, line->str);
 }
 
+void kube_extra(KubeFile *file, const char *section, unsigned number, const char *text) {
+        put_line(file, section, file->kube->path, number, text);
+}
+
 void kube_extras(KubeFile *file, const char *section, const GArray *extras) {
         for (guint i = 0; i < extras->len; i++) {
                 const KubeExtra *extra = &g_array_index(extras, KubeExtra, i);
 
-                put_line(file, section, file->kube->path, extra->number, extra->text);
+                kube_extra(file, section, extra->number, extra->text);
         }
 }

@@ -37,7 +37,8 @@ void kube_line_word(KubeFile *file, const char *section, const YamlNode *node, c
 void kube_line_words(KubeFile *file, const char *section, const YamlNode *node, const char *key,
                      const GPtrArray *words);
 
-/* Lines that the .kube file has. */
+/* A line that the .kube file has there, and all of them. */
+void kube_extra(KubeFile *file, const char *section, unsigned number, const char *text);
 void kube_extras(KubeFile *file, const char *section, const GArray *extras);
 
 /* What is wrong with, or ignored of, the value of that node. */

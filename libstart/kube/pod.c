@@ -203,7 +203,7 @@ static void put_namespaces(const KubePod *pod, KubeFile *file) {
         const YamlNode *users = yaml_node_get(pod->spec, "hostUsers"),
                        *shared = yaml_node_get(pod->spec, "shareProcessNamespace"),
                        *ipc = yaml_node_get(pod->spec, "hostIPC"), *userns = kube_userns(pod);
-        bool is_said = has_line(kube->pod_lines, "UserNS=");
+        bool is_said = has_line(kube->pod_lines, "UserNS=") || has_line(kube->pod_lines, "RemapUsers=");
 
         if (userns && !is_said)
                 kube_line(file, "Pod", userns, "UserNS", "%s", kube_scalar(kube, userns) ?: "");

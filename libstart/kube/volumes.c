@@ -23,7 +23,10 @@ static const KubeField volume_fields[] = {
 };
 
 static const KubeField path_fields[] = { { "path", KUBE_READ, NULL }, { "type", KUBE_READ, NULL }, { 0 } };
-static const KubeField empty_fields[] = { { "medium", KUBE_READ, NULL }, { "sizeLimit", KUBE_READ, NULL }, { 0 } };
+static const KubeField empty_fields[] = { { "medium", KUBE_READ, NULL },
+                                          { "mode", KUBE_READ, NULL },
+                                          { "sizeLimit", KUBE_READ, NULL },
+                                          { 0 } };
 static const KubeField claim_fields[] = { { "claimName", KUBE_READ, NULL }, { "readOnly", KUBE_READ, NULL }, { 0 } };
 static const KubeField image_fields[] = {
         { "reference", KUBE_READ, NULL },
@@ -42,7 +45,7 @@ static const KubeField item_fields[] = {
 };
 
 /* Octal where it begins with 0, as in YAML 1.1, else decimal. */
-static mode_t find_mode(Kube *kube, const YamlNode *map, const char *name, mode_t otherwise) {
+static mode_t find_mode(Kube *kube, const YamlNode *map, const char *name, mode_t most, mode_t otherwise) {
         const YamlNode *node = yaml_node_get(map, name);
         const char *text = node ? kube_scalar(kube, node) : NULL;
         bool is_octal = text && text[0] == '0';
@@ -51,9 +54,9 @@ static mode_t find_mode(Kube *kube, const YamlNode *map, const char *name, mode_
 
         if (!node)
                 return otherwise;
-        if (digits && g_ascii_string_to_unsigned(digits, is_octal ? 8 : 10, 0, 0777, &mode, NULL))
+        if (digits && g_ascii_string_to_unsigned(digits, is_octal ? 8 : 10, 0, most, &mode, NULL))
                 return (mode_t) mode;
-        kube_error(kube, node, "is no mode of a file: 0 to 0777");
+        kube_error(kube, node, "is no mode: 0 to %04o", most);
         return otherwise;
 }
 
@@ -95,7 +98,7 @@ static void put_map(const KubePod *pod, const YamlNode *volume, const char *name
         kube_data_add(pod, directory, g_bytes_new(NULL, 0), 0755); /* whatever is in it */
         map = kube_data_find(kube, node, is_secret ? "secretName" : "name", is_secret);
         items = kube_list(kube, node, "items");
-        mode = find_mode(kube, node, "defaultMode", 0644);
+        mode = find_mode(kube, node, "defaultMode", 0777, 0644);
         if (map && items->len == 0) {
                 g_autoptr(GPtrArray) keys = kube_data_keys(kube, map);
 
@@ -109,7 +112,7 @@ static void put_map(const KubePod *pod, const YamlNode *volume, const char *name
                            *path = ok ? kube_text(kube, item, "path") : NULL;
 
                 if (key && path)
-                        put_file(pod, item, map, name, key, path, find_mode(kube, item, "mode", mode));
+                        put_file(pod, item, map, name, key, path, find_mode(kube, item, "mode", 0777, mode));
                 else
                         kube_error(kube, item, "needs key and path");
         }
@@ -121,6 +124,7 @@ static void put_empty(const KubePod *pod, const YamlNode *volume, const char *na
         const YamlNode *node = yaml_node_get(volume, "emptyDir");
         const char *medium = kube_check(kube, node, empty_fields) ? kube_text(kube, node, "medium") : NULL,
                    *limit = kube_text(kube, node, "sizeLimit");
+        mode_t mode = find_mode(kube, node, "mode", 01777, 0777);
         guint64 size = 0;
         KubeFile file;
 
@@ -133,9 +137,9 @@ static void put_empty(const KubePod *pod, const YamlNode *volume, const char *na
         kube_line(&file, "Volume", volume, "Device", "tmpfs");
         kube_line(&file, "Volume", volume, "Type", "tmpfs");
         if (size > 0)
-                kube_line(&file, "Volume", volume, "Options", "mode=0777,size=%" G_GUINT64_FORMAT, size / 1000);
+                kube_line(&file, "Volume", volume, "Options", "mode=%04o,size=%" G_GUINT64_FORMAT, mode, size / 1000);
         else
-                kube_line(&file, "Volume", volume, "Options", "mode=0777");
+                kube_line(&file, "Volume", volume, "Options", "mode=%04o", mode);
         kube_file_end(&file);
 }
 
@@ -181,7 +185,9 @@ static void mount_host(const Mount *mount) {
         g_autofree char *path = NULL;
 
         if (!given || strchr(given, ':') || (given[0] != '/' && !kube->directory)) {
-                kube_error(kube, host, "path must be absolute%s", given && strchr(given, ':') ? ", without ':'" : "");
+                kube_error(kube, host, "path must be absolute%s",
+                           given && strchr(given, ':') ? ", without ':'" :
+                                                         "; SetWorkingDirectory= says where others begin");
                 return;
         }
         if (mount->subpath)
@@ -233,7 +239,9 @@ static void mount_claim(const Mount *mount) {
                 this.read_only = true;
                 this.options = ":ro";
         }
-        mount_volume(&this, g_hash_table_contains(kube->claims, name) ? file : name);
+        if (kube->is_forced && !g_hash_table_contains(kube->claims, name))
+                g_hash_table_insert(kube->loose_claims, (char *) name, (YamlNode *) claim);
+        mount_volume(&this, kube->is_forced || g_hash_table_contains(kube->claims, name) ? file : name);
 }
 
 /* Always read-only, as in Kubernetes. */

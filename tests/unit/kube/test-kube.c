@@ -42,6 +42,11 @@ static const GoodValue good[] = {
         { VOLUME("hostPath: {path: /srv, type: DirectoryOrCreate}", ", mountPath: /x"),
           "3:38: spec.volumes[0].hostPath: nothing is created at '/srv': it must be there, by tmpfiles.d(5) for "
           "example;" },
+        { POD("{containers: [{image: b}]}"),
+          "3:21: spec.containers[0]: has no name, which Kubernetes refuses: it is called 'unnamed';" },
+        { VOLUME("emptyDir: {mode: 01777}", ", mountPath: /x"), "" },
+        { POD("{hostPid: true, containers: [{name: a, image: b}]}"),
+          "3:17: spec.hostPid: is taken for hostPID, as by Podman; Kubernetes does not know it;" },
         { CONTAINER("") "\n---\nkind: Ingress\n", "5:1: a Ingress is ignored: it is nothing that runs;" },
 };
 
@@ -53,6 +58,11 @@ static const BadValue bad[] = {
         { POD("{}"), KT_ERROR_FAILED, "spec: has no containers" },
         { CONTAINER(", lifecycle: {postStart: {}}"), KT_ERROR_FAILED,
           "3:64: spec.containers[0].lifecycle.postStart: is not supported" },
+        { VOLUME("emptyDir: {mode: 02777}", ", mountPath: /x"), KT_ERROR_FAILED, "mode: is no mode: 0 to 1777" },
+        { POD("{containers: [{image: b}, {image: b}]}"), KT_ERROR_FAILED,
+          "spec.containers[1]: there is another one" },
+        { POD("{hostPid: true, hostPID: true, containers: [{name: a, image: b}]}"), KT_ERROR_FAILED,
+          "3:17: spec.hostPid: is there twice: as hostPID, too" },
         { CONTAINER(", securityContex: {}"), KT_ERROR_FAILED, "spec.containers[0].securityContex: unknown field" },
         { CONTAINER(", securityContext: {runAsNonRoot: true}"), KT_ERROR_FAILED, "name one in runAsUser" },
         { CONTAINER(", securityContext: {runAsNonRoot: true, runAsUser: 0}"), KT_ERROR_FAILED, "runAsUser" },
