@@ -4,7 +4,7 @@
 import services
 from bench import IMAGE, TOOLS
 
-SUMMARY = "on a bridge: start, restart, stop beside the host's network; throughput and latency beside Podman's"
+SUMMARY = "on a bridge: start, restart, stop, start anew beside the host's network; throughput and latency beside Podman's"
 
 # What keeps the network while its container is stopped: the start that is measured finds it.
 HOLDER = '[Unit]\nRequires=keyturn-network@bench-bridge.service\n[Service]\nExecStart=sleep infinity\n'
@@ -45,6 +45,30 @@ def measure_starts(bench):
     for name, values in bench.turns(turns, bench.rounds(50)).items():
         bench.record(name, values, 'ms')
     machine.run(['systemctl', 'stop', 'bench-holder'])
+
+
+def measure_anew(bench):
+    """Of a container that is alone on its own network: again, a start that follows its stop, and anew, where nothing of the
+    network is there. Podman's stop has removed it."""
+    machine, kinds = bench.machine, ['host', 'bridge']
+    machine.container('lonely.network', '[Network]\n', reload=False)
+    for name, network in ('host', 'host'), ('bridge', 'lonely.network'):
+        section = services.CONTAINER.replace('Network=host', f'Network={network}')
+        machine.container(f'anew-{name}', services.UNIT.format(section=section, service=''), reload=False)
+    if bench.has('bridge/anew/podman', services.QUADLET):
+        section = services.CONTAINER.replace('Network=host', 'Network=alone.network') + services.NO_NETWORK_ONLINE
+        services.quadlet(machine, {'alone.network': '[Network]\n' + services.NO_NETWORK_ONLINE,
+                                   'anew-podman': services.UNIT.format(section=section, service='')})
+        kinds.append('podman')
+    machine.reload()
+    turns = []
+    for name in kinds:
+        network = [f'keyturn-network@anew-{name}'] if name == 'bridge' else []
+        turns += [(f'bridge/anew/{name}', ['systemctl', 'start', f'anew-{name}']),
+                  (f'bridge/again/{name}', ['sh', '-c', f'systemctl stop anew-{name}; systemctl start anew-{name}']),
+                  ('', ['systemctl', 'stop', f'anew-{name}', *network])]
+    for name, values in bench.turns(turns, bench.rounds(30)).items():
+        bench.record(name, values, 'ms')
 
 
 def start_servers(bench):
@@ -89,4 +113,5 @@ def measure_packets(bench):
 
 def measure(bench):
     measure_starts(bench)
+    measure_anew(bench)
     measure_packets(bench)

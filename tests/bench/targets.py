@@ -55,6 +55,36 @@ def beside_podman(what, way):
     return ratio(*(f'bridge/{what}/{kind}/{way}' for kind in kinds))
 
 
+def overheads(value):
+    """Of each application the ratios of time and of processor time, each with its lower quartile.
+    What the kernel's overlay costs, in-image, is no part of it."""
+    if value.which != 'median':
+        raise KeyError('ratios have no minimum that says anything')
+    found = {}
+    for name, result in value.results.items():
+        group, app, *kind = name.split('/')
+        if group == 'apps' and kind[0] == 'keyturn' and not app.endswith('-in-image'):
+            found.setdefault(app, []).append((result['median'], result['quartiles'][0]))
+    return found
+
+
+def share_beyond(most):
+    """Of the applications; what spans 1 with its quartiles is noise."""
+    def formula(value):
+        found = overheads(value)
+        beyond = [app for app, ratios in found.items() if any(median > most and low > 1 for median, low in ratios)]
+        return len(beyond) / len(found) if found else value('apps')
+    return formula
+
+
+def worst_application(value):
+    return max(median for ratios in overheads(value).values() for median, _ in ratios)
+
+
+def off_the_clock(value):
+    return abs(value('flame/added, sum without idle') / value('flame/added, by the clock') - 1)
+
+
 START, STOP = 'units/start-', 'units/stop-'
 
 # What, how it is computed, the most it may be, its unit ('' is a ratio or a count).
@@ -85,6 +115,8 @@ TARGETS = (
     ('restart: the same', difference('bridge/restart/bridge', 'bridge/restart/host'), 1.5, 'ms'),
     ("stop: on a bridge / the host's network", ratio('bridge/stop/bridge', 'bridge/stop/host'), 1.1, ''),
     ('  its network goes, too', ratio('bridge/stop/bridge-that-goes', 'bridge/stop/host'), 1.1, ''),
+    ("stop and start, alone on a bridge - the host's", difference('bridge/again/bridge', 'bridge/again/host'), 5, 'ms'),
+    ('  a start where no network is there', difference('bridge/anew/bridge', 'bridge/anew/host'), 25, 'ms'),
     ('latency to a bridge: keyturn / Podman', beside_podman('latency', 'address'), 1.1, ''),
     ('  to a published port', beside_podman('latency', 'port'), 1.1, ''),
     ('throughput from a bridge: Podman / keyturn', beside_podman('throughput', 'address'), 1.1, ''),
@@ -93,6 +125,9 @@ TARGETS = (
     ('  keyturn / RootDirectory=', ratio('crash/keyturn/host', 'crash/root-directory'), 1, ''),
     ("  on a bridge - the host's network", difference('crash/keyturn/bridge', 'crash/keyturn/host'), 1.5, 'ms'),
     ("  in a pod - the host's network", difference('crash/keyturn/pod', 'crash/keyturn/host'), 1.5, 'ms'),
+    ('applications that cost more than 1 %', share_beyond(1.01), 0.1, ''),
+    ('  the one that costs most', worst_application, 1.03, ''),
+    ('parts of a profile: off what the clock says', off_the_clock, 0.1, ''),
     ("a user's start: keyturn - native", difference('rootless/start-1/keyturn', 'rootless/start-1/native'), 5, 'ms'),
     ('  50 at once: keyturn / native', ratio('rootless/start-50/keyturn', 'rootless/start-50/native'), 1.8, ''),
 )
