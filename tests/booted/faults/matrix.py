@@ -26,12 +26,12 @@ ERRORS = ['EIO', 'ENOMEM', 'EPERM', 'EINVAL', 'ENOSPC', 'EMFILE', 'EAGAIN']
 KILL = 'killed'
 # By this a lock says that somebody else has it, whose files stay.
 HELD = ('flock', 'EAGAIN')
-SAMPLE = 12
 TRACE = '/run/faults.trace'
+LETS_GO = '-b execve'
 # Who waits longer than that hangs.
 LIMIT = 20
 STATE = r"""
-find /run/keyturn /run/netns /var/lib/keyturn -xdev | grep -v ^/run/keyturn/seccomp/ | sort
+find /run/keyturn /run/netns /var/lib/keyturn /var/lib/containers/storage/volumes -xdev 2>/dev/null | grep -v ^/run/keyturn/seccomp/ | sort
 cut -d' ' -f5 /proc/1/mountinfo | sort
 ps -e -o comm= | grep -E 'libstart|keyturn|netavark|strace' | sort
 ip -o link | cut -d: -f2 | sed 's/@.*//' | grep -v veth
@@ -42,11 +42,18 @@ nft list ruleset 2>/dev/null | grep -c .
 @dataclass
 class Operation:
     command: str      # {} is where strace is put before, where it is no service
-    services: tuple = ()  # those whose first command strace is put before
+    services: tuple = ()  # those whose command strace is put before; 'UNIT:ExecReload' is another one than ExecStart=
+    sample: int = 12
+    before: str = 'true'  # makes what it needs, each time anew
     undo: str = 'true'
+    state: str = STATE  # prints what is to be as before
     result: str = 'true'  # prints what is the same after each success
     failure: str = 'true'  # fails where a failure has left something half done
     warns: bool = False  # with less, and a warning that says so, it succeeds, too
+    again: bool = False  # after each failure it has to work, too, not only after a kill
+    once: bool = False  # strace is only there for the first of the processes that the service has meanwhile
+    never_fails: bool = False
+    lets_go: bool = False  # strace lets go of what it executes, in a command as in a service
     payload: str = r'execve\("/bin/sh"'  # from where on a process is not keyturn's
 
 
@@ -57,13 +64,18 @@ def strace(options):
 
 def put_before_services(machine, operation):
     for service in operation.services:
-        command = re.findall(r'^ExecStart=(.+)', machine.run(['systemctl', 'cat', service]).out, re.M)[-1]
+        unit, _, key = service.partition(':')
+        key = key or 'ExecStart'
+        lines = re.findall(fr'^{key}=([-@:+!]*)(.*)', machine.run(['systemctl', 'cat', unit]).out, re.M)
+        lines = lines[max((i + 1 for i, line in enumerate(lines) if line == ('', '')), default=0):]
+        lines[0] = (lines[0][0], f'/run/faults.sh {lines[0][1]}')
         # What strace needs, and a debugger must not have else.
-        machine.unit(f'{service}.d/90-faults.conf', '[Service]\nCapabilityBoundingSet=~\nSystemCallFilter=\n'
-                                                    f'ExecStart=\nExecStart=/run/faults.sh {command}\n')
+        machine.unit(f'{unit}.d/90-faults.conf', '[Service]\nCapabilityBoundingSet=~\nSystemCallFilter=\nNoNewPrivileges=no\n' +
+                     f'{key}=\n' + ''.join(f'{key}={prefix}{command}\n' for prefix, command in lines))
     with open(machine.path('/run/faults.sh'), 'w') as file:
         # Not what it executes, as netavark's servers, which go on.
-        file.write(f'#!/bin/sh\nexec {strace("-b execve $(cat /run/faults.options)")} "$@"\n')
+        file.write(f'#!/bin/sh\noptions=$(cat /run/faults.options) || exec "$@"\n{"rm /run/faults.options" if operation.once else ""}\n'
+                   f'exec {strace(LETS_GO + " $options")} "$@"\n')
         os.fchmod(file.fileno(), 0o755)
 
 
@@ -73,9 +85,14 @@ def set_options(machine, options):
 
 
 def do(machine, operation, options):
+    more = f'{LETS_GO} ' if operation.lets_go else ''
+    command = operation.command.replace('{}', strace(more + options).replace('-D ', ''))
+    machine.run(operation.before)
     set_options(machine, options)
-    command = operation.command.replace('{}', strace(options).replace('-D ', ''))
-    return machine.run(f'rm -f {TRACE}; timeout --signal=KILL {LIMIT} {command}', check=False, timeout=3 * LIMIT)
+    begin = time.monotonic()
+    done = machine.run(f'rm -f {TRACE}; timeout --signal=KILL {LIMIT} {command}', check=False, timeout=3 * LIMIT)
+    done.hangs = time.monotonic() - begin > LIMIT
+    return done
 
 
 def calls_of(machine, operation):
@@ -101,8 +118,8 @@ def changes(before, now):
     return '\n'.join(line for line in difflib.ndiff(before.split('\n'), now.split('\n')) if line[0] in '-+')
 
 
-def differences(machine, before):
-    return changes(before, machine.run(STATE, check=False).out)
+def differences(machine, operation, before):
+    return changes(before, machine.run(operation.state, check=False).out)
 
 
 def inject(machine, operation, right, fault):
@@ -110,9 +127,7 @@ def inject(machine, operation, right, fault):
     call, number, error = fault
     since = machine.run("date '+%s.%N'").out.strip()
     what = 'signal=KILL' if error == KILL else f'error={error}'
-    begin = time.monotonic()
     done = do(machine, operation, f'-e trace={call},execve -e inject={call}:{what}:when={number}')
-    hangs = time.monotonic() - begin > LIMIT
     said = done.err + (machine.run(['journalctl', '--quiet', '--output=cat', f'--since=@{since}', '-p', 'warning']).out
                        if operation.services else '')
     trace = machine.read(TRACE).splitlines() if os.path.exists(machine.path(TRACE)) else []
@@ -121,27 +136,30 @@ def inject(machine, operation, right, fault):
     # What fails in the payload is its own business.
     is_ours = not any(line.split()[0] in payload or HARMLESS.search(line) for line in hit)
     problems = []
-    if hangs and is_ours:
+    if done.hangs and is_ours:
         problems.append('it hangs')
     elif done.status == 0:
         result = machine.run(operation.result, check=False).out
         # Who is killed at the last step has been started.
-        if is_ours and result != right['result'] and (result or error != KILL) and not (operation.warns and 'warning' in said):
+        if is_ours and result != right['result'] and (result or error != KILL) and not (
+                operation.warns and ('warning' in said or operation.services and said.strip())):
             problems.append('it succeeds with another result: ' + changes(right['result'], result))
     elif is_ours:
+        if operation.never_fails:
+            problems.append('it fails')
         half = machine.run(operation.failure, check=False)
         if half.status != 0:
             problems.append(f'half done: {half.out}{half.err}')
         if not said.strip() and error != KILL:
             problems.append('it fails without a word')
     machine.run(operation.undo, check=False)
-    if error == KILL:
+    if error == KILL or operation.again and done.status != 0:
         again = do(machine, operation, '-e trace=execve')
         result = machine.run(operation.result, check=False).out
         if again.status != 0 or result != right['result']:
             problems.append(f"the next one does not work: {again} {changes(right['result'], result)}")
         machine.run(operation.undo, check=False)
-    left = differences(machine, right['state'])
+    left = differences(machine, operation, right['state'])
     if left:
         problems.append(f'left: {left}')
         machine.run('pkill -KILL libstart', check=False)
@@ -154,20 +172,25 @@ def run(machine, operation, known=()):
     set_options(machine, '-e trace=execve')
     machine.run(operation.undo)
     calls = calls_of(machine, operation)
-    before = machine.run(STATE, check=False).out
-    assert do(machine, operation, '-e trace=execve').status == 0
+    before = machine.run(operation.state, check=False).out
+    first = do(machine, operation, '-e trace=execve')
+    assert first.status == 0, first
     right = {'result': machine.run(operation.result).out, 'state': before}
     machine.run(operation.undo)
-    assert not differences(machine, before), f'undoing it does not undo it: {differences(machine, before)}'
+    left = differences(machine, operation, before)
+    assert not left, f'undoing it does not undo it: {left}'
     every = [(call, number) for call in sorted(calls) for number in range(1, calls[call] + 1)]
-    wanted = os.environ.get('KEYTURN_FAULTS')
-    if wanted == 'kill':
+    wanted = os.environ.get('KEYTURN_FAULTS', '')
+    if ':' in wanted:  # CALL:NUMBER:ERROR, ...
+        faults = [(call, int(number), error) for call, number, error in (fault.split(':') for fault in wanted.split(','))]
+    elif wanted == 'kill':
         faults = [(*where, KILL) for where in every]
     elif wanted == 'all':
         faults = [(*where, error) for where in every for error in [*ERRORS, KILL] if (where[0], error) != HELD]
     else:
-        chosen = random.Random(time.strftime('%Y-%m-%d'))
-        sample = [(*chosen.choice(every), chosen.choice([*ERRORS, KILL])) for _ in range(SAMPLE)]
+        chosen = random.Random(os.environ.get('KEYTURN_TEST_SEED') or time.strftime('%Y-%m-%d'))
+        count = int(wanted or operation.sample)
+        sample = [(*chosen.choice(every), chosen.choice([*ERRORS, KILL])) for _ in range(count)]
         faults = [*known, *(fault for fault in sample if (fault[0], fault[2]) != HELD)]
     problems = []
     for fault in faults:
@@ -175,6 +198,8 @@ def run(machine, operation, known=()):
         if problem:
             problems.append(problem)
     print(f'# {len(faults)} faults of {len(every) * (len(ERRORS) + 1)}')
-    assert do(machine, operation, '-e trace=execve').status == 0, 'the next one does not work'
+    last = do(machine, operation, '-e trace=execve')
     machine.run(operation.undo)
+    if last.status != 0:
+        problems.append(f'the next one does not work: {last}')
     assert not problems, f'{len(problems)} of {len(faults)} faults:\n' + '\n'.join(problems[:40])

@@ -11,13 +11,17 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import memory  # noqa: E402
-from matrix import KILL, Operation, run  # noqa: E402
+import registry  # noqa: E402
+from matrix import KILL, STATE, TRACE, Operation, run  # noqa: E402
 
 BUSYBOX = 'localhost/test/busybox'
 EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'  # sha256
 # What protects the payload, as it sees it.
 SHOW = 'grep -E "^(Cap|Seccomp|NoNewPrivs|Uid|Gid|Groups)" /proc/self/status; cut -d" " -f5,6 /proc/self/mountinfo | sort; echo end'
 
+
+# As where TasksMax= or a limit of processes is reached: none can be made from the first, the second ... on.
+NO_PROCESS = [('clone,clone3,fork,vfork', f'{number}+', 'EAGAIN') for number in (1, 2, 4)]
 
 START_BY_HAND = Operation(
     command='sh -c \'"$@" >/run/shown\' - {} /usr/lib/keyturn/libstart run --name fault --network none ' +
@@ -28,6 +32,7 @@ START_BY_HAND = Operation(
 
 def test_start_by_hand(machine):
     run(machine, START_BY_HAND, known=[
+            *NO_PROCESS[:2],
             ('chmod', 1, 'EIO'),  # /run/keyturn/NAME stayed
             ('flock', 1, 'EIO'),  # the same
             ('unlink', 4, 'EAGAIN'),  # the same
@@ -64,27 +69,189 @@ def test_start(machine):
         command='systemctl start web',
         services=('web.service',),
         result='for i in 1 2 3 4 5; do grep -qs end /srv/faults/shown && break; sleep 0.1; done; cat /srv/faults/shown',
-        undo='systemctl stop web keyturn-network@web; systemctl reset-failed; rm -f /srv/faults/shown'))
+        undo='systemctl stop web keyturn-network@web; systemctl reset-failed; rm -f /srv/faults/shown'), known=NO_PROCESS[:2])
 
 
 def test_network(machine):
     containers(machine)
-    # Without somebody who needs it, it would stop again.
-    machine.unit('needs-network', '''
-        [Unit]
-        Requires=keyturn-network@web.service
-        After=keyturn-network@web.service
-        [Service]
-        Type=oneshot
-        RemainAfterExit=yes
-        ExecStart=true
-        ''')
+    machine.unit('needs-network', NEEDS_NETWORK)
     run(machine, Operation(
         command='systemctl start needs-network',
         services=('keyturn-network@web.service',),
         result='nft list ruleset | grep -c "dport 8080"; ls /run/keyturn/network',
-        undo='systemctl stop needs-network keyturn-network@web.service shop-network.service; systemctl reset-failed'),
-        known=[*(('rename', number, KILL) for number in range(1, 4))])
+        undo=STOP_NETWORK),
+        known=[*(('rename', number, KILL) for number in range(1, 4)), *NO_PROCESS])
+
+
+# Without somebody who needs it, it would stop again.
+NEEDS_NETWORK = '''
+    [Unit]
+    Requires=keyturn-network@web.service
+    After=keyturn-network@web.service
+    [Service]
+    Type=oneshot
+    RemainAfterExit=yes
+    ExecStart=true
+    '''
+STOP_NETWORK = 'systemctl stop needs-network keyturn-network@web.service shop-network.service; systemctl reset-failed'
+# What a network has in the kernel: without the numbers that differ each time.
+MADE = r"nft list ruleset | sed 's/counter .*//' | sort; ls /run/keyturn/network /run/keyturn/network/* 2>/dev/null; " \
+       'nsenter --net=/run/keyturn/network/web/netns ip -o -4 address | cut -d: -f2'
+
+
+def test_network_down(machine):
+    """The first of its two processes; the second one finishes what that was at."""
+    containers(machine)
+    machine.unit('needs-network', NEEDS_NETWORK)
+    run(machine, Operation(
+        sample=2,
+        command='systemctl stop needs-network keyturn-network@web.service',
+        services=('keyturn-network@web.service:ExecStopPost',),
+        before='systemctl start needs-network',
+        result='nft list ruleset | grep "dport 8080"; ls /run/keyturn/network; ip -o link | grep -c veth; true',
+        undo=STOP_NETWORK, never_fails=True),
+        # its rules stayed for ever, where netavark could not be run
+        known=[('dup2', 2, 'EMFILE'), ('close_range', 1, 'EIO'), ('fcntl', 3, KILL),
+               # it waited for ever for who makes a namespace
+               ('write', 1, 'EIO')])
+
+
+def test_network_reload(machine):
+    containers(machine)
+    machine.unit('needs-network', NEEDS_NETWORK)
+    run(machine, Operation(
+        sample=2,
+        command='systemctl reload keyturn-network@web.service',
+        services=('keyturn-network@web.service:ExecReload',),
+        before='systemctl start needs-network; nft flush ruleset',
+        result=MADE, undo=f'{STOP_NETWORK}; nft flush ruleset', again=True),
+        # nothing was done, and nobody was told
+        known=[('openat', 11, 'EMFILE')])
+
+
+def pod(machine):
+    machine.container('shop.network', '[Network]\n', reload=False)
+    machine.container('shop.pod', '[Pod]\nNetwork=shop.network\nPublishPort=8081:80\n', reload=False)
+    machine.reload()
+    machine.run('systemctl start shop-pod && systemctl stop shop-pod')
+
+
+PINS = 'find /run/keyturn/pod | sort; grep -c /run/keyturn/pod /proc/1/mountinfo; true'
+STOP_POD = 'systemctl stop shop-pod shop-network; systemctl reset-failed'
+
+
+def test_what_others_have_has_to_be_known(machine):
+    """An address is given once only, rules are not forgotten, and nobody's network is taken down, where a file cannot be read."""
+    containers(machine)
+    machine.unit('needs-network', NEEDS_NETWORK)
+    machine.run('systemctl start needs-network')
+    made = machine.run(MADE).out
+    state = '/run/keyturn/network'
+    for call, path, what, word in (
+            ('openat', f'{state}/web/setup', 'up other --network systemd-shop', 'setup'),
+            ('openat', state, 'up other --network systemd-shop', f"Cannot read '{state}'"),
+            ('openat', '/var/lib/keyturn/leases', 'up other --network systemd-shop', 'leases'),
+            ('openat', f'{state}/web/setup', 'reload web', 'setup'),
+            ('openat', f'{state}/web/setup', 'delete --name=systemd-shop', 'setup'),
+            ('openat', state, 'delete --name=systemd-shop', f"Cannot read '{state}'")):
+        done = machine.run(f'strace -f -qq -o {TRACE} -P {path} -e trace={call} -e inject={call}:error=EIO '
+                           f'/usr/lib/keyturn/keyturn-network {what}', check=False)
+        assert 'INJECTED' in machine.read(TRACE), (what, path)
+        assert done.status != 0 and word in done.err, (what, path, done)
+        assert not os.path.exists(machine.path(f'{state}/other')), what
+        assert machine.run(MADE).out == made, (what, path)
+    # Another's start asks whether this one is whole; who cannot tell does not take it for broken.
+    asked = 0
+    for call in ('access', 'faccessat', 'faccessat2'):
+        machine.run(f'strace -f -qq -o {TRACE} -P {state}/web/names -e trace={call} -e inject={call}:error=EIO '
+                    '/usr/lib/keyturn/keyturn-network up other --network systemd-shop', check=False)
+        asked += 'INJECTED' in machine.read(TRACE)
+        assert f'{state}/web' in machine.run(f'find {state}').out
+        assert 'dport 8080' in machine.run('nft list ruleset').out
+        machine.run('/usr/lib/keyturn/keyturn-network down other')
+    assert asked > 0
+    # Down is done by whoever can read it next.
+    path = f'{state}/web/setup'
+    done = machine.run(f'strace -f -qq -o {TRACE} -P {path} -e trace=openat -e inject=openat:error=EIO '
+                       '/usr/lib/keyturn/keyturn-network down web', check=False)
+    assert done.status != 0 and f"'{path}'" in done.err and os.path.exists(machine.path(path)), done
+    assert 'dport 8080' in machine.run('nft list ruleset').out
+    machine.run('/usr/lib/keyturn/keyturn-network up other --network systemd-shop; /usr/lib/keyturn/keyturn-network down other')
+    assert 'dport 8080' not in machine.run('nft list ruleset').out and machine.run(f'ls {state}').out == ''
+    machine.run(STOP_NETWORK)
+
+
+def test_pod(machine):
+    pod(machine)
+    run(machine, Operation(
+        sample=2,
+        command='systemctl start shop-pod', services=('shop-pod.service',), result=PINS, undo=STOP_POD, again=True))
+
+
+def test_pod_down(machine):
+    pod(machine)
+    run(machine, Operation(
+        sample=2,
+        command='sh -c "systemctl stop shop-pod; ! systemctl is-failed -q shop-pod"', services=('shop-pod.service:ExecStopPost',),
+        before='systemctl start shop-pod', result=PINS, again=True,
+        # What it could not remove, the next start and stop do.
+        undo=f'systemctl start shop-pod; {STOP_POD}'))
+
+
+def test_volume(machine):
+    run(machine, Operation(
+        sample=2,
+        command='systemctl start keyturn-volume@data.service',
+        services=('keyturn-volume@data.service',),
+        result='cd /var/lib/containers/storage/volumes && find data -printf "%p %m %U %G\\n"',
+        undo='systemctl stop keyturn-volume@data.service; systemctl reset-failed; rm -rf /var/lib/containers/storage/volumes/data',
+        again=True))
+
+
+def test_volume_is_filled(machine):
+    """A start by hand with a volume that is new, where the image has something: all of it, with its owners, or none."""
+    volume = '/var/lib/containers/storage/volumes/data'
+    run(machine, Operation(
+        sample=2,
+        command='{} /usr/lib/keyturn/libstart run --name fault --network none --volume data:/etc '
+                f"{BUSYBOX} sh -c 'echo end'",
+        before=f'systemctl start keyturn-volume@data.service',
+        result=f'cd {volume} && find . -printf "%p %y %m %U %G %s %l\\n" | sort',
+        undo=f'systemctl stop keyturn-volume@data.service; rm -rf {volume}',
+        again=True, warns=True),
+        # what could not be read to its end was taken for all there is, and removed
+        known=[('getdents64', 5, 'EIO')])
+
+
+def test_volume_is_unmounted(machine):
+    machine.container('disk.volume', '[Volume]\nType=tmpfs\nDevice=tmpfs\n', reload=False)
+    machine.reload()
+    mounted = 'grep -c systemd-disk /proc/1/mountinfo; true'
+    run(machine, Operation(
+        sample=2,
+        command='sh -c "systemctl stop disk-volume; ! systemctl is-failed -q disk-volume"',
+        services=('disk-volume.service:ExecStop',), before='systemctl start disk-volume', result=mounted,
+        undo='systemctl start disk-volume; systemctl stop disk-volume; systemctl reset-failed; '
+             'rm -rf /var/lib/containers/storage/volumes/systemd-disk', again=True),
+        # it stayed mounted, and nobody was told
+        known=[('statx', 1, 'EIO'), ('umount2', 1, 'EIO')])
+
+
+def test_stop_signal(machine):
+    """Of an image, which a unit does not know of: who cannot send it says so, and systemd sends its own."""
+    machine.run('mkdir -p /srv/faults')
+    machine.container('web', """
+        [Container]
+        Image=localhost/test/nginx
+        Volume=/srv/faults:/out
+        Exec=bash -c 'trap "echo QUIT >/out/signal; exit" QUIT; trap "echo TERM >/out/signal; exit" TERM; echo up >/out/signal; while :; do sleep 0.02; done'
+        """)
+    machine.run('systemctl start web')
+    run(machine, Operation(
+        sample=2,
+        command='systemctl stop web', services=('keyturn-stop@web.service:ExecStop',),
+        before='systemctl start web; until grep -q up /srv/faults/signal; do sleep 0.01; done',
+        result='cat /srv/faults/signal', undo='systemctl stop web; systemctl reset-failed', warns=True, never_fails=True))
 
 
 def test_user_namespace(machine):
@@ -94,7 +261,7 @@ def test_user_namespace(machine):
         services=('keyturn-userns@web.service',),
         undo='systemctl stop keyturn-userns@web.service; systemctl reset-failed'),
         # /run/keyturn/userns/web stayed
-        known=[*(('openat', number, 'EMFILE') for number in range(17, 22)), ('mount', 1, 'EIO')])
+        known=[*(('openat', number, 'EMFILE') for number in range(17, 22)), ('mount', 1, 'EIO'), NO_PROCESS[0]])
 
 
 def running(machine):
@@ -109,9 +276,11 @@ def test_exec(machine):
         result='cat /run/shown',
         undo='rm -f /run/shown'),
         # libcrun waited for a process whose number it did not know
-        known=[*(('write', number, 'EIO') for number in range(1, 7)),
+        known=[NO_PROCESS[0], *(('write', number, 'EIO') for number in range(1, 7)),
                # the command's output went nowhere, or was cut
-               *(('fcntl', number, 'EMFILE') for number in range(8, 15)), *(('read', number, 'ENOMEM') for number in range(20, 26))])
+               *(('fcntl', number, 'EMFILE') for number in range(8, 15)),
+               ('signalfd4', 1, 'EMFILE'),  # it waited for ever for the command's end
+               *(('read', number, 'ENOMEM') for number in range(20, 26))])
 
 
 def test_copy(machine):
@@ -124,12 +293,20 @@ def test_copy(machine):
         undo='keyturnctl exec web rm -f /tmp/numbers'))
 
 
+def use_itself(machine, program):
+    """As a payload could write to it, it would execute a copy of itself, and strace let go of that."""
+    machine.run(f'mountpoint -q {program} || {{ mount --bind {program} {program} && mount -o remount,bind,ro {program}; }}')
+
+
 def test_health_check(machine):
     running(machine)
+    use_itself(machine, '/usr/lib/keyturn/libstart')
     run(machine, Operation(
         command='systemctl start keyturn-health@web.service',
         services=('keyturn-health@web.service',),
-        undo='systemctl reset-failed'))
+        undo='systemctl reset-failed'),
+        # its unfinished record stayed
+        known=[('renameat', 1, 'ENOMEM'), NO_PROCESS[0]])
 
 
 def generating(machine):
@@ -151,6 +328,157 @@ def test_generator(machine):
     run(machine, generating(machine),
         # no unit, and not a word
         known=[*(('newfstatat', number, 'EIO') for number in range(1, 6)), *(('getdents64', number, 'EIO') for number in range(1, 6))])
+
+
+# What a pull or an update may leave, beside the rest: an image, a layer, a temporary file. The lock of a name stays.
+IMAGES = STATE.replace('mountinfo |', 'mountinfo | grep -v /storage/overlay$ |') + r"""
+cd /var/lib/containers/storage
+grep -o '"id":"[0-9a-f]*"' overlay-images/images.json overlay-layers/layers.json | sort
+ls overlay | sort
+ls -d /var/tmp/container* /var/tmp/storage* 2>/dev/null
+cat /run/wrong 2>/dev/null
+"""
+APP = f'{registry.NAME}/app:1'
+
+
+def test_pull(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'], size=1000)
+    machine.run('podman info')  # which is taken where skopeo seems not to be there, makes its directories
+    machine.container('one', f'[Container]\nImage={APP}\nNetwork=none\nPull=missing\nStopSignal=SIGKILL\n')
+    run(machine, Operation(
+        sample=2,
+        command='systemctl start keyturn-pull-one.service',
+        services=('keyturn-pull-one.service',),
+        result=f'skopeo inspect --raw --config containers-storage:{APP}',
+        # Without the name it was not ready.
+        undo=f'systemctl stop keyturn-pull-one.service; systemctl reset-failed; skopeo delete containers-storage:{APP} || true',
+        state=IMAGES, again=True), known=NO_PROCESS[:2])
+
+
+# Its health checks come and go.
+UPDATED = IMAGES.replace("'libstart|keyturn|netavark|strace'", "'keyturnctl|skopeo|strace'") + 'rm -f /run/wrong\n'
+
+
+def updating(machine, bad=None):
+    """A container and its new image. As after each fault comes the next update, the machine is whole after that, or /run/wrong
+    says what is not."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'])
+    machine.container('one', f"""
+        [Container]
+        Image={APP}
+        Network=none
+        Pull=missing
+        StopSignal=SIGKILL
+        AutoUpdate=registry
+        HealthCmd=test $$IS != bad
+        HealthInterval=100ms
+        HealthRetries=1
+        """)
+    use_itself(machine, '/usr/bin/keyturnctl')
+    machine.run('systemctl start one')
+    first = registry.images(machine, APP)[0].removeprefix('sha256:')
+    registry.push(machine, 'app:1', env=[f'IS={bad or "second"}'], size=1000)
+    right = 'first' if bad else 'second'
+    machine.write('/run/next', f"""
+        keyturnctl update --watch={2 if bad else 0} >/run/shown 2>&1
+        is=$(tr '\\0' '\\n' </proc/$(systemctl show -P MainPID one)/environ | sed -n 's/^IS=//p')
+        [ "$(systemctl is-active one) $is" = "active {right}" ] || {{ echo "after the next update: $is"; cat /run/shown; }} >>/run/wrong
+        [ ! -e /var/lib/keyturn/images/updating ] || echo updating >>/run/wrong
+        """)
+    machine.write('/run/reset', f"""
+        skopeo copy -q containers-storage:@{first} containers-storage:{APP} || echo "the old image is gone" >>/run/wrong
+        rm -f /var/lib/keyturn/images/*
+        [ "$1" != restart ] || systemctl restart one
+        for id in $(podman images -aq --no-trunc --filter dangling=true); do skopeo delete containers-storage:@${{id#sha256:}}; done
+        """)
+
+
+def test_update(machine):
+    updating(machine)
+    run(machine, Operation(
+        sample=2,
+        command='sh -c \'"$@" >/run/shown 2>&1; status=$?; cat /run/shown >&2; exit $status\' - {} keyturnctl update --watch=0 one',
+        result="systemctl is-active one; tr '\\0' '\\n' </proc/$(systemctl show -P MainPID one)/environ | grep IS=; ls -A /var/lib/keyturn/pulling",
+        undo='. /run/next; sh /run/reset restart; rm -f /run/shown', state=UPDATED, lets_go=True),
+        # systemd could not be asked whether it runs, and that was taken for a no
+        known=[*(('recvmsg', number, 'EMFILE') for number in (17, 25)), *NO_PROCESS,
+               # a good image was rolled back
+               ('clone,clone3,fork,vfork', '5+', 'EAGAIN')])
+
+
+def test_update_that_is_rolled_back(machine):
+    """Its image runs, and is ill: it is neither kept nor tried again, whoever fails or is killed."""
+    # Its first check may come late on a busy machine: it is watched until then.
+    updating(machine, bad='bad')
+    machine.write('/run/again', """
+        [ "$(podman images -aq --filter dangling=true)" = "" ] || echo "the image that did not work is there" >>/run/wrong
+        keyturnctl update --watch=2 >/run/shown 2>&1
+        grep -q "was rolled back" /run/shown || { echo "it is tried again: "; cat /run/shown; } >>/run/wrong
+        """)
+    run(machine, Operation(
+        sample=2,
+        command='sh -c \'"$@" >/run/shown 2>&1; cat /run/shown >&2; grep -q "rolled back" /run/shown\' - {} keyturnctl update --watch=2 one',
+        result="systemctl is-active one; tr '\\0' '\\n' </proc/$(systemctl show -P MainPID one)/environ | grep IS=; ls -A /var/lib/keyturn/pulling",
+        undo='. /run/next; . /run/again; sh /run/reset; rm -f /run/shown', state=UPDATED, lets_go=True))
+
+
+# One that writes while the relay is killed and comes back, with what is left of an earlier one, and one that begins then.
+RELAY = 'keyturn-relay.service'
+LINES = 400
+WRITES = 'i=0; while [ $i -lt {0} ]; do i=$((i + 1)); echo $0 $i; done; printf end'
+
+
+def test_relay(machine):
+    """No line is lost, and nobody who writes waits for ever. What is written twice has been written."""
+    machine.run('mkdir -p /srv/faults')
+    machine.write('/srv/faults/write', f'name=$1; {WRITES.format(LINES).replace("$0", "$name")}\n')
+    machine.container('talks', f'''
+        [Container]
+        Image={BUSYBOX}
+        Volume=/srv/faults:/out
+        Exec=sh -c '. /out/write talks; until test -e /out/go; do sleep 0.02; done; . /out/write later; exit 0'
+        [Service]
+        Restart=no
+        ''', reload=False)
+    machine.container('joins', f'''
+        [Container]
+        Image={BUSYBOX}
+        Volume=/srv/faults:/out
+        Exec=sh -c '. /out/write joins'
+        ''', reload=False)
+    machine.write('/run/speak', '''
+        systemctl kill -s KILL keyturn-relay.service
+        touch /srv/faults/go
+        systemctl start joins
+        for unit in talks joins; do
+                while systemctl is-active -q $unit; do sleep 0.05; done
+        done
+        # The last lines may come after the unit's end.
+        for i in $(seq 30); do
+                journalctl --sync
+                [ "$(. /run/said | wc -l)" -ge {lines} ] && break
+                sleep 0.1
+        done
+        '''.replace('{lines}', str(3 * LINES + 3)))
+    machine.write('/run/said', 'journalctl -q -o cat -u talks -u joins _TRANSPORT=stdout --after-cursor="$(cat /run/cursor)" '
+                               '| grep -E "^(talks|later|joins|end)" | sort | uniq -c | sed "s/^ *[0-9]* //"\n')
+    run(machine, Operation(
+        command='sh /run/speak', services=(RELAY,),
+        before="rm -f /srv/faults/go; journalctl -q -n 0 --show-cursor | sed -n 's/^-- cursor: //p' >/run/cursor; "
+               'rm -f /run/faults.options; systemctl start talks',
+        result='. /run/said | sort -V',
+        undo='touch /srv/faults/go; systemctl stop talks joins; rm -f /run/faults.options; systemctl reset-failed; '
+             'systemctl kill -s KILL keyturn-relay.service; systemctl start keyturn-relay.service; '
+             'while pgrep strace; do sleep 0.02; done',
+        # The relay itself stays, with workers or without.
+        state=STATE.replace('| sort\nip', '| grep -v keyturn-relay | sort\nip'),
+        once=True, never_fails=True, sample=2),
+        # whoever was to be woken was waited for
+        known=[('write', 1, 'EIO'),
+               # who was being taken over was forgotten
+               *(('recvmsg', number, 'EINVAL') for number in (1, 4)), *(('fcntl', number, 'EINVAL') for number in (4, 6, 7, 8))])
 
 
 def test_memory_of_a_start(machine):
