@@ -20,7 +20,7 @@ const SourceFile *network_join_find(const Container *container) {
         g_autofree char *service = NULL;
         const SourceFile *other;
 
-        if (!args->network || !g_str_has_prefix(args->network, of) || gains_nothing(args))
+        if (!args->network || !g_str_has_prefix(args->network, of) || (!container->is_users && gains_nothing(args)))
                 return NULL;
         service = g_strconcat(args->network + strlen(of), ".service", NULL);
         other = unit_names_maker(container->names, service);
@@ -34,10 +34,29 @@ static bool belongs_to_user_namespace(const LaunchArgs *args) {
                 g_str_has_prefix(args->network, "ns:" PATH_POD "/"));
 }
 
-void network_join_check(Container *container, const Container *other) {
-        const UnitLine *line = container_line(container, "Container", container->pod ? "Pod" : "Network") ?:
-                                       container_line_with(container, "Container", "PodmanArgs", "container:");
+/* Itself, or with its pod; those of other pods are the user's. */
+static bool has_ids_of_its_own(const Container *container) {
+        const LaunchArgs *args = container->args;
 
+        return container->has_pods_ids ||
+               (user_namespace_may_be_own(args) && !g_str_has_prefix(args->userns ?: "", "ns:" PATH_POD "/"));
+}
+
+void network_join_check(Container *container, const Container *other) {
+        const UnitLine *line =
+                container_line(container, "Container", container->pod && !container->has_network ? "Pod" : "Network") ?:
+                        container_line_with(container, "Container", "PodmanArgs", "container:");
+
+        if (container->is_users) {
+                if (container->pod)
+                        container_problem(
+                                container, line,
+                                "a pod's containers have its ids, and the network of another container belongs "
+                                "to those of that one: put both into the pod, or remove Pod=");
+                else if (!other->is_refused && has_ids_of_its_own(other))
+                        container_problem(container, line, "%s " NETWORK_MODE_OTHER_IDS, other->service->name);
+                return;
+        }
         if (!other->is_refused && belongs_to_user_namespace(other->args))
                 container_problem(container, line, NETWORK_MODE_GAINS_RIGHTS);
 }

@@ -5,8 +5,10 @@
 #include "generator/files/names.h"
 #include "generator/network/network-unit.h"
 #include "generator/parts/network-renewal.h"
+#include "generator/parts/pasta.h"
 #include "generator/parts/user-namespace.h"
 #include "generator/unit/key.h"
+#include "generator/unit/own-name.h"
 #include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/base/fd.h"
@@ -14,78 +16,24 @@
 #include "libstart/value/capability.h"
 #include "libstart/value/unit-words.h"
 
+/* What all of a user's bridges lie in, and its way out. */
+#define BRIDGES                                       \
+        "Requires=keyturn-network@.bridges.service\n" \
+        "Wants=keyturn-pasta@.bridges.service\n"      \
+        "After=keyturn-network@.bridges.service keyturn-pasta@.bridges.service\n"
+
 #define PROGRAM KEYTURN_LIBDIR "/keyturn-network"
-
-/* The container's service as the unit sees it that makes the network: in a template %i is the same in both. */
-typedef struct OwnName {
-        char *full;     /* "foo@%i": %N in the container's unit */
-        char *prefix;   /* "foo": %p */
-        char *instance; /* "bar" of "foo@bar"; "%i" in a template */
-} OwnName;
-
-static void own_name_clear(OwnName *name) {
-        g_free(name->full);
-        g_free(name->prefix);
-        g_free(name->instance);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(OwnName, own_name_clear)
-
-static void find_own_name(const char *service, OwnName *ret) {
-        g_autofree char *stem = g_strndup(service, strlen(service) - strlen(".service"));
-
-        ret->prefix = g_strndup(stem, strcspn(stem, "@"));
-        ret->full = g_strconcat(stem, g_str_has_suffix(stem, "@") ? "%i" : "", NULL);
-        ret->instance = g_strdup(strchr(ret->full, '@') ? strchr(ret->full, '@') + 1 : "");
-}
-
-/* What a specifier of the container's name stands for; NULL for others, which are the same in both units. Of an
- * instance that is known, %I is that with '/' for '-'. Transfer full. */
-static char *find_own(char letter, const OwnName *own) {
-        const char *dash = strrchr(own->prefix, '-');
-
-        switch (letter) {
-        case 'N':
-                return g_strdup(own->full);
-        case 'n':
-                return g_strconcat(own->full, ".service", NULL);
-        case 'p':
-                return g_strdup(own->prefix);
-        case 'j':
-                return g_strdup(dash ? dash + 1 : own->prefix);
-        case 'i':
-                return g_strdup(own->instance);
-        case 'I':
-                return g_str_equal(own->instance, "%i") ? NULL : g_strdelimit(g_strdup(own->instance), "-", '/');
-        default:
-                return NULL;
-        }
-}
-
-/* In the unit that makes the network they would mean that one. Transfer full. */
-static char *replace_own(const char *text, const OwnName *own) {
-        GString *result = g_string_new(NULL);
-
-        for (const char *c = text; *c; c++) {
-                g_autofree char *found = *c == '%' ? find_own(c[1], own) : NULL;
-
-                if (found)
-                        g_string_append(result, found);
-                else
-                        g_string_append_len(result, c, *c == '%' && c[1] ? 2 : 1);
-                c += *c == '%' && c[1];
-        }
-        return g_string_free(result, FALSE);
-}
+#define DROPIN "50-keyturn-generator.conf"
 
 char *network_unit_replace_own(const char *text, const char *service) {
         g_auto(OwnName) own = { 0 };
 
-        find_own_name(service, &own);
-        return replace_own(text, &own);
+        own_name_find(service, &own);
+        return own_name_replace(text, &own);
 }
 
 static void add_word(GString *command, const char *word, const OwnName *own) {
-        g_autofree char *replaced = replace_own(word, own);
+        g_autofree char *replaced = own_name_replace(word, own);
 
         unit_words_add(command, replaced);
 }
@@ -139,11 +87,16 @@ static void add_user_namespace(Container *container, GString *command, const Own
                 keep_for_host(container, command, own);
 }
 
+/* All of a user's have one, below that of her view. */
+static bool has_own_namespace(const Container *container) {
+        return container->is_users || user_namespace_may_be_own(container->args);
+}
+
 /* Of the network's, which so are no longer the container's. Everyone in a container may ping, as with Podman. */
 static void take_sysctls(Container *container, GString *command, const OwnName *own) {
         GPtrArray *sysctls = container->args->sysctls;
 
-        if (user_namespace_may_be_own(container->args))
+        if (has_own_namespace(container))
                 add_user_namespace(container, command, own);
         else
                 add_option(command, "--sysctl", "net.ipv4.ping_group_range=0 0", own);
@@ -185,16 +138,19 @@ static void copy_environment(const Service *service, const char *command, GStrin
         }
 }
 
-/* What the shipped template has besides. */
-static void add_others(GString *text, const OwnName *own) {
-        static const char *const others[] = { "ExecReload=" PROGRAM " reload", "ExecStopPost=-" PROGRAM " down",
-                                              "ExecStopPost=" PROGRAM " down" };
+/* key: with what comes before the program. */
+static void add_step(GString *text, const char *key, const char *command, const OwnName *own) {
+        g_string_append_printf(text, "%s" PROGRAM " %s", key, command);
+        unit_words_add(text, own->full);
+        g_string_append_c(text, '\n');
+}
 
-        for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
-                g_string_append(text, others[i]);
-                unit_words_add(text, own->full);
-                g_string_append_c(text, '\n');
-        }
+/* What the shipped template has besides. Users have no firewall that is to be followed. */
+static void add_others(const Container *container, GString *text, const OwnName *own) {
+        if (!container->is_users)
+                add_step(text, "ExecReload=", "reload", own);
+        add_step(text, "ExecStopPost=-", "down", own);
+        add_step(text, "ExecStopPost=", "down", own);
 }
 
 /* After a change of the file, the next start of the container sees by this that the network is another one. Transfer
@@ -224,15 +180,19 @@ static void add_unit(const Container *container, const OwnName *own, GString *te
 
         g_string_append_printf(text, "[Unit]\nDescription=Network of %s.service\nSourcePath=%s\n", own->full, source);
         for (guint i = 0; i < container->network_services->len; i++) {
-                g_autofree char *service = replace_own(container->network_services->pdata[i], own);
+                g_autofree char *service = own_name_replace(container->network_services->pdata[i], own);
 
                 g_string_append_printf(text, "Requires=%s\nAfter=%s\n", service, service);
         }
         add_owner(container, text);
+        if (pasta_is_beside(container))
+                g_string_append(text, BRIDGES);
         /* Firewalls begin with flushing all rules. firewalld comes too late for what is to be there before
          * basic.target. */
-        g_string_append(text, container->is_early ? "After=nftables.service\n" :
-                                                    "After=network-pre.target nftables.service firewalld.service\n");
+        if (!container->is_users)
+                g_string_append(text, container->is_early ?
+                                              "After=nftables.service\n" :
+                                              "After=network-pre.target nftables.service firewalld.service\n");
         /* A pod's is made anew with its pod, whose containers do not look whether it has changed. So is one whose
          * payload may change it: what that leaves must not meet its next start. */
         if (network_is_renewed(container))
@@ -249,24 +209,9 @@ static GString *make_text(Container *container, const OwnName *own) {
         g_string_append_printf(text, "%s\n\n", container->source->path);
         add_unit(container, own, text);
         g_string_append_printf(text, "\n[Service]\n%sExecStart=\nExecStart=%s\n", environment->str, command->str);
-        if (strchr(own->full, '@'))
-                add_others(text, own);
+        if (own_name_has_instance(own))
+                add_others(container, text, own);
         return text;
-}
-
-/* systemd's name of the unit, and the file that says what it is to make: a drop-in of the shipped template, or for
- * what is a template, or an instance of one, a unit of its own. */
-static void find_unit(const OwnName *own, char **ret_unit, char **ret_file) {
-        const char *instance = strchr(own->full, '@');
-
-        if (!instance) {
-                *ret_unit = g_strdup_printf("keyturn-network@%s.service", own->full);
-                *ret_file = g_strdup_printf("%s.d/50-keyturn-generator.conf", *ret_unit);
-                return;
-        }
-        *ret_unit = g_strdup_printf("keyturn-network-%s.service", own->full);
-        *ret_file = g_strdup_printf("keyturn-network-%s%s.service", own->prefix,
-                                    g_str_equal(instance, "@%i") ? "@" : instance);
 }
 
 void network_unit_finish(Container *container) {
@@ -275,12 +220,56 @@ void network_unit_finish(Container *container) {
 
         if (container->networks->len == 0)
                 return;
-        find_own_name(container->service->name, &own);
-        find_unit(&own, &container->network_unit, &container->network_file);
+        own_name_find(container->service->name, &own);
+        container->network_unit = own_name_unit(&own, "network");
+        container->network_file = own_name_file(&own, "network", DROPIN);
         container->network_text = make_text(container, &own);
-        owner = user_namespace_may_be_own(container->args) ? user_namespace_of_network(container) : NULL;
+        owner = has_own_namespace(container) ? user_namespace_of_network(container) : NULL;
         network = g_strconcat(owner ? "owned:" : "pinned:", own.full, NULL);
         (void) key_set_option(container, "network", network, NULL);
+}
+
+/* What a user's network has besides: "pasta", its way out, or "ports", the way in to a bridge. NULL: nothing. */
+static const char *find_way(const Container *container) {
+        return pasta_is_of(container)                                      ? "pasta" :
+               pasta_is_beside(container) && container->published->len > 0 ? "ports" :
+                                                                             NULL;
+}
+
+/* It may come and go while the container runs, whose network is the same. */
+static void depend_on_way(Container *container) {
+        const char *way = find_way(container);
+        g_auto(OwnName) own = { 0 };
+        g_autofree char *unit = NULL;
+
+        if (!way)
+                return;
+        own_name_find(container->service->name, &own);
+        unit = own_name_unit(&own, way);
+        service_unit(container->service, "Wants", unit);
+        service_unit(container->service, "After", unit);
+}
+
+/* Of an instance it has a unit of its own, whose rest is shipped. */
+static void write_way(const Container *container, Writer *writer) {
+        const char *way = find_way(container);
+        bool is_pasta = g_strcmp0(way, "pasta") == 0;
+        g_autofree char *source = source_path_escape(container->source->path, "%"), *file = NULL;
+        g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+        g_auto(OwnName) own = { 0 };
+
+        own_name_find(container->service->name, &own);
+        if (!way || !own_name_has_instance(&own))
+                return;
+        g_string_append_printf(text, "Description=%s of %s.service\nSourcePath=%s\n",
+                               is_pasta ? "Way Out of the Network" : "Published Ports", own.full, source);
+        g_string_append_printf(text, "Requires=%s\nPartOf=%s\nAfter=%s\n\n[Service]\n", container->network_unit,
+                               container->network_unit, container->network_unit);
+        if (is_pasta)
+                add_step(text, "ExecCondition=", "pasta --check", &own);
+        add_step(text, "ExecStart=", way, &own);
+        file = own_name_file(&own, way, DROPIN);
+        writer_put_file(writer, container->source->path, file, container->source->unit->readers, text);
 }
 
 /* Not Requires=: a start that fails because of that is none that Restart= tries again. libstart says that the network
@@ -291,17 +280,29 @@ void network_unit_depend(Container *container) {
         service_unit(container->service, "Wants", container->network_unit);
         service_unit(container->service, "PartOf", container->network_unit);
         service_unit(container->service, "After", container->network_unit);
+        depend_on_way(container);
+}
+
+/* A start that follows its stop finds the network as a restart does. Not where each start has it made anew, and not
+ * of a user's: its ports are a process's. */
+static void stay_for_a_moment(Container *container) {
+        g_autofree char *stem = NULL, *unit = NULL;
+
+        if (container->is_users || network_is_renewed(container))
+                return;
+        stem = g_strndup(container->network_unit, strlen(container->network_unit) - strlen(".service"));
+        unit = g_strconcat("keyturn-idle@", stem, ".service", NULL);
+        service_unit(container->service, "OnSuccess", unit);
 }
 
 void network_unit_assume(Container *container) {
         g_auto(OwnName) own = { 0 };
-        g_autofree char *file = NULL;
         const char *name = container->source->name;
 
         if (!g_str_has_suffix(name, ".container") && !g_str_has_suffix(name, ".pod"))
                 return;
-        find_own_name(container->service->name, &own);
-        find_unit(&own, &container->network_unit, &file);
+        own_name_find(container->service->name, &own);
+        container->network_unit = own_name_unit(&own, "network");
 }
 
 /* The line that asks for a network, or NULL. */
@@ -315,27 +316,39 @@ static const UnitLine *find_asking_line(const Container *container) {
 }
 
 /* Where Podman looks for it. Where helper_binaries_dir says others, only keyturn-network does. */
-static bool has_netavark(const Tree *tree) {
-        static const char *const paths[] = {
-                "/usr/local/libexec/podman/netavark",
-                "/usr/local/lib/podman/netavark",
-                "/usr/libexec/podman/netavark",
-                "/usr/lib/podman/netavark",
-        };
+static bool is_there(const Tree *tree, const char *path) {
+        _cleanup_close_ int fd = tree_open_path(tree, path, O_PATH);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
-                _cleanup_close_ int fd = tree_open_path(tree, paths[i], O_PATH);
+        return fd >= 0;
+}
 
-                if (fd >= 0)
+static bool has_helper(const Tree *tree, const char *name) {
+        static const char *const directories[] = { "/usr/local/libexec/podman", "/usr/local/lib/podman",
+                                                   "/usr/libexec/podman", "/usr/lib/podman" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                g_autofree char *path = g_build_filename(directories[i], name, NULL);
+
+                if (is_there(tree, path))
                         return true;
         }
         return false;
 }
 
+static bool has_pasta(const Tree *tree) {
+        return has_helper(tree, "pasta") || is_there(tree, "/usr/bin/pasta");
+}
+
 void network_unit_check(Container *container, const Tree *tree, MachineConf *conf) {
-        if (!container->is_refused && container->network_file && !has_netavark(tree) &&
-            !machine_conf_has_helpers(conf))
-                container_problem(container, find_asking_line(container),
+        bool is_pasta = pasta_is_of(container) || (pasta_is_beside(container) && !has_pasta(tree));
+
+        if (container->is_refused || !container->network_file || machine_conf_has_helpers(conf) ||
+            (is_pasta ? has_pasta(tree) : has_helper(tree, "netavark")))
+                return;
+        container_problem(container, find_asking_line(container),
+                          is_pasta ?
+                                  "pasta makes this network, and is not installed: install the package passt, or "
+                                  "write Network=host" :
                                   "netavark makes bridges, and is not installed: install the package netavark (and "
                                   "aardvark-dns, for names), or write Network=host");
 }
@@ -344,6 +357,8 @@ void network_unit_write(Container *container, Writer *writer) {
         if (!container->network_file)
                 return;
         network_unit_depend(container);
+        stay_for_a_moment(container);
         writer_put_file(writer, container->source->path, container->network_file, container->source->unit->readers,
                         container->network_text);
+        write_way(container, writer);
 }

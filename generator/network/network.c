@@ -4,6 +4,7 @@
 #include "generator/network/network-references.h"
 #include "generator/network/network.h"
 #include "generator/parts/network-renewal.h"
+#include "generator/parts/pasta.h"
 #include "generator/parts/user-namespace.h"
 #include "libstart/base/error.h"
 #include "libstart/request/network-mode.h"
@@ -82,7 +83,7 @@ static bool add_network(Container *container, const char *network, const UnitLin
 
         if (!strpbrk(network, "%$") && !network_request_parse(network, requests, error))
                 return false;
-        if (container->args->network)
+        if (container->args->network || pasta_is_of(container))
                 return set_namespace(container, network, error);
         note(container->networks, network, line);
         return true;
@@ -104,14 +105,28 @@ static bool is_kind(const char *network, const char *kind) {
         return strncmp(network, kind, length) == 0 && (network[length] == '\0' || network[length] == ':');
 }
 
+static bool set_pasta(Container *container, const Value *value, GError **error) {
+        if (container->args->network || container->networks->len > 0)
+                return set_namespace(container, value->text, error);
+        if (!pasta_check_options(value->text, error))
+                return false;
+        note(container->networks, value->text, value->line);
+        return true;
+}
+
 bool handle_network(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *name = g_strndup(value->text, strcspn(value->text, ":"));
         const char *network = value->text;
 
         container->has_network = true;
+        if (container->is_users && is_kind(network, "pasta"))
+                return set_pasta(container, value, error);
         if (is_kind(network, "pasta") || is_kind(network, "slirp4netns"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s' is what rootless Podman has in place of a bridge; here, bridge is one",
+                                 container->is_users ?
+                                         "'%s' is what older Podmans had for users; write Network=pasta, which is a "
+                                         "way out with ports, too (its options are pasta's)" :
+                                         "'%s' is what rootless Podman has in place of a bridge; here, bridge is one",
                                  network);
         if (g_str_equal(network, "host") || g_str_equal(network, "none") || g_str_has_prefix(network, "ns:"))
                 return set_namespace(container, network, error);
@@ -219,11 +234,29 @@ static void check_conflicts(Container *container) {
         }
 }
 
+/* An address would be of a network that others are in, too. */
+static void finish_pasta(Container *container) {
+        for (guint i = 0; i < container->network_wishes->len; i++) {
+                const Noted *wish = &g_array_index(container->network_wishes, Noted, i);
+
+                container_problem(container, wish->line, "'%s' is for a bridge, and pasta is none",
+                                  strchr(wish->text, '=') + 1);
+        }
+        pasta_check_ports(container);
+        check_conflicts(container);
+}
+
 static void finish_networks(Container *container) {
+        if (pasta_is_of(container)) {
+                finish_pasta(container);
+                return;
+        }
         for (guint i = 0; i < container->network_wishes->len; i++)
                 grant(container, &g_array_index(container->network_wishes, Noted, i));
         check_networks(container);
         check_conflicts(container);
+        if (container->is_users)
+                pasta_check_ports(container);
 }
 
 /* Without a bridge there is nothing to publish, as Podman says, too, and no address to choose. */
@@ -269,11 +302,10 @@ static void check_sysctls(Container *container) {
                                                                    sysctl);
 
                 if (g_str_has_prefix(sysctl, "net."))
-                        container_problem(
-                                container, line,
-                                "sysctl '%s' belongs to the network namespace, which is the host's %s; set it "
-                                "with sysctl.d(5), or write Network=none or bridge",
-                                sysctl, container->has_network ? "with Network=host" : "without Network=");
+                        container_problem(container, line,
+                                          "sysctl '%s' belongs to the network namespace, which is the host's with "
+                                          "Network=host; set it with sysctl.d(5), or write Network=none or bridge",
+                                          sysctl);
         }
 }
 
@@ -282,20 +314,34 @@ static bool wants_bridge(const Container *container) {
         return container->published->len > 0 || container->network_wishes->len > 0;
 }
 
-/* Where the file does not say. */
+static bool has_network_sysctls(const Container *container) {
+        const GPtrArray *sysctls = container->args->sysctls;
+
+        for (guint i = 0; i < sysctls->len; i++)
+                if (g_str_has_prefix(sysctls->pdata[i], "net."))
+                        return true;
+        return false;
+}
+
+/* Where the file does not say. The host's sysctls are not a container's. */
 static void choose_network(Container *container) {
-        const char *network = "bridge", *origin;
+        const char *own = container->is_users && container->network_wishes->len == 0 ? "pasta" : "bridge",
+                   *network = own, *origin;
         g_autoptr(GError) error = NULL;
 
         if (wants_bridge(container))
-                service_comment(container->service, "Network=bridge, for its ports: the file itself does not say.");
+                service_comment(container->service, "Network=%s, for its ports: the file itself does not say.", own);
         else if (!keyturn_conf_default(container->conf, SETTING_NETWORK, &network, &origin, &error)) {
                 container_problem(container, NULL, "the default network is not known: %s", error->message);
                 return;
+        } else if (g_str_equal(network, "host") && has_network_sysctls(container)) {
+                service_comment(container->service, "Network=%s, for its sysctls: the file itself does not say.",
+                                own);
+                network = own;
         } else
                 service_comment(container->service, "Network=%s, from %s: the file itself does not say.", network,
                                 origin);
-        if (!g_str_equal(network, "bridge")) {
+        if (!g_str_equal(network, "bridge") && !network_mode_is_pasta(network)) {
                 container->args->network = g_strdup(network);
                 return;
         }

@@ -43,18 +43,20 @@ bool create_command(const CreateOptions *options, GError **error) {
                create(&conf, options, error);
 }
 
-/* A namespace that is in it, or NULL. Transfer full. */
-static char *find_user(const char *network) {
-        g_autoptr(GPtrArray) units = namespace_state_list();
+/* *ret: a namespace that is in it, or NULL. Transfer full. */
+static bool find_user(const char *network, char **ret, GError **error) {
+        g_auto(GStrv) units = namespace_state_list(error);
 
-        for (guint i = 0; i < units->len; i++) {
-                g_autoptr(SetupSummary) setup = namespace_state_read_summary(units->pdata[i]);
+        for (char **unit = units; unit && *unit && !*ret; unit++) {
+                g_autoptr(SetupSummary) setup = NULL;
 
-                for (guint j = 0; setup && j < setup->networks->len; j++)
+                if (!namespace_state_read_summary(*unit, &setup, error))
+                        return false;
+                for (guint j = 0; setup && j < setup->networks->len && !*ret; j++)
                         if (g_str_equal(((const SummaryNetwork *) setup->networks->pdata[j])->name, network))
-                                return g_strdup(units->pdata[i]);
+                                *ret = g_strdup(*unit);
         }
-        return NULL;
+        return units;
 }
 
 bool delete_command(const char *name, GError **error) {
@@ -71,10 +73,13 @@ bool delete_command(const char *name, GError **error) {
                 return false;
         if (g_str_equal(name, conf.default_network))
                 return error_set(error, KT_ERROR_FAILED, "'%s' is the default network, which always is there", name);
-        user = find_user(name);
-        if (user)
-                return error_set(error, KT_ERROR_FAILED, "The network '%s' is in use: by keyturn-network@%s.service",
-                                 name, user);
+        if (!find_user(name, &user, error))
+                return false;
+        if (user) {
+                g_autofree char *unit = name_ahead_unit("network", user);
+
+                return error_set(error, KT_ERROR_FAILED, "The network '%s' is in use: by %s", name, unit);
+        }
         if (lease_table_has_podmans(name))
                 return error_set(error, KT_ERROR_FAILED, "The network '%s' is in use: by a container of Podman's",
                                  name);

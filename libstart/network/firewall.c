@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/json/member.h"
 #include "libstart/network/bridge.h"
 #include "libstart/network/firewall.h"
@@ -57,8 +58,10 @@ static bool is_same(const SummaryNetwork *network, const NetworkDefinition *defi
 }
 
 static bool is_in(const char *unit, const NetworkDefinition *definition) {
-        g_autoptr(SetupSummary) setup = namespace_state_is_whole(unit) ? namespace_state_read_summary(unit) : NULL;
+        g_autoptr(SetupSummary) setup = NULL;
 
+        if (namespace_state_is_whole(unit))
+                (void) namespace_state_read_summary(unit, &setup, NULL);
         for (guint i = 0; setup && i < setup->networks->len; i++)
                 if (is_same(setup->networks->pdata[i], definition))
                         return true;
@@ -74,16 +77,18 @@ static bool is_plain_and_used(const NetworkDefinition *definition) {
                bridge_is_used(definition->interface);
 }
 
-static bool has_neighbour(const GPtrArray *units, const char *unit, const NetworkDefinition *definition) {
-        for (guint i = 0; i < units->len; i++)
-                if (!g_str_equal(units->pdata[i], unit) && is_in(units->pdata[i], definition))
+static bool has_neighbour(char *const *units, const char *unit, const NetworkDefinition *definition) {
+        for (; units && *units; units++)
+                if (!g_str_equal(*units, unit) && is_in(*units, definition))
                         return true;
         return false;
 }
 
 bool firewall_is_ready(const NetworkConf *conf, const char *unit, const GPtrArray *attachments) {
-        g_autoptr(GPtrArray) units = namespace_state_list();
+        g_auto(GStrv) units = namespace_state_list(NULL);
 
+        if (user_view_is_here()) /* sysfs knows the machine's interfaces, and these are in a namespace */
+                return false;
         if (conf->firewall_driver && !g_str_equal(conf->firewall_driver, "nftables"))
                 return false;
         for (guint i = 0; i < attachments->len; i++) {

@@ -8,6 +8,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/state-format.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/network/lease-table.h"
 #include "libstart/network/namespace-state.h"
@@ -63,18 +64,20 @@ static void hold(LeaseTable *table, const char *unit, const SetupSummary *setup)
         }
 }
 
-static void read_held(LeaseTable *table) {
-        g_autoptr(GPtrArray) units = namespace_state_list();
+static bool read_held(LeaseTable *table, GError **error) {
+        g_auto(GStrv) units = namespace_state_list(error);
 
-        for (guint i = 0; i < units->len; i++) {
+        for (char **unit = units; unit && *unit; unit++) {
                 g_autoptr(SetupSummary) setup = NULL;
 
-                if (g_str_equal(units->pdata[i], table->unit))
+                if (g_str_equal(*unit, table->unit))
                         continue;
-                setup = namespace_state_read_summary(units->pdata[i]);
+                if (!namespace_state_read_summary(*unit, &setup, error))
+                        return false;
                 if (setup)
-                        hold(table, units->pdata[i], setup);
+                        hold(table, *unit, setup);
         }
+        return units;
 }
 
 /* Lines of "NETWORK ADDRESS". What is no such line is nobody's. */
@@ -123,8 +126,8 @@ LeaseTable *lease_table_read(const char *unit, GError **error) {
         table->own = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         table->ports = g_ptr_array_new_with_free_func(held_port_free);
         table->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        read_held(table);
-        if (!read_directory(table, PATH_LEASES, error) || !read_directory(table, FALLBACK, error))
+        if (!read_held(table, error) || !read_directory(table, PATH_LEASES, error) ||
+            !read_directory(table, FALLBACK, error))
                 return NULL;
         return g_steal_pointer(&table);
 }
@@ -147,8 +150,10 @@ static void ask_podman(const char *network, void (*add)(const IpAddress *address
         g_autofree char *text = NULL;
         size_t length = 0;
 
-        if (file_read(PODMAN_DATABASE, &text, &length, NULL) && text &&
-            !podman_leases_read((const guint8 *) text, length, network, add, data))
+        if (user_view_is_here()) /* her Podman's bridges are in a namespace of its own */
+                return;
+        if (!file_read(PODMAN_DATABASE, &text, &length, NULL) ||
+            (text && !podman_leases_read((const guint8 *) text, length, network, add, data)))
                 log_warning("'%s' cannot be read: what Podman's containers have in '%s' is not known",
                             PODMAN_DATABASE, network);
 }
@@ -242,7 +247,7 @@ static bool choose_one(LeaseTable *table, const char *network, const NetworkSubn
         if (address_range_choose(&subnet->ours, place, is_taken, &choice, ret))
                 return true;
         range = address_range_format(&subnet->ours);
-        return error_set(error, KT_ERROR_FAILED, "The network '%s' has no address left in %s", network, range);
+        return error_set(error, KT_ERROR_TAKEN, "The network '%s' has no address left in %s", network, range);
 }
 
 /* Which one of the request's is in the subnet, or NULL. */
@@ -260,7 +265,7 @@ static bool check_wanted(LeaseTable *table, const char *network, const NetworkSu
         AddressRange whole;
 
         if (holder)
-                return error_set(error, KT_ERROR_FAILED, "The address %s of the network '%s' is taken: %s has it",
+                return error_set(error, KT_ERROR_TAKEN, "The address %s of the network '%s' is taken: %s has it",
                                  text, network, holder);
         if (!address_range_of_subnet(&subnet->prefix, &whole) || !address_range_contains(&whole, wanted) ||
             (subnet->has_gateway && ip_address_compare(wanted, &subnet->gateway) == 0))

@@ -8,8 +8,12 @@
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/network/create-command.h"
+#include "libstart/network/namespace-state.h"
+#include "libstart/network/pasta.h"
 #include "libstart/network/up-down-reload.h"
+#include "libstart/network/user-ports.h"
 #include "libstart/systemd/unit-failure.h"
 
 /* keyturn-network: makes networks and network namespaces, ahead of the containers. See keyturn-network(8). */
@@ -18,6 +22,7 @@ static CreateOptions arg_create;
 static UpOptions arg_up;
 static char *arg_name; /* of create and delete */
 static char **arg_dns; /* of create and up */
+static gboolean arg_check;
 
 static const GOptionEntry no_entries[] = { { 0 } };
 
@@ -60,6 +65,16 @@ static const GOptionEntry up_entries[] = {
         { 0 },
 };
 
+static const GOptionEntry pasta_entries[] = {
+        { "check", 0, 0, G_OPTION_ARG_NONE, &arg_check, "Fail where its namespace has gone, and do nothing else",
+          NULL },
+        { 0 },
+};
+
+static bool run_pasta(const char *unit, GError **error) {
+        return arg_check ? pasta_check(unit, error) : pasta_command(unit, error);
+}
+
 static bool run_create(const char *word, GError **error) {
         arg_create.name = arg_name;
         arg_create.dns = arg_dns;
@@ -86,12 +101,14 @@ static const struct Command {
         { "delete", false, false, name_entries, run_delete, "Forget a network that nobody is in" },
         { "up", true, true, up_entries, run_up, "Make the network namespace of a container" },
         { "down", true, true, no_entries, down_command, "Remove it" },
+        { "pasta", true, true, pasta_entries, run_pasta, "Run pasta(1) in one of a user's" },
+        { "ports", true, true, no_entries, ports_command, "Carry what comes to published ports of a user's" },
         { "reload", false, true, no_entries, reload_command, "Make interfaces and rules anew, of one or of all" },
 };
 
 static void help(void) {
         puts("keyturn-network create|delete --name=NETWORK [OPTION...]\n"
-             "keyturn-network up|down|reload [NAME] [OPTION...]\n"
+             "keyturn-network up|down|pasta|ports|reload [NAME] [OPTION...]\n"
              "\n"
              "Make networks, and network namespaces of containers.\n");
         for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
@@ -129,7 +146,25 @@ static bool run(int argc, char **argv, GError **error) {
         return command->run(n > 1 ? argv[1] : NULL, error);
 }
 
+/* What brings it back is a restart of the container. */
+static bool stays_gone(const char *command, const char *unit) {
+        return (g_str_equal(command, "pasta") && namespace_state_is_lost(unit)) ||
+               (g_str_equal(command, "ports") &&
+                (namespace_state_is_lost(unit) || namespace_state_is_lost(USER_BRIDGES)));
+}
+
+/* Where there is no view. */
+static bool down_anyway(int argc, char **argv, GError **error) {
+        if (argc != 3 || !g_str_equal(argv[1], "down") || !g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                return false;
+        g_clear_error(error);
+        return down_without_view(argv[2], error);
+}
+
 int keyturn_network_main(int argc, char *argv[]) {
+        /* Before options are taken from among the words. */
+        const char *command = argc > 2 ? argv[1] : "", *unit = argv[argc - 1];
+        bool is_check = argc > 2 && g_str_equal(argv[2], "--check");
         g_autoptr(GError) error = NULL;
 
         log_open("keyturn-network", LOG_TO_STDERR, LOG_INFO);
@@ -142,9 +177,12 @@ int keyturn_network_main(int argc, char *argv[]) {
                 puts("keyturn-network " KEYTURN_VERSION);
                 return EXIT_SUCCESS;
         }
-        if (run(argc, argv, &error))
+        if (user_view_enter(&error) ? run(argc, argv, &error) : down_anyway(argc, argv, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
         unit_failure_tell(error);
-        return EXIT_KEYTURN;
+        /* Units of a user's have ExecCondition= and RestartPreventExitStatus= for it. Else they try. */
+        if (stays_gone(command, unit))
+                return EXIT_NOT_FOUND;
+        return is_check ? EXIT_SUCCESS : EXIT_KEYTURN;
 }

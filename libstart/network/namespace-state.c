@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
 #include "libstart/config/small-file.h"
 #include "libstart/network/namespace-state.h"
@@ -12,29 +14,38 @@
 #include "libstart/value/names.h"
 
 bool namespace_name_check(const char *unit, GError **error) {
-        return name_check_container(unit, error);
+        return g_str_equal(unit, USER_BRIDGES) || name_check_container(unit, error);
+}
+
+/* NULL: inside, or there is no outside. */
+static char *outside;
+
+void namespace_state_go_outside(void) {
+        outside = g_build_filename(g_getenv("XDG_RUNTIME_DIR") ?: "/", "keyturn", NULL);
+}
+
+const char *namespace_state_run(void) {
+        return outside ?: PATH_RUN;
 }
 
 char *namespace_state_path(const char *unit, const char *file) {
-        return g_build_filename(PATH_NETWORK, unit, file, NULL);
+        return g_build_filename(namespace_state_run(), NAME_NETWORK, unit, file, NULL);
 }
 
-GPtrArray *namespace_state_list(void) {
-        GPtrArray *units = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GDir) dir = g_dir_open(PATH_NETWORK, 0, NULL);
-        const char *name;
+char **namespace_state_list(GError **error) {
+        g_auto(GStrv) names = directory_list(PATH_NETWORK, error);
+        g_autoptr(GStrvBuilder) units = names ? g_strv_builder_new() : NULL;
 
-        while (dir && (name = g_dir_read_name(dir)))
-                if (namespace_name_check(name, NULL))
-                        g_ptr_array_add(units, g_strdup(name));
-        return units;
+        for (char **name = names; name && *name; name++)
+                if (name_check_container(*name, NULL))
+                        g_strv_builder_add(units, *name);
+        return units ? g_strv_builder_end(units) : NULL;
 }
 
-char *namespace_state_read(const char *unit, const char *file, gsize *ret_length) {
+bool namespace_state_read(const char *unit, const char *file, char **ret, GError **error) {
         g_autofree char *path = namespace_state_path(unit, file);
-        char *text = NULL;
 
-        return file_read(path, &text, ret_length, NULL) ? text : NULL;
+        return file_read(path, ret, NULL, error);
 }
 
 bool namespace_state_has(const char *unit, const char *file) {
@@ -43,16 +54,33 @@ bool namespace_state_has(const char *unit, const char *file) {
         return access(path, F_OK) == 0;
 }
 
+bool namespace_state_lacks(const char *unit, const char *file) {
+        g_autofree char *path = namespace_state_path(unit, file);
+
+        return access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 bool namespace_state_is_whole(const char *unit) {
         return namespace_state_has(unit, STATE_NAMES) && !namespace_state_has(unit, STATE_GOING) &&
                !namespace_state_has(unit, STATE_RELOADING);
 }
 
-SetupSummary *namespace_state_read_summary(const char *unit) {
-        gsize length = 0;
-        g_autofree char *text = namespace_state_read(unit, STATE_SETUP, &length);
+bool namespace_state_is_lost(const char *unit) {
+        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
+        _cleanup_close_ int namespace = namespace_open(pin);
 
-        return text ? netavark_parse_setup(text, length, NULL) : NULL;
+        return namespace < 0 && namespace_state_has(unit, STATE_NETNS) && namespace_state_has(unit, STATE_NAMES);
+}
+
+bool namespace_state_read_summary(const char *unit, SetupSummary **ret, GError **error) {
+        g_autofree char *text = NULL;
+
+        *ret = NULL;
+        if (!namespace_state_read(unit, STATE_SETUP, &text, error))
+                return false;
+        if (text)
+                *ret = netavark_parse_setup(text, strlen(text), NULL);
+        return true;
 }
 
 bool namespace_state_make(const char *unit, GError **error) {
@@ -87,7 +115,8 @@ bool namespace_state_remove(const char *unit, GError **error) {
                         *setup = namespace_state_path(unit, STATE_SETUP);
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
 
-        if (!namespace_unpin(pin, error) || !remove_files(directory, error))
+        /* Outside it is a file with nothing mounted on it. */
+        if ((!outside && !namespace_unpin(pin, error)) || !remove_files(directory, error))
                 return false;
         if (unlink(setup) < 0 && errno != ENOENT)
                 return error_set_errno(error, errno, "Cannot remove '%s'", setup);

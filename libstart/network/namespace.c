@@ -15,6 +15,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/network/namespace.h"
 
 /* What a child that enters a namespace does there. Returns an errno value. */
@@ -24,7 +25,8 @@ typedef int (*Inside)(const void *data);
  * capabilities: a container that sees it (--pid=host) would get at the host's files by its root directory. */
 static void begin_inside(void) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        prctl(PR_SET_DUMPABLE, 0);
+        if (!user_view_is_entered()) /* where its parent could not look at it, and containers see nobody */
+                prctl(PR_SET_DUMPABLE, 0);
 }
 
 /* Runs it in a process of its own, which ends with ours, and waits. */
@@ -92,8 +94,10 @@ G_NORETURN static void make_inside(const Maker *maker) {
         problem = enter_userns(maker->userns);
         if (problem == 0 && unshare(CLONE_NEWNET) < 0)
                 problem = errno;
-        (void) !write(maker->made[1], &problem, sizeof problem);
-        (void) !read(maker->mounted[0], &byte, 1); /* ends when the parent closes its end, or with it */
+        /* Where the parent cannot be told, it waits for our end. The read ends when the parent closes its end, or
+         * with it. */
+        if (write(maker->made[1], &problem, sizeof problem) == sizeof problem)
+                (void) !read(maker->mounted[0], &byte, 1);
         _exit(0);
 }
 
@@ -136,6 +140,12 @@ bool namespace_pin(const char *pin, const char *userns, GError **error) {
         if (pid > 0)
                 waitpid(pid, NULL, 0);
         return ok;
+}
+
+int namespace_open(const char *pin) {
+        _cleanup_close_ int fd = open(pin, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+
+        return fd >= 0 && ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET ? fd_steal(&fd) : -1;
 }
 
 bool namespace_unpin(const char *pin, GError **error) {

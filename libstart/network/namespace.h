@@ -10,6 +10,9 @@
  * a directory below PATH_USERNS, or NULL. On errors there may be a file, and never a namespace. */
 bool namespace_pin(const char *pin, const char *userns, GError **error);
 
+/* -1 where it is not there, or a file on which no namespace is mounted: as of a user whose view has ended. */
+int namespace_open(const char *pin);
+
 /* Unmounts it and removes the file. What is not there is no error. */
 bool namespace_unpin(const char *pin, GError **error);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,12 +10,15 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/network/netavark-json.h"
 #include "libstart/network/netavark.h"
+#include "libstart/network/user-bridges.h"
 
 #define STATE "/run/containers/networks"
-#define FIREWALL_DRIVER STATE "/firewall/firewall-driver"
+#define FIREWALL_DRIVER STATE "/firewall/firewall-driver" /* root's */
 #define OUTPUT_MAX ((size_t) 1 << 20)
 
 bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error) {
@@ -30,14 +35,18 @@ bool netavark_check(const NetworkConf *conf, bool with_dns, GError **error) {
         return true;
 }
 
+static const char *find_state(void) {
+        return user_view_is_here() ? USER_BRIDGES_STATE : STATE;
+}
+
 static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const char *netns) {
         GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
         char *aardvark = network_conf_find_helper(conf, "aardvark-dns");
 
         g_ptr_array_add(words, network_conf_find_helper(conf, "netavark"));
         g_ptr_array_add(words, g_strdup("--config"));
-        g_ptr_array_add(words, g_strdup(STATE));
-        g_ptr_array_add(words, g_strdup("--rootless=false"));
+        g_ptr_array_add(words, g_strdup(find_state()));
+        g_ptr_array_add(words, g_strdup(user_view_is_here() ? "--rootless=true" : "--rootless=false"));
         if (aardvark) {
                 g_ptr_array_add(words, g_strdup("--aardvark-binary"));
                 g_ptr_array_add(words, aardvark);
@@ -81,31 +90,50 @@ static bool wait_for(GPid pid, GError **error) {
         return g_spawn_check_wait_status(status, error);
 }
 
-static bool run(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
-                const char *document, char **ret_output, GError **error) {
-        g_autofree char *text = NULL, *problem = NULL;
+/* Of the child, before it is netavark. */
+static void enter(void *bridges) {
+        if (setns(GPOINTER_TO_INT(bridges), CLONE_NEWNET) < 0)
+                _exit(EXIT_FAILURE);
+}
+
+static bool begin(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
+                  const char *document, int *ret_output, GPid *ret_pid, GError **error) {
         g_auto(GStrv) environment = make_environment(conf, firewall_driver);
         g_autoptr(GPtrArray) words = NULL;
-        g_autoptr(GError) failure = NULL;
-        _cleanup_close_ int input = -1, output = -1;
-        GPid pid;
-        bool ok;
+        _cleanup_close_ int input = -1, output = -1, bridges = -1;
+        const char *state = find_state();
 
-        if (!netavark_check(conf, false, error))
-                return false;
         /* netavark's locks in there are readable for all, and who may read them may lock them. */
-        if (g_mkdir_with_parents(STATE, 0700) < 0 || chmod(STATE, 0700) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", STATE);
+        if (g_mkdir_with_parents(state, 0700) < 0 || chmod(state, 0700) < 0)
+                return error_set_errno(error, errno, "Cannot make '%s'", state);
+        if (user_view_is_here() && (bridges = user_bridges_open()) < 0)
+                return error_set(error, KT_ERROR_NOT_FOUND, "There is no network namespace for the user's bridges");
         input = open_memory(document, error);
         output = input >= 0 ? open_memory("", error) : -1;
         if (output < 0)
                 return false;
         words = make_words(conf, verb, netns);
         if (!g_spawn_async_with_pipes_and_fds(NULL, (const char *const *) words->pdata,
-                                              (const char *const *) environment, G_SPAWN_DO_NOT_REAP_CHILD, NULL,
-                                              NULL, input, output, -1, NULL, NULL, 0, &pid, NULL, NULL, NULL,
-                                              &failure))
-                return error_set(error, KT_ERROR_FAILED, "Cannot run netavark: %s", failure->message);
+                                              (const char *const *) environment, G_SPAWN_DO_NOT_REAP_CHILD,
+                                              bridges >= 0 ? enter : NULL, GINT_TO_POINTER(bridges), input, output,
+                                              -1, NULL, NULL, 0, ret_pid, NULL, NULL, NULL, error))
+                return false;
+        *ret_output = fd_steal(&output);
+        return true;
+}
+
+static bool run(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
+                const char *document, char **ret_output, GError **error) {
+        g_autofree char *text = NULL, *problem = NULL;
+        g_autoptr(GError) failure = NULL;
+        _cleanup_close_ int output = -1;
+        GPid pid;
+        bool ok;
+
+        if (!netavark_check(conf, false, error))
+                return false;
+        if (!begin(conf, firewall_driver, verb, netns, document, &output, &pid, &failure))
+                return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot run netavark: %s", failure->message);
         ok = wait_for(pid, &failure);
         (void) lseek(output, 0, SEEK_SET);
         if (!file_read_fd(output, "what netavark says", OUTPUT_MAX, &text, NULL, error))
@@ -115,7 +143,9 @@ static bool run(const NetworkConf *conf, const char *firewall_driver, const char
         if (ok)
                 return true;
         problem = netavark_parse_error(text, strlen(text));
-        return error_set(error, KT_ERROR_FAILED, "netavark %s: %s", verb, problem ?: failure->message);
+        return error_set(error,
+                         problem || failure->domain == G_SPAWN_EXIT_ERROR ? KT_ERROR_FAILED : KT_ERROR_NOT_EXECUTABLE,
+                         "netavark %s: %s", verb, problem ?: failure->message);
 }
 
 bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,

@@ -9,7 +9,8 @@
 /* Runs `netavark VERB NETNS` with a document on its standard input, and waits. verb: "setup" or "teardown". Its state
  * is in Podman's directory, so that the containers of both find each other by name, of one aardvark-dns.
  *
- * ret_output: what it has printed; transfer full, NULL if nobody asks. KT_ERROR_NOT_FOUND: it is not installed. */
+ * ret_output: what it has printed; transfer full, NULL if nobody asks. KT_ERROR_NOT_FOUND: it is not installed.
+ * KT_ERROR_NOT_EXECUTABLE: it could not be run, or was killed, and so has said nothing about the network. */
 bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
                   char **ret_output, GError **error);
 

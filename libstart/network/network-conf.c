@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/conf-files.h"
 #include "libstart/config/toml.h"
 #include "libstart/network/definition.h"
@@ -15,6 +16,7 @@ void network_conf_clear(NetworkConf *conf) {
         g_clear_pointer(&conf->default_subnet, g_free);
         g_clear_pointer(&conf->firewall_driver, g_free);
         g_clear_pointer(&conf->helpers, g_ptr_array_unref);
+        g_clear_pointer(&conf->pasta_options, g_ptr_array_unref);
         g_clear_pointer(&conf->pools, g_array_unref);
 }
 
@@ -111,7 +113,8 @@ static bool read_conf(const char *path, const char *text, size_t length, void *d
                read_string(network, "default_subnet", path, &conf->default_subnet, error) &&
                read_string(network, "firewall_driver", path, &conf->firewall_driver, error) &&
                read_port(network, path, &conf->dns_port, error) && read_pools(network, path, conf->pools, error) &&
-               read_list(toml_get(top, "engine"), "helper_binaries_dir", path, conf->helpers, error);
+               read_list(toml_get(top, "engine"), "helper_binaries_dir", path, conf->helpers, error) &&
+               read_list(network, "pasta_options", path, conf->pasta_options, error);
 }
 
 static GPtrArray *make_list(const char *const *values) {
@@ -122,15 +125,27 @@ static GPtrArray *make_list(const char *const *values) {
         return list;
 }
 
+/* Podman's place: a user's networks lie in her store. */
+static char *find_config_dir(void) {
+        const char *data = g_getenv("XDG_DATA_HOME"), *home = g_getenv("HOME");
+        bool is_said = data && data[0] == '/';
+
+        if (!user_view_is_here() || !(is_said || home))
+                return g_strdup("/etc/containers/networks");
+        return g_build_filename(is_said ? data : home, is_said ? "" : ".local/share", "containers/storage/networks",
+                                NULL);
+}
+
 bool network_conf_read(const char *root, NetworkConf *ret, GError **error) {
         static const ConfFiles files = { "containers", "CONTAINERS_CONF" };
         static const char *const helpers[] = { "/usr/local/libexec/podman", "/usr/local/lib/podman",
                                                "/usr/libexec/podman", "/usr/lib/podman", NULL };
         NetworkConf conf = {
-                .config_dir = g_strdup("/etc/containers/networks"),
+                .config_dir = find_config_dir(),
                 .default_network = g_strdup(DEFAULT_NETWORK),
                 .default_subnet = g_strdup(DEFAULT_NETWORK_SUBNET),
                 .helpers = make_list(helpers),
+                .pasta_options = g_ptr_array_new_with_free_func(g_free),
                 .pools = g_array_new(FALSE, FALSE, sizeof(SubnetPool)),
         };
 

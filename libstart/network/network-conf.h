@@ -6,13 +6,14 @@
 
 /* What containers.conf(5) says of networks. */
 typedef struct NetworkConf {
-        char *config_dir;      /* [network] network_config_dir: where networks are described */
-        char *default_network; /* [network] default_network */
-        char *default_subnet;  /* [network] default_subnet */
-        char *firewall_driver; /* [network] firewall_driver; NULL: netavark's choice */
-        GPtrArray *helpers;    /* [engine] helper_binaries_dir: of char* */
-        GArray *pools;         /* [network] default_subnet_pools: of SubnetPool; empty: podman's own */
-        guint dns_port;        /* [network] dns_bind_port; 0: netavark's choice */
+        char *config_dir;         /* [network] network_config_dir: where networks are described */
+        char *default_network;    /* [network] default_network */
+        char *default_subnet;     /* [network] default_subnet */
+        char *firewall_driver;    /* [network] firewall_driver; NULL: netavark's choice */
+        GPtrArray *helpers;       /* [engine] helper_binaries_dir: of char* */
+        GPtrArray *pasta_options; /* [network] pasta_options: of char* */
+        GArray *pools;            /* [network] default_subnet_pools: of SubnetPool; empty: podman's own */
+        guint dns_port;           /* [network] dns_bind_port; 0: netavark's choice */
 } NetworkConf;
 
 void network_conf_clear(NetworkConf *conf);

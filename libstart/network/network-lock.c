@@ -8,11 +8,14 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/network/lock-holder.h"
 #include "libstart/network/network-lock.h"
 
 /* containers/common's, for root. */
 #define LOCK "/run/lock/netavark.lock"
+#define USERS_LOCK PATH_RUN "/.netavark.lock" /* in the view, where root is the user */
 
 /* Seconds: fifty containers one after the other. Before systemd's patience ends (TimeoutSec= of the unit), so that
  * somebody says why. */
@@ -28,8 +31,8 @@ static bool is_ours(int fd) {
                ((st.st_mode & 0777) == 0600 || fchmod(fd, 0600) == 0);
 }
 
-static int open_lock(void) {
-        _cleanup_close_ int fd = open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+static int open_lock(const char *path) {
+        _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
         if (fd < 0)
                 return -1;
@@ -64,21 +67,22 @@ static bool wait_for(int fd) {
 }
 
 int network_lock(GError **error) {
+        const char *path = user_view_is_here() ? USERS_LOCK : LOCK;
         _cleanup_close_ int fd = -1;
 
         (void) mkdir("/run/lock", 0755);
-        fd = open_lock();
+        fd = open_lock(path);
         /* Or else whoever is the first to make it keeps all bridges from being made. */
-        if (fd < 0 && (unlink(LOCK) == 0 || rmdir(LOCK) == 0))
-                fd = open_lock();
+        if (fd < 0 && (unlink(path) == 0 || rmdir(path) == 0))
+                fd = open_lock(path);
         if (fd < 0) {
-                error_set_errno(error, errno, "Cannot use '%s': remove it", LOCK);
+                error_set_errno(error, errno, "Cannot use '%s': remove it", path);
                 return -1;
         }
         if (!wait_for(fd)) {
                 g_autofree char *holder = lock_holder_find(fd);
 
-                error_set(error, KT_ERROR_FAILED, "'%s' is locked for %d s by %s: end it", LOCK, PATIENCE,
+                error_set(error, KT_ERROR_FAILED, "'%s' is locked for %d s by %s: end it", path, PATIENCE,
                           holder ?: "a process that cannot be found");
                 return -1;
         }

@@ -6,7 +6,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/network/port-check.h"
+#include "libstart/value/names.h"
 
 #define MAX_TRIES 100
 
@@ -19,20 +21,21 @@ static const struct {
         { PORT_SCTP, SOCK_STREAM, IPPROTO_SCTP },
 };
 
-static socklen_t make_address(const IpAddress *ip, guint16 port, struct sockaddr_storage *ret) {
-        struct sockaddr_in *v4 = (struct sockaddr_in *) ret;
-        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *) ret;
+void socket_address_make(const IpAddress *ip, guint16 port, SocketAddress *ret) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *) &ret->address;
+        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *) &ret->address;
 
         memset(ret, 0, sizeof *ret);
-        ret->ss_family = (sa_family_t) ip->family;
+        ret->address.ss_family = (sa_family_t) ip->family;
         if (ip->family == AF_INET) {
                 v4->sin_port = htons(port);
                 memcpy(&v4->sin_addr, ip->byte, 4);
-                return sizeof *v4;
+                ret->length = sizeof *v4;
+                return;
         }
         v6->sin6_port = htons(port);
         memcpy(&v6->sin6_addr, ip->byte, 16);
-        return sizeof *v6;
+        ret->length = sizeof *v6;
 }
 
 /* *port 0: becomes the kernel's choice. False: someone has it. What else is wrong, as a protocol or an address that
@@ -40,12 +43,16 @@ static socklen_t make_address(const IpAddress *ip, guint16 port, struct sockaddr
 static bool try_port(const IpAddress *ip, size_t protocol, guint16 *port) {
         _cleanup_close_ int fd = socket(ip->family, protocols[protocol].type | SOCK_CLOEXEC,
                                         protocols[protocol].protocol);
+        SocketAddress made;
         struct sockaddr_storage address;
-        socklen_t length = make_address(ip, *port, &address);
+        socklen_t length;
         int one = 1;
 
         if (fd < 0)
                 return true;
+        socket_address_make(ip, *port, &made);
+        address = made.address;
+        length = made.length;
         (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, protocols[protocol].flag == PORT_UDP ? 0 : sizeof one);
         if (ip->family == AF_INET6)
                 (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
@@ -57,8 +64,7 @@ static bool try_port(const IpAddress *ip, size_t protocol, guint16 *port) {
         return true;
 }
 
-/* A family of which it publishes, for each. */
-static guint list_addresses(const PortMapping *mapping, IpAddress ret[2]) {
+guint ports_list_addresses(const PortMapping *mapping, IpAddress ret[2]) {
         if (ip_address_parse(mapping->host_ip, &ret[0]))
                 return 1;
         ret[0] = (IpAddress) { .family = AF_INET };
@@ -69,7 +75,7 @@ static guint list_addresses(const PortMapping *mapping, IpAddress ret[2]) {
 /* The first port that someone has, or 0. */
 static guint16 find_used(const PortMapping *mapping) {
         IpAddress ips[2];
-        guint n = list_addresses(mapping, ips);
+        guint n = ports_list_addresses(mapping, ips);
 
         for (size_t protocol = 0; protocol < G_N_ELEMENTS(protocols); protocol++)
                 for (guint i = 0; mapping->protocols & protocols[protocol].flag && i < n; i++)
@@ -100,12 +106,12 @@ static bool choose(GArray *ports, guint which, const LeaseTable *table, GError *
         size_t protocol = mapping->protocols & PORT_TCP ? 0 : 1;
         IpAddress ips[2];
 
-        (void) list_addresses(mapping, ips);
+        (void) ports_list_addresses(mapping, ips);
         for (int tries = 0; tries < MAX_TRIES; tries++) {
                 mapping->host_port = 0;
                 if (try_port(&ips[0], protocol, &mapping->host_port) && mapping->host_port &&
                     mapping->host_port + mapping->range - 1 <= G_MAXUINT16 && !find_used(mapping) &&
-                    !lease_table_find_port(table, mapping) && !overlaps_others(ports, which))
+                    !(table && lease_table_find_port(table, mapping)) && !overlaps_others(ports, which))
                         return true;
         }
         return error_set(error, KT_ERROR_FAILED, "The kernel has no free port for the container's port %u",
@@ -117,10 +123,17 @@ static bool check_given(const PortMapping *mapping, const LeaseTable *table, GEr
         g_autofree char *text = port_mapping_format(mapping);
         guint16 used;
 
-        if (other)
-                return error_set(error, KT_ERROR_FAILED,
-                                 "The port of '%s' is in use: keyturn-network@%s.service publishes it", text, other);
+        if (other) {
+                g_autofree char *unit = name_ahead_unit("network", other);
+
+                return error_set(error, KT_ERROR_TAKEN, "The port of '%s' is in use: %s publishes it", text, unit);
+        }
         used = find_used(mapping);
+        /* Of a user's it may be the process of the network before this one, which is about to end. */
+        for (int tries = 0; used && user_view_is_here() && tries < MAX_TRIES; tries++) {
+                g_usleep(10 * 1000);
+                used = find_used(mapping);
+        }
         return used == 0 || error_set(error, KT_ERROR_FAILED,
                                       "The port of '%s' is in use: a program of this machine has %u", text, used);
 }
@@ -152,7 +165,8 @@ bool ports_settle(GArray *ports, const LeaseTable *table, GError **error) {
         for (guint i = 0; i < ports->len; i++) {
                 const PortMapping *mapping = &g_array_index(ports, PortMapping, i);
 
-                if (mapping->host_port ? !check_given(mapping, table, error) : !choose(ports, i, table, error))
+                if (mapping->host_port ? table && !check_given(mapping, table, error) :
+                                         !choose(ports, i, table, error))
                         return false;
         }
         return true;

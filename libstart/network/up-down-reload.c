@@ -6,20 +6,28 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/network/firewall.h"
+#include "libstart/network/idle.h"
 #include "libstart/network/lease-table.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/namespace.h"
 #include "libstart/network/netavark.h"
 #include "libstart/network/network-files.h"
 #include "libstart/network/network-lock.h"
+#include "libstart/network/pasta.h"
 #include "libstart/network/port-check.h"
 #include "libstart/network/removal.h"
 #include "libstart/network/up-down-reload.h"
+#include "libstart/network/user-bridges.h"
+#include "libstart/request/network-mode.h"
+#include "libstart/systemd/unit-failure.h"
+#include "libstart/systemd/unit-restart.h"
 #include "libstart/value/names.h"
 #include "libstart/value/sysctl.h"
 
 #define PODMAN "/usr/bin/podman"
+#define WAY_OUT "keyturn-pasta@" USER_BRIDGES ".service"
 
 /*
  * Up
@@ -40,6 +48,7 @@ typedef struct Plan {
         GPtrArray *dns; /* borrowed strings */
         GString *sysctls;
         LeaseTable *table;
+        const char *pasta; /* "pasta[:OPTION,...]", or NULL */
 } Plan;
 
 static void plan_clear(Plan *plan) {
@@ -48,7 +57,7 @@ static void plan_clear(Plan *plan) {
         g_array_unref(plan->ports);
         g_ptr_array_unref(plan->dns);
         g_string_free(plan->sysctls, TRUE);
-        lease_table_free(plan->table);
+        g_clear_pointer(&plan->table, lease_table_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Plan, plan_clear)
 
@@ -85,6 +94,12 @@ static bool read_publish(Plan *plan, const char *text, GError **error) {
 }
 
 static bool read_network(Plan *plan, const char *text, GError **error) {
+        if (network_mode_is_pasta(text)) {
+                plan->pasta = text;
+                if (!user_view_is_here())
+                        return error_set(error, KT_ERROR_USAGE, "--network=%s: only users' containers have it", text);
+                return !strpbrk(text, "\r\n") || error_set(error, KT_ERROR_USAGE, "--network=%s: it has lines", text);
+        }
         if (network_request_parse(text, plan->requests, error))
                 return true;
         g_prefix_error(error, "--network=%s: ", text);
@@ -108,7 +123,10 @@ static bool read_options(Plan *plan, GError **error) {
             !read_each(plan, options->dns, read_server, error) ||
             !read_each(plan, options->sysctls, read_sysctl, error))
                 return false;
-        if (plan->requests->len == 0)
+        if (plan->pasta && plan->requests->len > 0)
+                return error_set(error, KT_ERROR_USAGE, "--network=%s is no network that others could be beside",
+                                 plan->pasta);
+        if (plan->requests->len == 0 && !plan->pasta)
                 return error_set(error, KT_ERROR_USAGE, "up needs a --network=NETWORK, or more than one");
         return (!options->container_name || name_check_container(options->container_name, error)) &&
                (!options->hostname || name_check_host(options->hostname, error));
@@ -132,7 +150,7 @@ static char *make_mac(const char *unit, const char *network) {
 static void share(const NetworkConf *conf, NetworkDefinition *definition) {
         g_autoptr(GError) problem = NULL;
 
-        if (access(PODMAN, X_OK) == 0 && network_definition_share(definition) &&
+        if (!user_view_is_here() && access(PODMAN, X_OK) == 0 && network_definition_share(definition) &&
             !network_files_write(conf, definition, &problem))
                 log_warning("Podman can give addresses of '%s' that keyturn has given, too: %s", definition->name,
                             problem->message);
@@ -208,6 +226,15 @@ static bool choose(Plan *plan, const NetworkConf *conf, const char *unit, GError
         return ports_settle(plan->ports, plan->table, error) && netavark_check(conf, needs_dns(plan), error);
 }
 
+/* Those that the machine asks may be on its loopback, where no namespace comes. */
+static char *add_users_server(const Plan *plan) {
+        char *server = plan->dns->len == 0 && user_view_is_here() ? user_bridges_find_address("forwarder") : NULL;
+
+        if (server)
+                g_ptr_array_add(plan->dns, server);
+        return server;
+}
+
 /* Written before anything is done. */
 static char *write_setup(const Plan *plan, const char *unit, GError **error) {
         const UpOptions *options = plan->options;
@@ -219,8 +246,10 @@ static char *write_setup(const Plan *plan, const char *unit, GError **error) {
                 .ports = plan->ports,
                 .dns_servers = plan->dns,
         };
-        g_autofree char *text = netavark_format_setup(&setup);
+        g_autofree char *server = add_users_server(plan), *text = netavark_format_setup(&setup);
 
+        if (server)
+                g_ptr_array_set_size(plan->dns, 0);
         return namespace_state_make(unit, error) && namespace_state_write(unit, STATE_SETUP, text, error) &&
                                (plan->sysctls->len == 0 ||
                                 namespace_state_write(unit, STATE_SYSCTLS, plan->sysctls->str, error)) &&
@@ -237,6 +266,16 @@ static bool set_up(const Plan *plan, const NetworkConf *conf, const char *unit, 
         return netavark_run(conf, "setup", pin, setup, ret_status, error);
 }
 
+/* The bridge is in a namespace, and no way to the machine: pasta is. */
+static void name_users_machine(char **names) {
+        g_autofree char *machine = user_bridges_find_address("gateway"), *bridges = *names;
+        char *line = strstr(bridges, "\ngateway "); /* the last one */
+
+        if (line)
+                line[1] = '\0';
+        *names = g_strconcat(bridges, machine ? "gateway " : "", machine ?: "", machine ? "\n" : "", NULL);
+}
+
 static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, const char *setup, GError **error) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *status = NULL, *names = NULL, *whole = NULL;
         g_autoptr(SetupSummary) summary = netavark_parse_setup(setup, strlen(setup), error);
@@ -248,6 +287,8 @@ static bool make(const Plan *plan, const NetworkConf *conf, const char *unit, co
         names = netavark_format_names(status, strlen(status), summary, error);
         if (!names)
                 return false;
+        if (user_view_is_here())
+                name_users_machine(&names);
         whole = g_strdup_printf("%s%s%s%s", plan->options->id ? "id " : "", plan->options->id ?: "",
                                 plan->options->id ? "\n" : "", names);
         return namespace_state_write(unit, STATE_NAMES, whole, error);
@@ -267,7 +308,53 @@ static bool up(Plan *plan, const NetworkConf *conf, const char *unit, GError **e
         return false;
 }
 
-bool up_command(const char *unit, const UpOptions *options, GError **error) {
+/* Only its own is touched, and that by one unit: there is nothing to lock. Names are there when pasta is. */
+static bool make_for_pasta(Plan *plan, const NetworkConf *conf, const char *unit, GError **error) {
+        g_autofree char *pin = namespace_state_path(unit, STATE_NETNS), *words = NULL, *text = NULL;
+
+        if (!ports_settle(plan->ports, NULL, error))
+                return false;
+        words = pasta_format_words(conf, plan->pasta, plan->ports, pin, error);
+        text = g_strconcat(plan->options->id ?: "", "\n", words, NULL);
+        return words && namespace_state_make(unit, error) && namespace_state_write(unit, STATE_PASTA, text, error) &&
+               namespace_pin(pin, plan->options->userns, error) &&
+               namespace_set_sysctls(pin, plan->sysctls->str, error);
+}
+
+static bool up_for_pasta(Plan *plan, const NetworkConf *conf, const char *unit, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (!namespace_state_remove(unit, error))
+                return false;
+        if (make_for_pasta(plan, conf, unit, error))
+                return true;
+        if (!namespace_state_remove(unit, &problem))
+                log_warning("%s", problem->message);
+        return false;
+}
+
+/* One of a view before this one is there for those alone who are in it, and nobody can enter it from here. */
+static bool renew_bridges(const NetworkConf *conf, GError **error) {
+        _cleanup_close_ int bridges = user_bridges_open();
+        const UpOptions options = { 0 };
+        g_autoptr(GArray) ports = g_array_new(FALSE, FALSE, sizeof(PortMapping));
+        g_autoptr(GString) sysctls = g_string_new(NULL);
+        Plan plan = { .options = &options, .ports = ports, .sysctls = sysctls, .pasta = "pasta" };
+
+        if (bridges < 0 && !(user_bridges_forget(error) && up_for_pasta(&plan, conf, USER_BRIDGES, error)))
+                return false;
+        if (bridges < 0 && !unit_restart(WAY_OUT, error)) {
+                unit_failure_explain(WAY_OUT, error);
+                return false;
+        }
+        if (namespace_state_has(USER_BRIDGES, STATE_NAMES))
+                return true;
+        error_set(error, KT_ERROR_FAILED, "The user's bridges have no way out, which " WAY_OUT " makes");
+        unit_failure_explain(WAY_OUT, error);
+        return false;
+}
+
+static bool try_up(const char *unit, const UpOptions *options, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
         g_auto(Plan) plan = {
                 .options = options,
@@ -279,24 +366,54 @@ bool up_command(const char *unit, const UpOptions *options, GError **error) {
         };
         _cleanup_close_ int lock = -1;
 
-        if (!namespace_name_check(unit, error) || !read_options(&plan, error) || !network_conf_read("", &conf, error))
+        if (!read_options(&plan, error) || !network_conf_read("", &conf, error))
                 return false;
+        if (plan.pasta)
+                return up_for_pasta(&plan, &conf, unit, error);
         lock = network_lock(error);
-        if (lock < 0)
+        if (lock < 0 || (user_view_is_here() && !renew_bridges(&conf, error)))
                 return false;
         removal_sweep(&conf);
         return up(&plan, &conf, unit, error);
+}
+
+bool up_command(const char *unit, const UpOptions *options, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (!namespace_name_check(unit, error))
+                return false;
+        if (try_up(unit, options, &problem))
+                return true;
+        if (g_error_matches(problem, KT_ERROR, KT_ERROR_TAKEN) && idle_networks_end(unit))
+                return try_up(unit, options, error);
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
 }
 
 /*
  * Down
  */
 
+/* One that has nothing of netavark's, or nothing any more. */
+static bool forget(const char *unit, GError **error) {
+        return namespace_state_remove(unit, error) &&
+               (!g_str_equal(unit, USER_BRIDGES) || user_bridges_forget(error));
+}
+
+bool down_without_view(const char *unit, GError **error) {
+        namespace_state_go_outside();
+        return namespace_name_check(unit, error) && forget(unit, error);
+}
+
 bool down_command(const char *unit, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
         _cleanup_close_ int lock = -1;
 
-        if (!namespace_name_check(unit, error) || !network_conf_read("", &conf, error))
+        if (!namespace_name_check(unit, error))
+                return false;
+        if (user_view_is_here() && !namespace_state_has(unit, STATE_SETUP)) /* it has pasta, and no bridges */
+                return forget(unit, error);
+        if (!network_conf_read("", &conf, error))
                 return false;
         removal_announce(unit);
         lock = network_lock(error);
@@ -314,14 +431,17 @@ bool down_command(const char *unit, GError **error) {
  * anew. */
 static bool reload(const NetworkConf *conf, const char *unit, GError **error) {
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
-        g_autofree char *mark = namespace_state_path(unit, STATE_RELOADING);
-        g_autofree char *setup = namespace_state_read(unit, STATE_SETUP, NULL);
-        g_autofree char *sysctls = namespace_state_read(unit, STATE_SYSCTLS, NULL);
+        g_autofree char *mark = namespace_state_path(unit, STATE_RELOADING),
+                        *maker = name_ahead_unit("network", unit);
+        g_autofree char *setup = NULL, *sysctls = NULL;
 
-        if (!setup || !namespace_state_write(unit, STATE_RELOADING, "", error))
-                return setup ||
-                       error_set(error, KT_ERROR_NOT_FOUND,
-                                 "There is no network of '%s': start keyturn-network@%s.service", unit, unit);
+        if (!namespace_state_read(unit, STATE_SETUP, &setup, error) ||
+            !namespace_state_read(unit, STATE_SYSCTLS, &sysctls, error))
+                return false;
+        if (!setup)
+                return error_set(error, KT_ERROR_NOT_FOUND, "There is no network of '%s': start %s", unit, maker);
+        if (!namespace_state_write(unit, STATE_RELOADING, "", error))
+                return false;
         /* Fails where the rules are gone, and that is why we are here. */
         (void) netavark_run(conf, "teardown", pin, setup, NULL, NULL);
         return netavark_run(conf, "setup", pin, setup, NULL, error) &&
@@ -331,18 +451,21 @@ static bool reload(const NetworkConf *conf, const char *unit, GError **error) {
 
 /* All of them, or those whose reload was killed. */
 static bool reload_all(const NetworkConf *conf, bool interrupted, GError **error) {
-        g_autoptr(GPtrArray) units = namespace_state_list();
+        g_auto(GStrv) units = namespace_state_list(error);
         bool ok = true;
 
-        for (guint i = 0; i < units->len; i++) {
-                g_autofree char *mark = namespace_state_path(units->pdata[i], STATE_RELOADING);
+        for (char **unit = units; unit && *unit; unit++) {
                 g_autoptr(GError) problem = NULL;
 
-                if ((!interrupted || access(mark, F_OK) == 0) && !reload(conf, units->pdata[i], &problem)) {
-                        log_error("The network of '%s': %s", (const char *) units->pdata[i], problem->message);
+                if (namespace_state_has(*unit, STATE_PASTA)) /* it has no rules */
+                        continue;
+                if ((!interrupted || namespace_state_has(*unit, STATE_RELOADING)) && !reload(conf, *unit, &problem)) {
+                        log_error("The network of '%s': %s", *unit, problem->message);
                         ok = false;
                 }
         }
+        if (!units)
+                return false;
         return ok || error_set(error, KT_ERROR_FAILED, "Not all networks were made anew");
 }
 

@@ -16,6 +16,10 @@ bool up_command(const char *unit, const UpOptions *options, GError **error);
 /* Removes it, and what was left of others whose removal was killed. None is no error. */
 bool down_command(const char *unit, GError **error);
 
+/* The same of a user whose view's holder was killed: its unit begins anew only after this one has stopped, which is
+ * ordered behind it. The namespaces have gone; the files have not. */
+bool down_without_view(const char *unit, GError **error);
+
 /* Makes interface and rules anew, of that unit's namespace or, with NULL, of all, as `podman network reload` does:
  * for when a firewall has been flushed. Addresses, names and ports stay. */
 bool reload_command(const char *unit, GError **error);

@@ -83,6 +83,59 @@ def test_instances_have_networks_of_their_own(machine):
                 'keyturn-network delete --name systemd-net-b', check=False)
 
 
+def test_instances_have_all_of_it_of_their_own(machine):
+    """Ids, network, lease, volume and health of one instance are none of another's, and stay over a restart."""
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, 'containers:524288:65536\n')
+    machine.container('net@.network', '[Network]\nLabel=of=%i\n', reload=False)
+    machine.container('data@.volume', '[Volume]\nLabel=of=%i\n', reload=False)
+    machine.container('app@', '''
+        [Container]
+        Image=localhost/test/busybox
+        Exec=sleep 1000
+        StopSignal=SIGKILL
+        UserNS=auto:size=1024
+        Network=net@%i.network
+        Volume=data@%i.volume:/data:U
+        HealthCmd=test -e /data/%i
+        HealthInterval=300ms
+        HealthRetries=1
+    ''')
+    machine.run('systemctl start app@a app@b', timeout=60)
+
+    def facts(name):
+        ids = machine.run(f"awk '{{ print $2 }}' /proc/{machine.show(name, 'MainPID')}/uid_map").out.strip()
+        return ids, re.search(r'inet (10\.\S+)/', inside(machine, name, 'ip -4 addr show eth0'))[1]
+
+    before = {name: facts(f'app@{name}') for name in 'ab'}
+    assert before['a'][0] != before['b'][0] and before['a'][1] != before['b'][1], before
+    assert '0' not in (before['a'][0], before['b'][0]), before
+    inside(machine, 'app@a', 'touch /data/a')
+    assert machine.run('stat -c %u /var/lib/containers/storage/volumes/systemd-data-a/_data/a').out.strip() == before['a'][0]
+    health = '/run/keyturn/app@{}/.health.json'
+    machine.wait_for(lambda: '"healthy"' in machine.read(health.format('a')))
+    machine.wait_for(lambda: '"unhealthy"' in machine.read(health.format('b')))
+    machine.run('systemctl restart app@a app@b', timeout=60)
+    assert {name: facts(f'app@{name}') for name in 'ab'} == before
+    assert inside(machine, 'app@a', 'ls /data') == 'a\n' and inside(machine, 'app@b', 'ls /data') == ''
+    machine.run('systemctl stop app@a app@b')
+    machine.wait_for(lambda: is_gone(machine, 'app@a') and is_gone(machine, 'app@b'))
+    machine.run('systemctl stop net-network@a net-network@b; keyturn-network delete --name systemd-net-a; '
+                'keyturn-network delete --name systemd-net-b; rm /etc/containers/systemd/net@.network '
+                '/etc/containers/systemd/data@.volume; systemctl daemon-reload', check=False)
+
+
+def test_sysctls_of_the_network_without_a_network(machine):
+    """They would be the host's; as under Podman, it has a network of its own."""
+    own = machine.read('/proc/sys/net/core/somaxconn')
+    start(machine, 'one', 'Sysctl=net.core.somaxconn=77')
+    assert inside(machine, 'one', 'cat /proc/sys/net/core/somaxconn') == '77\n'
+    assert machine.read('/proc/sys/net/core/somaxconn') == own
+    assert inside(machine, 'one', 'ls /sys/class/net').split() == ['eth0', 'lo']
+    machine.run('systemctl stop one')
+    machine.wait_for(lambda: is_gone(machine, 'one'))
+
+
 def test_a_restart_keeps_the_network_and_a_stop_removes_it(machine):
     start(machine, 'one', 'Network=bridge', more='[Service]\nRestart=always\nRestartSec=100ms\n')
     since = machine.show('keyturn-network@one', 'InvocationID')
@@ -94,6 +147,50 @@ def test_a_restart_keeps_the_network_and_a_stop_removes_it(machine):
     assert machine.run(f'stat -c %i {STATE}/one/netns').out == inode
     machine.run('systemctl stop one')
     machine.wait_for(lambda: is_gone(machine, 'one'))
+
+
+def test_a_start_soon_after_a_stop_finds_the_network(machine):
+    """One that ended well, and whose payload could not change it. Who wants its ports or its address does not wait."""
+    well = '[Service]\nSuccessExitStatus=SIGKILL 137\n'
+    inodes = f'stat -c %i {STATE}/{{}}/netns'
+    machine.container('colours.network', '[Network]\nSubnet=10.95.0.0/24\n', reload=False)
+    start(machine, 'blue', 'Network=colours.network:ip=10.95.0.200\nPublishPort=8095:80', more=well)
+    inode = machine.run(inodes.format('blue')).out
+    machine.run('systemctl stop blue; systemctl start blue')
+    assert machine.run(inodes.format('blue')).out == inode
+    # A green one in its place, at once: once for the address, once for the port.
+    for keys in ('Network=colours.network:ip=10.95.0.200', 'Network=colours.network\nPublishPort=8095:80'):
+        machine.run('systemctl restart blue; systemctl stop "keyturn-idle@*"; systemctl stop blue')
+        assert machine.show('keyturn-network@blue', 'ActiveState') == 'active'
+        start(machine, 'green', keys, more=well)
+        assert is_gone(machine, 'blue')
+        machine.run('systemctl stop green keyturn-network@green')
+        assert is_gone(machine, 'green')
+    # Whoever else needs it keeps it.
+    machine.unit('holder', '[Unit]\nRequires=keyturn-network@blue.service\n[Service]\nExecStart=sleep infinity\n')
+    machine.run('systemctl start holder blue; systemctl stop blue')
+    assert machine.run('systemctl start green', check=False).status != 0
+    assert machine.show('holder', 'ActiveState') == 'active' and not is_gone(machine, 'blue')
+    machine.run('systemctl stop holder')
+    # One that runs again is nobody's to end, though the moment after its stop has not passed.
+    machine.run('systemctl start blue; systemctl stop blue; systemctl start blue')
+    machine.container('green', '[Container]\nImage=localhost/test/busybox\nPublishPort=8095:80\nExec=sleep 1000\n')
+    assert machine.run('systemctl start green', check=False).status != 0
+    assert machine.show('blue', 'ActiveState') == 'active' and '10.95.0.200:80' in machine.run('nft list ruleset').out
+    # What is asked for by hand is done at once.
+    machine.run('systemctl stop blue keyturn-network@blue')
+    assert is_gone(machine, 'blue') and '10.95.0.200:80' not in machine.run('nft list ruleset').out
+    machine.run('systemctl start blue; systemctl stop blue; systemctl restart keyturn-network@blue; systemctl start blue')
+    machine.run('systemctl stop blue')
+    machine.wait_for(lambda: is_gone(machine, 'blue'))
+    assert '10.95.0.200:80' not in machine.run('nft list ruleset').out
+    # It may have changed its network, or failed.
+    for name, keys, more in ('changer', 'AddCapability=NET_ADMIN', well), ('failed', '', ''):
+        start(machine, name, f'Network=colours.network\n{keys}', more=more)
+        machine.run(f'systemctl stop {name}; systemctl stop colours-network')  # which waits for its end
+        assert is_gone(machine, name)
+        assert machine.show(f'keyturn-idle@keyturn-network@{name}', 'ActiveEnterTimestamp') == ''
+    assert 'Failed to enqueue' not in machine.journal()
 
 
 def test_what_fails_is_said(machine):
