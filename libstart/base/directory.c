@@ -27,12 +27,21 @@ bool directory_make(const char *path, mode_t mode, GError **error) {
         return made || errno == EEXIST || error_set_errno(error, errno, "Cannot make '%s'", path);
 }
 
-static bool read_names(DIR *stream, GStrvBuilder *names) {
+const char *directory_next(DIR *entries) {
         const struct dirent *entry;
 
-        while ((errno = 0, entry = readdir(stream)))
-                if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, ".."))
-                        g_strv_builder_add(names, entry->d_name);
+        do {
+                errno = 0;
+                entry = readdir(entries);
+        } while (entry && (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, "..")));
+        return entry ? entry->d_name : NULL;
+}
+
+static bool read_names(DIR *stream, GStrvBuilder *names) {
+        const char *name;
+
+        while ((name = directory_next(stream)))
+                g_strv_builder_add(names, name);
         return errno == 0;
 }
 

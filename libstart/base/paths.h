@@ -17,10 +17,13 @@
 #define PATH_SECCOMP PATH_RUN "/" NAME_SECCOMP      /* filters compiled at boot: KEY.bpf */
 #define PATH_SECCOMP_LIB "/usr/lib/keyturn/seccomp" /* filters compiled when the system image was built */
 #define PATH_IDS "/var/lib/keyturn/ids"             /* of containers with UserNS=auto: a file of each name */
+#define PATH_COPIES "/var/lib/keyturn/copies"       /* of users: images with other owners */
 #define PATH_UPDATING PATH_IMAGES "/updating"       /* while containers are updated: keyturn-update-resume.service */
 #define PATH_IMAGES "/var/lib/keyturn/images"     /* of each name that was pulled: a lock, and what was rolled back */
 #define PATH_PULLING "/var/lib/keyturn/pulling"   /* layers that come; of each name in a directory of its own */
 #define PATH_POD PATH_RUN "/" NAME_POD            /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
+#define NAME_POD_USER "user"                      /* in there: their user namespace, where they have one */
+#define NAME_POD_KEPT "kept"                      /* the same of a user's pod with UserNS=keep-id */
 #define PATH_NETWORK PATH_RUN "/" NAME_NETWORK    /* namespaces made ahead: NAME/netns, NAME/names */
 #define PATH_USERNS PATH_RUN "/" NAME_USERNS      /* user namespaces made ahead: UNIT/NAME */
 #define PATH_CDI PATH_RUN "/" NAME_CDI            /* files of CDI that were YAML: under their path */

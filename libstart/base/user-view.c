@@ -34,10 +34,12 @@ bool user_view_enter(GError **error) {
                 return true;
         pid = find_holder();
         holder = pid == 0 ? -1 : (int) syscall(SYS_pidfd_open, pid, 0);
-        if (holder < 0)
+        if (holder < 0 && (pid == 0 || errno == ESRCH))
                 return error_set(
-                        error, KT_ERROR_FAILED,
+                        error, KT_ERROR_NOT_FOUND,
                         "keyturn-view.service of this user does not run: systemctl --user start keyturn-view");
+        if (holder < 0)
+                return error_set_errno(error, errno, "Cannot open the process of keyturn-view.service");
         if (setns(holder, CLONE_NEWUSER | CLONE_NEWNS) < 0)
                 return error_set_errno(error, errno, "Cannot enter the namespaces of keyturn-view.service");
         is_entered = true;
@@ -58,6 +60,10 @@ bool user_view_enter_anew(char *const argv[], GError **error) {
         return error_set_errno(error, errno, "Cannot execute '%s'", self);
 }
 
+void user_view_assume(void) {
+        is_entered = true;
+}
+
 bool user_view_is_entered(void) {
         return is_entered;
 }
@@ -70,13 +76,21 @@ bool user_view_keeps_groups(void) {
 }
 
 /* The first line of the map is that of root: itself, its id outside, and their number. */
-uid_t user_view_find_uid(void) {
+static unsigned find_own(const char *path) {
         g_autofree char *map = NULL;
         unsigned inside, outside = 0;
 
-        if (g_file_get_contents("/proc/self/uid_map", &map, NULL, NULL))
+        if (g_file_get_contents(path, &map, NULL, NULL))
                 (void) sscanf(map, "%u %u", &inside, &outside);
         return outside;
+}
+
+uid_t user_view_find_uid(void) {
+        return find_own("/proc/self/uid_map");
+}
+
+gid_t user_view_find_gid(void) {
+        return find_own("/proc/self/gid_map");
 }
 
 /* Root's /run/keyturn has no holder. */

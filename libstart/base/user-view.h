@@ -20,6 +20,10 @@ bool user_view_enter(GError **error);
  * then. */
 bool user_view_enter_anew(char *const argv[], GError **error);
 
+/* This process of root's has become a user in a user namespace of hers by itself: for what is read and mounted there,
+ * as it would be in a view. */
+void user_view_assume(void);
+
 /* Has this process entered one? */
 bool user_view_is_entered(void);
 
@@ -27,8 +31,9 @@ bool user_view_is_entered(void);
  * payload keeps the user's. */
 bool user_view_keeps_groups(void);
 
-/* The user's id outside, where user_view_is_here(). */
+/* The user's ids outside, where user_view_is_here(). */
 uid_t user_view_find_uid(void);
+gid_t user_view_find_gid(void);
 
 /* Is it in one, entered by itself or by what has executed it? */
 bool user_view_is_here(void);

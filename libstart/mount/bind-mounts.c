@@ -204,7 +204,13 @@ static bool map_as_container(int mount, const ContainerMount *wanted, const User
                         "Cannot mount '%s' with 'idmap': the container has no user namespace to map it for; give "
                         "it one (UserNS=, UIDMap=), or say which ids: idmap=uids=...;gids=...",
                         wanted->oci->source);
-        return userns->fd < 0 || id_mapped_mount_set(mount, userns->fd, wanted->oci->source, error);
+        if (userns->fd >= 0)
+                return id_mapped_mount_set(mount, userns->fd, wanted->oci->source, error);
+        return (id_map_changes_nothing(userns->uids) && id_map_changes_nothing(userns->gids)) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "Cannot mount '%s' with 'idmap': the kernel lets no user but root map the owners of files; "
+                         "leave it out, or write U, which changes them",
+                         wanted->oci->source);
 }
 
 static bool map_owners(int mount, const ContainerMount *wanted, const char *map, const UserNamespace *userns,

@@ -24,10 +24,12 @@ static const runtime_spec_schema_defs_linux_namespace_reference *find_network(co
         return NULL;
 }
 
-/* Who may mount /sys is who has the network namespace that it shows. */
+/* Who may mount /sys is who has the network namespace that it shows: in a user's view that is the container's user
+ * namespace. */
 static bool is_the_hosts(const Spec *spec, const ContainerMount *mount) {
         return g_str_equal(mount->oci->destination, "/dev") ||
-               (g_str_equal(mount->oci->destination, "/sys") && (!find_network(spec) || find_network(spec)->path));
+               (g_str_equal(mount->oci->destination, "/sys") &&
+                (!find_network(spec) || (find_network(spec)->path && !user_view_is_entered())));
 }
 
 static bool enter_network(const char *path, GError **error) {

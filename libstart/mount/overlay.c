@@ -264,15 +264,37 @@ static bool check_can_map(GError **error) {
  * The mount
  */
 
-static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
-                              const char *target, unsigned version, OverlayPlace *ret_place, GError **error) {
+/* One that is there already, as if it had been mapped. Takes ownership of `lower`. */
+static void take_lower(int lower, const char *target, MappedLayers *ret) {
+        ret->mounts = g_array_new(FALSE, FALSE, sizeof(int));
+        g_array_set_clear_func(ret->mounts, close_mount);
+        g_array_append_val(ret->mounts, lower);
+        ret->paths = g_new0(char *, 2);
+        ret->paths[0] = place_of(ret, 0, target);
+}
+
+/* Which of the two it is, or neither. */
+static bool find_mapped(char *const *layers, int lower, int userns_fd, const char *target, MappedLayers *ret,
+                        GError **error) {
+        if (lower < 0)
+                return userns_fd < 0 || map_layers(layers, userns_fd, target, ret, error);
+        lower = fcntl(lower, F_DUPFD_CLOEXEC, 0);
+        if (lower < 0)
+                return error_set_errno(error, errno, "Cannot copy a descriptor");
+        take_lower(lower, target, ret);
+        return true;
+}
+
+static int mount_in_namespace(char *const *layers, const WritableLayer *layer, int lower, int userns_fd,
+                              const MountLabel *label, const char *target, OverlayPlace *ret_place, GError **error) {
         g_auto(MappedLayers) mapped = { 0 };
+        unsigned version = kernel_version();
         g_autofree char *upper = layer ? g_build_filename(target, "upper", NULL) : NULL;
         g_autofree char *work = layer ? g_build_filename(target, "work", NULL) : NULL;
 
         if (!enter_namespace(target, error) || (layer && !mount_tree_attach(layer->mount, target, error)) ||
-            (userns_fd >= 0 &&
-             (!map_layers(layers, userns_fd, target, &mapped, error) || !attach_mapped(&mapped, target, error))))
+            !find_mapped(layers, lower, userns_fd, target, &mapped, error) ||
+            (mapped.paths && !attach_mapped(&mapped, target, error)))
                 return -1;
         layers = mapped.paths ?: layers;
         *ret_place = version < LINUX_SINGLE_LAYERS ? OVERLAY_ATTACHED : OVERLAY_LAYER_ATTACHED;
@@ -293,9 +315,35 @@ int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd
         if (userns_fd >= 0 && !check_can_map(error))
                 return -1;
         if (!overlay_is_detached(layer))
-                return mount_in_namespace(layers, layer, userns_fd, label, target, kernel_version(), ret_place,
-                                          error);
+                return mount_in_namespace(layers, layer, -1, userns_fd, label, target, ret_place, error);
         if (userns_fd >= 0 && !map_layers(layers, userns_fd, NULL, &mapped, error))
                 return -1;
         return mount_detached(mapped.paths ?: layers, &(Writable) { .layer = layer }, label, error);
+}
+
+int overlay_mount_above(int lower, const WritableLayer *layer, const MountLabel *label, const char *target,
+                        OverlayPlace *ret_place, GError **error) {
+        g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", lower);
+        char *only[] = { found, NULL };
+
+        *ret_place = OVERLAY_DETACHED;
+        return overlay_is_detached(layer) ?
+                       mount_detached(only, &(Writable) { .layer = layer }, label, error) :
+                       mount_in_namespace(only, layer, lower, -1, label, target, ret_place, error);
+}
+
+int overlay_merge(char *const *layers, const char *target, GError **error) {
+        static const MountLabel none = MOUNT_LABEL_NULL;
+        _cleanup_close_ int attached = -1;
+        int fd;
+
+        if (overlay_is_detached(NULL))
+                return mount_detached(layers, &(Writable) { 0 }, &none, error);
+        attached = mount_attached(layers, NULL, NULL, &none, target, error);
+        if (attached < 0)
+                return -1;
+        fd = (int) syscall(SYS_open_tree, attached, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot copy the mount of the image");
+        return fd;
 }

@@ -25,6 +25,15 @@ typedef enum OverlayPlace {
 int overlay_mount(char *const *layers, const WritableLayer *layer, int userns_fd, const MountLabel *label,
                   const char *target, OverlayPlace *ret_place, GError **error);
 
+/* The same over one layer that is a mount attached nowhere, as somebody else has made it. */
+int overlay_mount_above(int lower, const WritableLayer *layer, const MountLabel *label, const char *target,
+                        OverlayPlace *ret_place, GError **error);
+
+/* Two layers at least, as one that nobody can write to: a mount that is attached nowhere, to be given to another
+ * process. The mount namespace is this process's alone; before Linux 6.8 `target` is mounted on there. Returns a
+ * descriptor, or -1. */
+int overlay_merge(char *const *layers, const char *target, GError **error);
+
 /* Whether overlay_mount() makes such a mount that is attached nowhere, with that layer, on this kernel. */
 bool overlay_is_detached(const WritableLayer *layer);
 

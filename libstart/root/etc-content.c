@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "keyturn-config.h"
@@ -200,6 +201,8 @@ char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns, const
         bool with_host = !asked_servers;
 
         read_resolver(host_resolv_conf, &host);
+        if (names && names->forwarder)
+                g_ptr_array_insert(host.servers, 0, (void *) names->forwarder);
         if (names)
                 remove_unreachable(host.servers, has_ipv6(names));
         g_autoptr(GPtrArray) servers = combine(asked_servers, host.servers, false);
@@ -218,39 +221,88 @@ static const char *newline_after(const char *text) {
         return !text || !*text || g_str_has_suffix(text, "\n") ? "" : "\n";
 }
 
-char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir) {
-        /* The working directory may be the image's: it must not begin another field or line. */
-        bool fits = !workdir[strcspn(workdir, ":\n")];
+/* Of passwd(5) and group(5): both have the name first, and then the number as the third field. */
+enum {
+        FIELD_NAME = 0,
+        FIELD_NUMBER = 2,
+};
 
-        if (user->in_passwd || user->uid == 0)
-                return NULL;
-        return g_strdup_printf("%s%s%u:*:%u:%u:container user:%s:/bin/sh\n", text ?: "", newline_after(text),
-                               user->uid, user->uid, user->gid, fits ? workdir : "/");
-}
-
-static bool has_group(const char *text, gid_t gid) {
-        g_autofree char *number = g_strdup_printf("%u", gid);
-        size_t length = strlen(number);
+/* The first line that has `value` there. NULL where there is none. */
+static const char *find_line(const char *text, int wanted, const char *value) {
+        size_t length = strlen(value);
 
         for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
-                const char *field = line; /* the third */
+                const char *field = line;
 
-                for (int i = 0; field && i < 2; i++) {
+                for (int i = 0; field && i < wanted; i++) {
                         field += strcspn(field, ":\n");
                         field = *field == ':' ? field + 1 : NULL;
                 }
-                if (field && strncmp(field, number, length) == 0 && strchr(":\n", field[length]))
-                        return true;
+                if (field && strncmp(field, value, length) == 0 && strchr(":\n", field[length]))
+                        return line;
         }
-        return false;
+        return NULL;
 }
 
-char *etc_group(const char *text, const UserIdentity *user) {
-        gid_t gid = user->explicit_group ? user->gid : user->uid;
+static const char *find_number(const char *text, guint32 number) {
+        char digits[sizeof "4294967295"];
 
-        if (user->uid == 0 || user->in_passwd || has_group(text, gid))
-                return NULL;
-        return g_strdup_printf("%s%s%u:x:%u:%u\n", text ?: "", newline_after(text), gid, gid, user->uid);
+        (void) snprintf(digits, sizeof digits, "%u", number);
+        return find_line(text, FIELD_NUMBER, digits);
+}
+
+/* Transfer full. */
+static char *find_name(const char *text, guint32 number) {
+        const char *line = find_number(text, number);
+
+        return line && *line != ':' ? g_strndup(line, strcspn(line, ":\n")) : NULL;
+}
+
+KeptUser kept_user_find(uid_t uid, gid_t gid, const char *passwd, const char *group) {
+        return (KeptUser) { uid, gid, find_name(passwd, uid), find_name(group, gid) };
+}
+
+void kept_user_clear(KeptUser *kept) {
+        g_clear_pointer(&kept->name, g_free);
+        g_clear_pointer(&kept->group, g_free);
+}
+
+/* Neither the number is there nor the name. */
+static bool is_missing(const char *text, const char *name, guint32 number) {
+        return name && !find_number(text, number) && !find_line(text, FIELD_NAME, name);
+}
+
+/* Transfer full; NULL for no lines. */
+static char *append(const char *text, GString *lines) {
+        g_autofree char *added = g_string_free(lines, FALSE);
+
+        return added[0] ? g_strconcat(text ?: "", newline_after(text), added, NULL) : NULL;
+}
+
+char *etc_passwd(const char *text, const UserIdentity *user, const KeptUser *kept, const char *workdir) {
+        /* The working directory may be the image's: it must not begin another field or line. */
+        const char *home = workdir[strcspn(workdir, ":\n")] ? "/" : workdir;
+        bool with_kept = kept && is_missing(text, kept->name, kept->uid);
+        GString *lines = g_string_new(NULL);
+
+        if (with_kept)
+                g_string_append_printf(lines, "%s:*:%u:%u::%s:/bin/sh\n", kept->name, kept->uid, kept->gid, home);
+        if (!user->in_passwd && user->uid != 0 && (!with_kept || user->uid != kept->uid))
+                g_string_append_printf(lines, "%u:*:%u:%u:container user:%s:/bin/sh\n", user->uid, user->uid,
+                                       user->gid, home);
+        return append(text, lines);
+}
+
+char *etc_group(const char *text, const UserIdentity *user, const KeptUser *kept) {
+        gid_t gid = user->explicit_group ? user->gid : user->uid;
+        bool with_kept = kept && is_missing(text, kept->group, kept->gid);
+        GString *lines = g_string_new(NULL);
+
+        if (with_kept)
+                g_string_append_printf(lines, "%s:x:%u:%s\n", kept->group, kept->gid, kept->name ?: "");
+        if (user->uid != 0 && !user->in_passwd && !find_number(text, gid) && (!with_kept || gid != kept->gid))
+                g_string_append_printf(lines, "%u:x:%u:%u\n", gid, gid, user->uid);
+        return append(text, lines);
 }
 
 char *etc_containerenv(const char *name, const char *image, const char *image_id) {

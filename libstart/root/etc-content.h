@@ -31,12 +31,24 @@ const char *etc_resolv_conf_elsewhere(const char *host_resolv_conf);
  * Google's count. */
 char *etc_resolv_conf(const char *host_resolv_conf, const DnsRequest *dns, const NetworkNames *names);
 
-/* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves;
- * NULL where nothing is missing. `text` is the image's file, or NULL. The group is the one that was asked for, or
- * else one with the user's own number: Podman's rule, though the user's primary group is then 0. A home that
- * passwd(5) cannot say, with a colon or a line end, becomes "/". */
-char *etc_passwd(const char *text, const UserIdentity *user, const char *workdir);
-char *etc_group(const char *text, const UserIdentity *user);
+/* Whose ids UserNS=keep-id keeps, and what the host's files call her. */
+typedef struct KeptUser {
+        uid_t uid;
+        gid_t gid;
+        char *name, *group;
+} KeptUser;
+
+/* passwd and group: the host's files. Names are NULL where these have none. */
+KeptUser kept_user_find(uid_t uid, gid_t gid, const char *passwd, const char *group);
+void kept_user_clear(KeptUser *kept);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KeptUser, kept_user_clear)
+
+/* /etc/passwd and /etc/group with a line for a user who has none there, as programs call getpwuid() on themselves,
+ * and before it one for whom keep-id keeps; NULL where nothing is missing. `text` is the image's file, or NULL. The
+ * group is the one that was asked for, or else one with the user's own number: Podman's rule, though the user's
+ * primary group is then 0. A home that passwd(5) cannot say, with a colon or a line end, becomes "/". */
+char *etc_passwd(const char *text, const UserIdentity *user, const KeptUser *kept, const char *workdir);
+char *etc_group(const char *text, const UserIdentity *user, const KeptUser *kept);
 
 /* /run/.containerenv of a privileged container, by which tools in it know whose they are: Podman's lines, where the
  * id is the name. A root directory has no image (NULL). */

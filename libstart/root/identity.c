@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/root/identity.h"
 #include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/mount/root-file.h"
+#include "libstart/value/id-map.h"
 
-/* podman's keep-id: who calls it, with root that is root; its group is the payload's anyway. */
-static const char *find_user(const ContainerRequest *request, const ImageConfig *image, char **ret_owned) {
-        const UsernsRequest *userns = &request->userns;
-        const char *user = request->user ?: image->user;
-
-        if ((user && *user) || userns->mode != USERNS_KEEP_ID)
-                return user;
-        return *ret_owned = g_strdup_printf("%u:%u", userns->uid, userns->gid);
+/* podman's keep-id: who calls it, with root that is root. Of a user's pod its namespace says who she is in there. */
+static bool find_kept(const UsernsRequest *request, const UserNamespace *userns, uid_t *ret_uid, gid_t *ret_gid) {
+        *ret_uid = request->uid;
+        *ret_gid = request->gid;
+        if (request->mode == USERNS_KEEP_ID)
+                return true;
+        return request->mode == USERNS_PATH && user_view_is_entered() &&
+               g_str_has_prefix(request->path, PATH_POD "/") && g_str_has_suffix(request->path, "/" NAME_POD_KEPT) &&
+               id_map_inside(userns->uids, 0, ret_uid) && id_map_inside(userns->gids, 0, ret_gid);
 }
 
-static void add_kept_group(const UsernsRequest *userns, UserIdentity *identity) {
-        gid_t gid = userns->gid;
-
+static void add_group(gid_t gid, UserIdentity *identity) {
         for (guint i = 0; i < identity->additional_gids->len; i++)
                 if (g_array_index(identity->additional_gids, gid_t, i) == gid)
                         return;
-        if (userns->mode == USERNS_KEEP_ID)
-                g_array_append_val(identity->additional_gids, gid);
+        g_array_append_val(identity->additional_gids, gid);
 }
 
 /* What the image's /etc/group says, nobody has asked for: Podman leaves these out, too. */
@@ -39,16 +40,23 @@ static void leave_out_unmapped(const UserNamespace *userns, GArray *gids) {
 
 bool identity_read(int root_fd, const ContainerRequest *request, const ImageConfig *image,
                    const UserNamespace *userns, Identity *ret, GError **error) {
+        const char *user = request->user ?: image->user;
         g_autofree char *kept = NULL;
+        uid_t kept_uid;
+        gid_t kept_gid;
+        bool is_kept = find_kept(&request->userns, userns, &kept_uid, &kept_gid);
 
+        if (is_kept && (!user || !*user))
+                user = kept = g_strdup_printf("%u:%u", kept_uid, kept_gid);
         if (!root_file_read(root_fd, "etc/passwd", &ret->passwd, error) ||
             !root_file_read(root_fd, "etc/group", &ret->group, error) ||
-            !user_resolve(find_user(request, image, &kept), ret->passwd, ret->group, &ret->user, error))
+            !user_resolve(user, ret->passwd, ret->group, &ret->user, error))
                 return false;
         leave_out_unmapped(userns, ret->user.additional_gids);
         if (!user_add_groups(&ret->user, request->groups, ret->group, error))
                 return false;
-        add_kept_group(&request->userns, &ret->user);
+        if (is_kept) /* the payload's anyway */
+                add_group(kept_gid, &ret->user);
         return true;
 }
 

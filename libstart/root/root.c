@@ -10,6 +10,8 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
+#include "libstart/config/small-file.h"
 #include "libstart/mount/host-path.h"
 #include "libstart/mount/id-mapped-mount.h"
 #include "libstart/mount/overlay.h"
@@ -31,6 +33,8 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
         if (colon && !g_str_equal(colon, ":O") && !g_str_equal(colon, ":idmap"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "Root file system '%s': only ':O' or ':idmap' may follow the directory", value);
+        if (user_view_is_entered() && g_strcmp0(colon, ":idmap") == 0)
+                return error_set(error, KT_ERROR_UNSUPPORTED, "Root file system '%s': %s", value, ROOTFS_NO_IDMAP);
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_USAGE, "Root file system '%s' is not an absolute path", path);
         ret->source = host_path_open(path, O_PATH | O_DIRECTORY, &request->host_access, error);
@@ -49,13 +53,13 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
 
 /* In OCI's format there is no such thing; what is there all the same (some builders keep it) Podman does not look at.
  */
-static bool read_health(const StoreImage *image, const ContainerRequest *request, Root *ret, GError **error) {
+bool root_read_health(const StoreImage *image, const ContainerRequest *request, ImageHealth **ret, GError **error) {
         GError *problem = NULL;
 
         if (request->health.off || request->health.regular.text || !strstr(image->config, "\"Healthcheck\"") ||
             !store_image_is_docker(image))
                 return true;
-        ret->health = image_health_parse(image->config, &problem);
+        *ret = image_health_parse(image->config, &problem);
         if (problem)
                 g_propagate_prefixed_error(error, problem, "Image '%s': ", request->image);
         return !problem;
@@ -72,7 +76,7 @@ static bool find_image(const ContainerRequest *request, Root *ret, GError **erro
                 g_prefix_error(error, "Image '%s': ", reference);
                 return false;
         }
-        if (!read_health(image, request, ret, error))
+        if (!root_read_health(image, request, &ret->health, error))
                 return false;
         ret->layers = g_steal_pointer(&image->layers);
         ret->image_id = g_steal_pointer(&image->id);
@@ -90,16 +94,28 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
         return true;
 }
 
+void root_take_users(Root *root, const UserNamespace *users, int image, char *id, ImageConfig *config,
+                     ImageHealth *health) {
+        *root = (Root) ROOT_NULL;
+        root->source = image;
+        root->users = users;
+        root->image_id = id;
+        root->config = config;
+        root->health = health;
+}
+
 /* A root directory is mounted by the descriptor with which it was found: its path may name something else by now.
  * (Not before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
 static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd, GError **error) {
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d", root->source);
-        char *only[] = { found, NULL };
         bool by_descriptor = root->source >= 0 && overlay_is_detached(layer);
+        char *only[] = { by_descriptor ? found : root->copy, NULL };
         const MountLabel label = { "context", root->label };
 
-        root->fd = overlay_mount(by_descriptor ? only : root->layers, layer, userns_fd, &label, root->mount_point,
-                                 &root->place, error);
+        root->fd = root->users ?
+                           overlay_mount_above(root->source, layer, &label, root->mount_point, &root->place, error) :
+                           overlay_mount(only[0] ? only : root->layers, layer, userns_fd, &label, root->mount_point,
+                                         &root->place, error);
         if (root->place != OVERLAY_ATTACHED)
                 root->mount = root->fd;
         return root->fd >= 0;
@@ -122,10 +138,23 @@ static bool clone_directory(Root *root, const char *path, int userns_fd, GError 
                error_set_errno(error, errno, "Cannot mount '%s'", path);
 }
 
+/* Of what a layer of root's making gets the owners of. On a disk of hers there may be files of root's, and of others
+ * whose ids the container has not. */
+static bool check_users_owners(const Root *root, GError **error) {
+        static const char *const names[] = { "", "etc", "run" };
+        struct stat st;
+
+        for (size_t i = 0; root->users && i < G_N_ELEMENTS(names); i++)
+                if (fstatat(root->source, names[i], &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 &&
+                    !user_namespace_check_owner(root->users, &st, names[i], error))
+                        return false;
+        return true;
+}
+
 /* Of the container's root, whoever that is on the host. */
 static bool fill_layer(Root *root, const ContainerRequest *request, const UserNamespace *userns, const char *hostname,
                        GError **error) {
-        const UserNamespace *shifted = root->is_mapped && userns->fd >= 0 ? userns : NULL;
+        const UserNamespace *shifted = root->copy || (root->is_mapped && userns->fd >= 0) ? userns : NULL;
         /* A directory that was found is not looked up again: who can rename it would have another one asked. */
         g_autofree char *found = g_strdup_printf("/proc/self/fd/%d/.", root->source);
         char *only[] = { found, NULL }, *const *layers = root->source >= 0 ? only : root->layers;
@@ -142,22 +171,26 @@ static bool fill_layer(Root *root, const ContainerRequest *request, const UserNa
 }
 
 static int mapping_of(const Root *root, const UserNamespace *userns) {
-        return root->is_mapped ? userns->fd : -1;
+        return root->is_mapped && !root->copy ? userns->fd : -1;
 }
 
 static bool make_overlay(Root *root, const ContainerRequest *request, const UserNamespace *userns,
                          const char *hostname, GError **error) {
-        bool ok = fill_layer(root, request, userns, hostname, error) &&
+        bool ok = check_users_owners(root, error) && fill_layer(root, request, userns, hostname, error) &&
                   mount_overlay(root, &root->layer, mapping_of(root, userns), error);
 
         writable_layer_close_directories(&root->layer);
         return ok;
 }
 
-/* The mount points are passed by the container's root, in its own namespace. */
+/* The mount points are passed by the container's root, in its own namespace. Those of a user stay hers, as her
+ * manager is to remove them. Nobody else gets there: $XDG_RUNTIME_DIR is above them. */
 static bool make_mount_point(const char *path, const UserNamespace *userns, GError **error) {
         if (mkdir(path, 0700) < 0 && errno != EEXIST)
                 return error_set_errno(error, errno, "Cannot make '%s'", path);
+        if (user_view_is_entered())
+                return chmod(path, 0711) == 0 ||
+                       error_set_errno(error, errno, "Cannot change the mode of '%s'", path);
         return !userns->uids || lchown(path, user_namespace_uid(userns, 0), user_namespace_gid(userns, 0)) == 0 ||
                error_set_errno(error, errno, "Cannot change the owner of '%s'", path);
 }
@@ -211,12 +244,29 @@ static bool write_file(const Root *root, const char *path, const char *text, GEr
         return root_file_write(root->fd, path + 1, text, error);
 }
 
+/* Of a user's manager: for plain keep-id, as Podman has it. */
+static bool read_kept_user(const UsernsRequest *userns, KeptUser *ret, GError **error) {
+        g_autofree char *passwd = NULL, *group = NULL;
+
+        if (userns->mode != USERNS_KEEP_ID || !user_view_is_entered() || userns->uid != user_view_find_uid() ||
+            userns->gid != user_view_find_gid())
+                return true;
+        if (!file_read("/etc/passwd", &passwd, NULL, error) || !file_read("/etc/group", &group, NULL, error))
+                return false;
+        *ret = kept_user_find(userns->uid, userns->gid, passwd, group);
+        return true;
+}
+
 static bool complete(const Root *root, const ContainerRequest *request, const UserNamespace *userns,
                      const char *hostname, const Identity *identity, GPtrArray **ret_file_mounts, GError **error) {
         const char *workdir = request->workdir ?: root->config->working_dir ?: "/";
-        g_autofree char *passwd = etc_passwd(identity->passwd, &identity->user, workdir);
-        g_autofree char *group = etc_group(identity->group, &identity->user);
+        g_autofree char *passwd = NULL, *group = NULL;
+        g_auto(KeptUser) kept = { 0 };
 
+        if (!read_kept_user(&request->userns, &kept, error))
+                return false;
+        passwd = etc_passwd(identity->passwd, &identity->user, &kept, workdir);
+        group = etc_group(identity->group, &identity->user, &kept);
         if (root->directory) {
                 *ret_file_mounts = etc_files_write_apart(root->layer.mount, root->layer_place, root->fd, request,
                                                          hostname, root->network, passwd, group, error);
@@ -242,6 +292,10 @@ void root_unmount(const Root *root) {
 }
 
 bool root_peek(Root *root, GError **error) {
+        if (root->users) { /* nobody can write to it */
+                root->fd = fd_steal(&root->source);
+                return true;
+        }
         root->mount_point = g_strdup(root->layers[0]);
         return root->layers[1] ? mount_overlay(root, NULL, -1, error) :
                                  clone_directory(root, root->layers[0], -1, error);
@@ -251,6 +305,7 @@ void root_clear(Root *root) {
         g_strfreev(root->layers);
         g_free(root->directory);
         g_free(root->image_id);
+        g_free(root->copy);
         g_free(root->mount_point);
         g_free(root->layer_place);
         image_config_free(root->config);

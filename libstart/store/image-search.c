@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/store/image-search.h"
 #include "libstart/store/short-names.h"
@@ -35,8 +38,15 @@ bool image_search_open(ImageSearch *search, GError **error) {
                 g_array_set_size(search->indexes, search->indexes->len + 1);
                 index = &g_array_index(search->indexes, Index, search->indexes->len - 1);
                 index->path = g_strconcat(*store, "/overlay-images/images.json", NULL);
-                if (!file_map(index->path, &index->file, error))
+                if (!file_map(index->path, &index->file, error)) {
+                        bool is_additional = search->indexes->len > search->conf->n_writable;
+
+                        if (is_additional && user_view_is_entered() && access(index->path, R_OK) < 0 &&
+                            errno == EACCES)
+                                g_prefix_error(error, "An additional store needs a mount with the user's ids "
+                                                      "(keyturn-user-generator(8), IMAGES OF THE MACHINE): ");
                         return false;
+                }
         }
         return true;
 }

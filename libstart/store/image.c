@@ -203,19 +203,14 @@ static StoreImage *search_stores(const StoreConf *conf, const Reference *referen
         return image;
 }
 
-StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error) {
+StoreImage *store_image_find_in(const StoreConf *conf, const char *reference, GError **error) {
         g_autoptr(Reference) parsed = reference_parse(reference, error);
-        g_autoptr(StoreConf) conf = NULL;
         g_autoptr(GError) local = NULL;
         StoreImage *image;
         bool again;
 
         if (!parsed)
                 return NULL;
-        conf = store_conf_load(root, stores, error);
-        if (!conf)
-                return NULL;
-
         /* Once: a second failure is an answer, whatever podman does meanwhile. */
         image = search_stores(conf, parsed, &again, &local);
         if (again) {
@@ -225,6 +220,12 @@ StoreImage *store_image_find(const char *root, const char *reference, const GPtr
         if (!image)
                 g_propagate_prefixed_error(error, g_steal_pointer(&local), "Image '%s': ", reference);
         return image;
+}
+
+StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error) {
+        g_autoptr(StoreConf) conf = store_conf_load(root, stores, error);
+
+        return conf ? store_image_find_in(conf, reference, error) : NULL;
 }
 
 bool store_image_is_docker(const StoreImage *image) {

@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/store/store-conf.h"
+
 /* An image that is ready to be mounted. Paths are absolute and include the root. */
 typedef struct StoreImage {
         char *id;            /* 64 hex digits */
@@ -38,6 +40,9 @@ typedef struct StoreImage {
  * KT_ERROR_USAGE for what is no reference; KT_ERROR_UNSUPPORTED for layers that are not plain directories;
  * KT_ERROR_FAILED for a store that is damaged; those of store_conf_load(). */
 StoreImage *store_image_find(const char *root, const char *reference, const GPtrArray *stores, GError **error);
+
+/* The same in stores that are known. */
+StoreImage *store_image_find_in(const StoreConf *conf, const char *reference, GError **error);
 
 /* Is its configuration in Docker's format, which has more in it than OCI's? Reads its manifest. */
 bool store_image_is_docker(const StoreImage *image);

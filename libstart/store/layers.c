@@ -8,6 +8,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/store/layers.h"
 #include "libstart/store/manifest.h"
@@ -191,6 +192,17 @@ static bool check_chain(const GArray *layers, char *const *chain_ids, GError **e
         return true;
 }
 
+#define NOBODY 65534 /* as whom a user's namespace shows all ids that it has not */
+
+/* An overlay would show its files as nobody's, in directories that only nobody can write to; Podman does not start
+ * from it either. What is in a layer may be of an id of that number; its directory is of whoever made the store. */
+static bool is_of_others(const Layer *layer, const struct stat *diff) {
+        struct stat st;
+
+        return diff->st_uid == NOBODY && user_view_is_entered() && look_at(layer->overlay, layer->id, "", &st) &&
+               st.st_uid == NOBODY;
+}
+
 /* The path that can be mounted. */
 static char *check_layer(const Layer *layer, GError **error) {
         g_autofree char *path = g_strconcat(layer->overlay->path, "/", layer->id, "/diff", NULL);
@@ -208,6 +220,12 @@ static char *check_layer(const Layer *layer, GError **error) {
                           "layer '%s' is in composefs form, which keyturn cannot mount; pull the image with "
                           "'use_composefs' off in storage.conf",
                           path);
+        else if (is_of_others(layer, &st))
+                error_set(
+                        error, KT_ERROR_UNSUPPORTED,
+                        "layer '%s' belongs to an id that this user has not: mount the store once more, with her ids "
+                        "(keyturn-user-generator(8), IMAGES OF THE MACHINE), and name that place in storage.conf",
+                        path);
         else
                 return g_steal_pointer(&path);
         return NULL;

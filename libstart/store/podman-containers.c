@@ -8,7 +8,6 @@
 #include "libstart/store/podman-containers.h"
 
 #define MAX_DEPTH 16
-#define RUN_ROOT "/run/containers/storage" /* as in used-ids.c */
 #define ID_DIGITS 64
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
@@ -63,7 +62,7 @@ static bool find_in(const char *store, const char *name, char **ret, GError **er
 }
 
 bool podman_container_find(const StoreConf *conf, const char *name, char **ret, GError **error) {
-        g_autofree char *run_root = g_strconcat(conf->root, RUN_ROOT, NULL);
+        g_autofree char *run_root = store_conf_run_root(conf);
 
         *ret = NULL;
         for (unsigned store = 0; store < conf->n_writable; store++)

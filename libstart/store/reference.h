@@ -13,6 +13,11 @@ typedef struct Reference {
         bool is_short;    /* the repository names no registry */
 } Reference;
 
+/* Of a digest or an id beside Store=user. */
+#define IMAGE_PINS_NOTHING                                                                                         \
+        "a digest or an id says nothing in a user's store, in which that user writes what has it: name a tag, or " \
+        "have the image in the system's store alone"
+
 /* The transport of registries. */
 #define REFERENCE_DOCKER "docker://"
 

@@ -3,7 +3,9 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/conf-files.h"
+#include "libstart/config/small-file.h"
 #include "libstart/config/toml.h"
 #include "libstart/store/store-conf.h"
 
@@ -12,7 +14,7 @@ static const ConfFiles storage_conf = { .name = "storage", .environment = "CONTA
 typedef struct Setting {
         const char *table; /* under [storage]: "", "options" or "options.overlay" */
         const char *key;
-        bool (*apply)(void *member, const TomlValue *value, const char *where, GError **error);
+        bool (*apply)(void *member, const TomlValue *value, char **variables, const char *where, GError **error);
         size_t member; /* of StoreSettings */
 } Setting;
 
@@ -31,6 +33,8 @@ void store_settings_free(StoreSettings *settings) {
         g_free(settings->graph_root);
         g_free(settings->image_store);
         g_strfreev(settings->additional_stores);
+        g_strfreev(settings->variables);
+        g_free(settings->rootless_path);
         g_free(settings);
 }
 
@@ -38,21 +42,54 @@ static bool need_string(const TomlValue *value, const char *where, GError **erro
         return value->type == TOML_STRING || error_set(error, KT_ERROR_FAILED, "%s must be a string", where);
 }
 
-static char *parse_path(const TomlValue *value, const char *where, GError **error) {
-        if (!need_string(value, where, error))
-                return NULL;
-        if (strchr(value->string, '$')) {
-                error_set(error, KT_ERROR_UNSUPPORTED, "%s: variables are not expanded; write the path out", where);
-                return NULL;
-        }
-        if (value->string[0] != '/') {
-                error_set(error, KT_ERROR_FAILED, "%s: '%s' is not an absolute path", where, value->string);
-                return NULL;
-        }
-        return path_value_clean(value->string);
+static bool append_variable(GString *path, const char **text, char **variables) {
+        bool braces = (*text)[1] == '{';
+        const char *name = *text + 1 + braces;
+        size_t length = strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_");
+        g_autofree char *copy = g_strndup(name, length);
+        const char *value = g_environ_getenv(variables, copy);
+
+        if (!value || (braces && name[length] != '}'))
+                return false;
+        g_string_append(path, value);
+        *text = name + length + braces;
+        return true;
 }
 
-static bool check_driver(void *unused, const TomlValue *value, const char *where, GError **error) {
+/* NULL: there is a variable that has no value. */
+static char *expand(const char *text, char **variables) {
+        g_autoptr(GString) path = g_string_new(NULL);
+
+        while (*text)
+                if (*text != '$')
+                        g_string_append_c(path, *text++);
+                else if (!append_variable(path, &text, variables))
+                        return NULL;
+        return g_string_free(g_steal_pointer(&path), FALSE);
+}
+
+/* variables: NULL where it may have none. */
+static char *parse_path(const TomlValue *value, char **variables, const char *where, GError **error) {
+        g_autofree char *path = NULL;
+
+        if (!need_string(value, where, error))
+                return NULL;
+        path = !strchr(value->string, '$') ? g_strdup(value->string) :
+               variables                   ? expand(value->string, variables) :
+                                             NULL;
+        if (!path)
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          variables ? "%s: '%s' has a variable that is not set; write the path out" :
+                                      "%s: variables are not expanded in '%s'; write the path out",
+                          where, value->string);
+        else if (path[0] != '/')
+                error_set(error, KT_ERROR_FAILED, "%s: '%s' is not an absolute path", where, path);
+        else
+                return path_value_clean(path);
+        return NULL;
+}
+
+static bool check_driver(void *unused, const TomlValue *value, char **variables, const char *where, GError **error) {
         if (!need_string(value, where, error))
                 return false;
         if (*value->string && strcmp(value->string, "overlay") != 0 && strcmp(value->string, "overlay2") != 0)
@@ -63,12 +100,12 @@ static bool check_driver(void *unused, const TomlValue *value, const char *where
 }
 
 /* Podman takes "" as not set. */
-static bool set_path(void *member, const TomlValue *value, const char *where, GError **error) {
+static bool set_root(void *member, const TomlValue *value, char **variables, const char *where, GError **error) {
         char **path = member, *parsed;
 
         if (value->type == TOML_STRING && !*value->string)
                 return true;
-        parsed = parse_path(value, where, error);
+        parsed = parse_path(value, variables, where, error);
         if (!parsed)
                 return false;
         g_free(*path);
@@ -76,13 +113,22 @@ static bool set_path(void *member, const TomlValue *value, const char *where, GE
         return true;
 }
 
-static bool set_paths(void *member, const TomlValue *value, const char *where, GError **error) {
+static bool set_path(void *member, const TomlValue *value, char **variables, const char *where, GError **error) {
+        return set_root(member, value, NULL, where, error);
+}
+
+/* No matter of root's, whatever it says. */
+static bool set_rootless(void *member, const TomlValue *value, char **variables, const char *where, GError **error) {
+        return !variables || set_root(member, value, variables, where, error);
+}
+
+static bool set_paths(void *member, const TomlValue *value, char **variables, const char *where, GError **error) {
         g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
 
         if (value->type != TOML_ARRAY)
                 return error_set(error, KT_ERROR_FAILED, "%s must be an array of strings", where);
         for (unsigned i = 0; i < value->array->len; i++) {
-                char *path = parse_path(value->array->pdata[i], where, error);
+                char *path = parse_path(value->array->pdata[i], NULL, where, error);
 
                 if (!path)
                         return false;
@@ -94,7 +140,7 @@ static bool set_paths(void *member, const TomlValue *value, const char *where, G
         return true;
 }
 
-static bool refuse(void *unused, const TomlValue *value, const char *where, GError **error) {
+static bool refuse(void *unused, const TomlValue *value, char **variables, const char *where, GError **error) {
         if ((value->type == TOML_STRING && !*value->string) || (value->type == TOML_ARRAY && value->array->len == 0))
                 return true;
         return error_set(error, KT_ERROR_UNSUPPORTED,
@@ -105,8 +151,9 @@ static bool refuse(void *unused, const TomlValue *value, const char *where, GErr
 
 static const Setting table[] = {
         { "", "driver", check_driver, 0 },
-        { "", "graphroot", set_path, offsetof(StoreSettings, graph_root) },
+        { "", "graphroot", set_root, offsetof(StoreSettings, graph_root) },
         { "", "imagestore", set_path, offsetof(StoreSettings, image_store) },
+        { "", "rootless_storage_path", set_rootless, offsetof(StoreSettings, rootless_path) },
         { "options", "additionalimagestores", set_paths, offsetof(StoreSettings, additional_stores) },
         { "options", "additionallayerstores", refuse, 0 },
         { "options", "imagestore", set_path, offsetof(StoreSettings, image_store) },
@@ -144,19 +191,41 @@ static bool apply_setting(StoreSettings *settings, const Setting *setting, const
         if (!value)
                 return true;
         g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key, dotted);
-        return setting->apply((char *) settings + setting->member, value, where, error);
+        return setting->apply((char *) settings + setting->member, value, settings->variables, where, error);
 }
 
-bool store_settings_apply(StoreSettings *settings, const char *text, size_t length, const char *name,
-                          GError **error) {
+static bool apply_settings(StoreSettings *settings, const char *text, size_t length, const char *name,
+                           const char *only, GError **error) {
         g_autoptr(TomlValue) top = toml_parse(text, length, name, error);
 
         if (!top)
                 return false;
         for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-                if (!apply_setting(settings, &table[i], top, name, error))
+                if ((!only || g_str_equal(table[i].key, only)) &&
+                    !apply_setting(settings, &table[i], top, name, error))
                         return false;
         return true;
+}
+
+bool store_settings_apply(StoreSettings *settings, const char *text, size_t length, const char *name,
+                          GError **error) {
+        return apply_settings(settings, text, length, name, NULL, error);
+}
+
+static bool apply_machines(const char *path, const char *text, size_t length, void *data, GError **error) {
+        return apply_settings(data, text, length, path, "rootless_storage_path", error);
+}
+
+bool store_settings_read_machines(StoreSettings *settings, const char *root, GError **error) {
+        return conf_files_read(&storage_conf, root, apply_machines, settings, error);
+}
+
+void store_settings_settle_users(StoreSettings *settings, const char *share) {
+        if (!g_str_equal(settings->graph_root, STORE_SETTINGS_GRAPH_ROOT))
+                return;
+        g_free(settings->graph_root);
+        settings->graph_root = settings->rootless_path ? g_strdup(settings->rootless_path) :
+                                                         g_build_filename(share, "containers/storage", NULL);
 }
 
 char **store_settings_stores(const StoreSettings *settings, unsigned *ret_n_writable) {
@@ -173,6 +242,14 @@ char **store_settings_stores(const StoreSettings *settings, unsigned *ret_n_writ
                         g_strv_builder_add(builder, *store);
         *ret_n_writable = both ? 2 : 1;
         return g_strv_builder_end(builder);
+}
+
+/* As storage.conf's runroot= has it, if that says nothing else. */
+char *store_conf_run_root(const StoreConf *conf) {
+        const char *runtime = user_view_is_entered() ? g_getenv("XDG_RUNTIME_DIR") : NULL;
+
+        return runtime ? g_build_filename(runtime, "containers", NULL) :
+                         g_strconcat(conf->root, "/run/containers/storage", NULL);
 }
 
 void store_conf_free(StoreConf *conf) {
@@ -212,5 +289,22 @@ StoreConf *store_conf_load(const char *root, const GPtrArray *additional, GError
                 g_free(*store);
                 *store = path;
         }
+        return g_steal_pointer(&conf);
+}
+
+StoreConf *store_conf_load_users(const char *home, char **variables, GError **error) {
+        g_autofree char *path = g_build_filename(home, ".config/containers/storage.conf", NULL), *text = NULL;
+        g_autofree char *share = g_build_filename(home, ".local/share", NULL);
+        g_autoptr(StoreConf) conf = g_new0(StoreConf, 1);
+        g_autoptr(StoreSettings) settings = store_settings_new();
+        size_t length = 0;
+
+        settings->variables = g_strdupv(variables);
+        if (!store_settings_read_machines(settings, "", error) || !file_read(path, &text, &length, error) ||
+            (text && !store_settings_apply(settings, text, length, path, error)))
+                return NULL;
+        store_settings_settle_users(settings, share);
+        conf->root = g_strdup("");
+        conf->stores = store_settings_stores(settings, &conf->n_writable);
         return g_steal_pointer(&conf);
 }

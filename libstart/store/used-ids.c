@@ -8,7 +8,6 @@
 #include "libstart/store/used-ids.h"
 
 #define MAX_DEPTH 16
-#define RUN_ROOT "/run/containers/storage" /* of storage.conf's runroot=, if that says nothing else */
 
 G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
 
@@ -21,9 +20,23 @@ static bool find_number(yajl_val object, const char *key, guint32 *ret) {
         return true;
 }
 
-static bool add_map(yajl_val record, const char *key, GArray *ranges, GError **error) {
+/* Is the user's own id in the map? */
+static bool has_own(yajl_val map) {
+        for (size_t i = 0; i < map->u.array.len; i++) {
+                guint32 first;
+
+                if (YAJL_IS_OBJECT(map->u.array.values[i]) &&
+                    find_number(map->u.array.values[i], "host_id", &first) && first == 0)
+                        return true;
+        }
+        return false;
+}
+
+static bool add_map(yajl_val record, const char *key, bool is_users, GArray *ranges, GError **error) {
         yajl_val map = json_member(record, key, yajl_t_array);
 
+        if (map && is_users && has_own(map))
+                return true;
         for (size_t i = 0; map && i < map->u.array.len; i++) {
                 yajl_val extent = map->u.array.values[i];
                 IdRange range;
@@ -37,7 +50,7 @@ static bool add_map(yajl_val record, const char *key, GArray *ranges, GError **e
         return true;
 }
 
-bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error) {
+static bool parse(const char *text, size_t length, bool is_users, GArray *uids, GArray *gids, GError **error) {
         g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
 
         if (length > 0 && !list)
@@ -45,37 +58,42 @@ bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids,
         for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
                 yajl_val record = list->u.array.values[i];
 
-                if (YAJL_IS_OBJECT(record) &&
-                    (!add_map(record, "uidmap", uids, error) || !add_map(record, "gidmap", gids, error)))
+                if (YAJL_IS_OBJECT(record) && (!add_map(record, "uidmap", is_users, uids, error) ||
+                                               !add_map(record, "gidmap", is_users, gids, error)))
                         return false;
         }
         return true;
 }
 
-static bool read_list(const char *directory, const char *name, GArray *uids, GArray *gids, GError **error) {
+bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error) {
+        return parse(text, length, false, uids, gids, error);
+}
+
+static bool read_list(const char *directory, const char *name, bool is_users, GArray *uids, GArray *gids,
+                      GError **error) {
         g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL;
         size_t length = 0;
 
         if (!file_read(path, &text, &length, error))
                 return false;
-        if (text && !used_ids_parse(text, length, uids, gids, error)) {
+        if (text && !parse(text, length, is_users, uids, gids, error)) {
                 g_prefix_error(error, "'%s': ", path);
                 return false;
         }
         return true;
 }
 
-bool used_ids_read(const StoreConf *conf, GArray *uids, GArray *gids, GError **error) {
+bool used_ids_read(const StoreConf *conf, bool is_users, GArray *uids, GArray *gids, GError **error) {
         static const char *const names[] = { "overlay-containers/containers.json",
                                              "overlay-containers/volatile-containers.json",
                                              "overlay-layers/layers.json", "overlay-layers/volatile-layers.json" };
-        g_autofree char *run_root = g_strconcat(conf->root, RUN_ROOT, NULL);
+        g_autofree char *run_root = store_conf_run_root(conf);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(names) / (is_users ? 2 : 1); i++) {
                 for (unsigned store = 0; store < conf->n_writable; store++)
-                        if (!read_list(conf->stores[store], names[i], uids, gids, error))
+                        if (!read_list(conf->stores[store], names[i], is_users, uids, gids, error))
                                 return false;
-                if (!read_list(run_root, names[i], uids, gids, error))
+                if (!read_list(run_root, names[i], is_users, uids, gids, error))
                         return false;
         }
         return true;

@@ -15,8 +15,11 @@ typedef struct IdRange {
 } IdRange;
 
 /* Adds the host's ids that containers and their copies of layers have, of all stores that podman writes to (arrays of
- * IdRange). A list that is not there is an empty one; one that is not understood is KT_ERROR_FAILED. */
-bool used_ids_read(const StoreConf *conf, GArray *uids, GArray *gids, GError **error);
+ * IdRange). A list that is not there is an empty one; one that is not understood is KT_ERROR_FAILED.
+ *
+ * is_users: of a user's Podman. There, keep-id gives each container all ids, which are nobody's alone, and copies of
+ * layers stay when their container has gone: neither counts. */
+bool used_ids_read(const StoreConf *conf, bool is_users, GArray *uids, GArray *gids, GError **error);
 
 /* The same from the text of a containers.json or layers.json. Pure. */
 bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error);

@@ -14,9 +14,11 @@
 #include "libstart/base/paths.h"
 #include "libstart/base/resolve.h"
 #include "libstart/base/state-format.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/userns/id-assignment.h"
 #include "libstart/userns/subid.h"
+#include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/id-map.h"
 
 #define USER "containers" /* as podman calls it */
@@ -308,16 +310,33 @@ static void add_own(const GArray *own, GArray *used) {
         }
 }
 
-static bool find_used(const IdAssignment *wanted, bool is_needed, Used *used, GError **error) {
+/* Of Podman's: a user's nomap is all that there is, and nobody's alone, like keep-id. */
+static void leave_out_all(const GArray *available, GArray *used) {
+        for (guint i = used->len; i-- > 0;) {
+                const IdRange *range = &g_array_index(used, IdRange, i),
+                              *first = &g_array_index(available, IdRange, 0);
+
+                if (available->len > 0 && range->first <= first->first && range->count >= first->count)
+                        g_array_remove_index(used, i);
+        }
+}
+
+static bool find_used(const IdAssignment *wanted, const GArray *uids, const GArray *gids, bool is_needed, Used *used,
+                      GError **error) {
         g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
 
         used_clear(used);
         used->uids = g_array_new(FALSE, FALSE, sizeof(IdRange));
         used->gids = g_array_new(FALSE, FALSE, sizeof(IdRange));
+        if (!conf || !used_ids_read(conf, user_view_is_entered(), used->uids, used->gids, error))
+                return false;
+        if (user_view_is_entered()) {
+                leave_out_all(uids, used->uids);
+                leave_out_all(gids, used->gids);
+        }
         add_own(wanted->request->uids, used->uids);
         add_own(wanted->request->gids, used->gids);
-        return conf && used_ids_read(conf, used->uids, used->gids, error) &&
-               add_others(wanted, is_needed, used, error);
+        return add_others(wanted, is_needed, used, error);
 }
 
 /* The old ones, if they are still free, and enough: files on volumes have them. */
@@ -330,12 +349,20 @@ static bool choose(const GArray *available, const GArray *used, guint32 count, I
         return count == 0 || id_assignment_choose(available, used, count, &range->first);
 }
 
+/* Podman's for users are their own, too, as the view has them. */
+static bool find_available(GArray **ret_uids, GArray **ret_gids, GError **error) {
+        if (user_view_is_entered())
+                return userns_descriptor_read_further(ret_uids, ret_gids, error);
+        *ret_uids = subid_find(PATH_SUBUID, USER, error);
+        *ret_gids = *ret_uids ? subid_find(PATH_SUBGID, USER, error) : NULL;
+        return *ret_gids;
+}
+
 static bool choose_both(const IdAssignment *wanted, Record *record, bool is_needed, bool *ret_found, GError **error) {
-        g_autoptr(GArray) uids = subid_find(PATH_SUBUID, USER, error);
-        g_autoptr(GArray) gids = uids ? subid_find(PATH_SUBGID, USER, error) : NULL;
+        g_autoptr(GArray) uids = NULL, gids = NULL;
         g_auto(Used) used = { 0 };
 
-        if (!gids || !find_used(wanted, is_needed, &used, error))
+        if (!find_available(&uids, &gids, error) || !find_used(wanted, uids, gids, is_needed, &used, error))
                 return false;
         *ret_found = choose(uids, used.uids, count_unmapped(wanted->request->uids, record->size), &record->uids) &&
                      choose(gids, used.gids, count_unmapped(wanted->request->gids, record->size), &record->gids);
@@ -351,10 +378,10 @@ static bool assign(const IdAssignment *wanted, int directory, Record *record, GE
                 return false;
         if (!found)
                 return error_set(error, KT_ERROR_FAILED,
-                                 "No %u ids in a row are left of those that '" USER "' has in " PATH_SUBUID
+                                 "No %u ids in a row are left of those that %s has in " PATH_SUBUID
                                  " and " PATH_SUBGID
                                  ": give it more there, or less to this container (UserNS=auto:size=)",
-                                 record->size);
+                                 record->size, user_view_is_entered() ? "the user" : "'" USER "'");
         return wanted->is_shown || write_record(directory, record, error);
 }
 

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <grp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/keyring.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/userns/owner.h"
 #include "libstart/userns/subid.h"
+#include "libstart/userns/user-record.h"
+#include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/id-map.h"
 #include "libstart/value/user-spec.h"
 
@@ -41,6 +47,14 @@ static bool add_own_groups(GArray *groups, GError **error) {
         return n >= 0 || error_set_errno(error, errno, "Cannot read the groups of this process");
 }
 
+/* Those whom files know beside /etc/passwd and /etc/group, where these do not know the user. */
+static bool add_record(const char *name, char **passwd, char **group, GError **error) {
+        g_auto(UserIdentity) known = { 0 };
+
+        return (user_resolve(name, *passwd, *group, &known, NULL) && known.in_passwd) ||
+               user_record_add(name, passwd, group, error);
+}
+
 /* A group that is named leaves the user those of /etc/group, as systemd does. */
 static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
         g_autofree char *passwd = NULL, *group = NULL, *name = NULL;
@@ -48,12 +62,14 @@ static bool resolve(const char *spec, UserIdentity *ret, GError **error) {
         g_auto(UserIdentity) identity = { 0 };
 
         if (!file_read("/etc/passwd", &passwd, NULL, error) || !file_read("/etc/group", &group, NULL, error) ||
-            !user_spec_parse(spec, &name, NULL, error))
+            !user_spec_parse(spec, &name, NULL, error) || !add_record(name, &passwd, &group, error))
                 return false;
         if (!user_resolve(name, passwd, group, &alone, NULL) || !user_resolve(spec, passwd, group, &identity, NULL))
                 return error_set(
                         error, KT_ERROR_NOT_FOUND,
-                        "'%s' is not in /etc/passwd and /etc/group of this machine: make it, or name another", spec);
+                        "'%s' is not in /etc/passwd and /etc/group of this machine, nor has /etc/userdb a record: make it, "
+                        "or name another",
+                        spec);
         if (!check_identity(&identity, spec, error))
                 return false;
         for (guint i = 0; identity.explicit_group && alone.name && i < alone.additional_gids->len; i++)
@@ -103,14 +119,15 @@ static void add_further(GArray *map, const GArray *ranges, guint32 inside, guint
         }
 }
 
-/* The user's own id has the place `own`; the further ones fill the others, from 0 on. */
+/* The user's own id has the place `own`, if any; the further ones fill the others, from 0 on. */
 static GArray *make_map(const GArray *ranges, guint32 own, guint32 outside, IdKind kind, GError **error) {
         g_autoptr(GArray) map = id_map_new();
         IdExtent extent = { own, outside, 1 };
         guint32 used = 0;
 
         add_further(map, ranges, 0, own, &used);
-        g_array_append_val(map, extent);
+        if (own != USERNS_ID_UNSAID)
+                g_array_append_val(map, extent);
         if (used == own)
                 add_further(map, ranges, own + 1, G_MAXUINT32 - own - 1, &used);
         return id_map_finish(map, kind, error) ? g_steal_pointer(&map) : NULL;
@@ -143,6 +160,23 @@ bool owner_map_ids(const UsernsRequest *request, const Owner *owner, GArray **re
         *ret_uids = make_map(uids, is_kept ? request->uid : 0, owner->identity.uid, ID_UID, error);
         if (*ret_uids)
                 *ret_gids = make_map(gids, is_kept ? request->gid : 0, owner->identity.gid, ID_GID, error);
+        return *ret_uids && *ret_gids;
+}
+
+bool owner_map_ids_of_view(const UsernsRequest *request, GArray **ret_uids, GArray **ret_gids, GError **error) {
+        bool is_kept = request->mode == USERNS_KEEP_ID;
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+
+        if (!userns_descriptor_read_further(&uids, &gids, error))
+                return false;
+        if (uids->len == 0 || gids->len == 0)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "UserNS=%s needs further ids for this user, in " PATH_SUBUID " and " PATH_SUBGID
+                                 ": add some (usermod --add-subuids), and systemctl --user restart keyturn-view",
+                                 request->text);
+        *ret_uids = make_map(uids, is_kept ? request->uid : USERNS_ID_UNSAID, 0, ID_UID, error);
+        if (*ret_uids)
+                *ret_gids = make_map(gids, is_kept ? request->gid : USERNS_ID_UNSAID, 0, ID_GID, error);
         return *ret_uids && *ret_gids;
 }
 
@@ -179,6 +213,21 @@ void owner_leave_rights(const Owner *owner) {
                 setfsgid(getegid());
         }
         errno = saved;
+}
+
+/* No core of it may be hers, nor /proc/PID. Who changes ids gets what fs.suid_dumpable says, which may be more. */
+static bool hide_memory(void) {
+        return prctl(PR_SET_DUMPABLE, 0) == 0;
+}
+
+bool owner_become(const Owner *owner, int userns_fd, GError **error) {
+        if (!owner_keep_groups(owner, error) || !keyring_join_new(NULL, error))
+                return false;
+        if (setns(userns_fd, CLONE_NEWUSER) < 0 || !hide_memory() || setresgid(0, 0, 0) < 0 || !hide_memory() ||
+            setresuid(0, 0, 0) < 0 || !hide_memory() || unshare(CLONE_NEWNS) < 0)
+                return error_set_errno(error, errno, "Cannot become the user %u", owner->identity.uid);
+        user_view_assume();
+        return true;
 }
 
 bool owner_keep_groups(const Owner *owner, GError **error) {

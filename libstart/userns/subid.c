@@ -2,12 +2,13 @@
 #include "libstart/userns/subid.h"
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
+#include "libstart/oci/user.h"
 
 static bool parse_line(const char *line, const char *user, IdRange *ret) {
         g_auto(GStrv) fields = g_strsplit(line, ":", 4);
         guint64 first, count;
 
-        if (g_strv_length(fields) != 3 || !g_str_equal(fields[0], user) ||
+        if (g_strv_length(fields) != 3 || (user && !g_str_equal(fields[0], user)) ||
             !g_ascii_string_to_unsigned(g_strstrip(fields[1]), 10, 0, G_MAXUINT32 - 1, &first, NULL) ||
             !g_ascii_string_to_unsigned(g_strstrip(fields[2]), 10, 1, G_MAXUINT32, &count, NULL))
                 return false;
@@ -24,6 +25,16 @@ GArray *subid_parse(const char *text, const char *user) {
                 if (parse_line(*line, user, &range))
                         g_array_append_val(ranges, range);
         return ranges;
+}
+
+char *subid_name(uid_t uid) {
+        g_autofree char *passwd = NULL, *number = g_strdup_printf("%u", uid);
+        g_auto(UserIdentity) identity = { 0 };
+
+        if (!file_read("/etc/passwd", &passwd, NULL, NULL) || !user_resolve(number, passwd, NULL, &identity, NULL) ||
+            !identity.name)
+                return g_steal_pointer(&number);
+        return g_strdup(identity.name);
 }
 
 GArray *subid_find(const char *path, const char *user, GError **error) {

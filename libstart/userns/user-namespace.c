@@ -11,15 +11,18 @@
 #include "libstart/base/user-view.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
+#include "libstart/userns/dynamic-ids.h"
 #include "libstart/userns/owner.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/user-namespace.h"
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/userns/userns-pin.h"
 #include "libstart/value/id-map.h"
+#include "libstart/value/names.h"
 
 #define NOBODY 65534
-#define AUTO_IDS 65536 /* of UserNS=auto, where no image says how many are needed */
+#define AUTO_IDS 65536        /* of UserNS=auto, where no image says how many are needed */
+#define AUTO_IDS_OF_USER 1024 /* of the few that she has, and as Podman */
 
 static GArray *make_identity(void) {
         GArray *map = id_map_new();
@@ -29,11 +32,38 @@ static GArray *make_identity(void) {
         return map;
 }
 
+/* Of a user's view, whose numbers they have, nobody else's. */
+static GArray *find_own_ranges(const char *path, const char *name, IdKind kind, GError **error) {
+        g_autofree char *own = subid_name(user_view_find_uid());
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+        const GArray *found;
+
+        if (!g_str_equal(name, own)) {
+                error_set(error, KT_ERROR_USAGE,
+                          "a user's container has no ids of '%s' in %s: write SubUIDMap=%s and SubGIDMap=%s", name,
+                          path, own, own);
+                return NULL;
+        }
+        if (!userns_descriptor_read_further(&uids, &gids, error))
+                return NULL;
+        found = kind == ID_UID ? uids : gids;
+        if (found->len > 0)
+                return kind == ID_UID ? g_steal_pointer(&uids) : g_steal_pointer(&gids);
+        error_set(
+                error, KT_ERROR_NOT_FOUND,
+                "'%s' has no ids in %s: add some (usermod --add-subuids), and systemctl --user restart keyturn-view",
+                name, path);
+        return NULL;
+}
+
 /* What a name has in /etc/subuid or /etc/subgid, and then what the request says itself. */
 static GArray *make_map(const char *path, const char *name, const GArray *own, IdKind kind, GError **error) {
-        g_autoptr(GArray) map = id_map_new(), ranges = name ? subid_find(path, name, error) : NULL;
+        g_autoptr(GArray) map = id_map_new(), ranges = NULL;
         guint32 inside = 0;
 
+        if (name)
+                ranges = user_view_is_entered() ? find_own_ranges(path, name, kind, error) :
+                                                  subid_find(path, name, error);
         if (name && !ranges)
                 return NULL;
         for (guint i = 0; ranges && i < ranges->len; i++) {
@@ -83,12 +113,20 @@ static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error)
                 return id_assignment_find(wanted, &ret->uids, &ret->gids, error);
         case USERNS_OWNED:
                 return owner_map_ids(wanted->request, wanted->owner, &ret->uids, &ret->gids, error);
+        case USERNS_NO_MAP:
+                return user_view_is_entered() ?
+                               owner_map_ids_of_view(wanted->request, &ret->uids, &ret->gids, error) :
+                               error_set(error, KT_ERROR_UNSUPPORTED, USERNS_NO_MAP_OF_ROOT);
         case USERNS_KEEP_ID:
                 if (wanted->owner)
                         return owner_map_ids(wanted->request, wanted->owner, &ret->uids, &ret->gids, error);
+                if (user_view_is_entered())
+                        return owner_map_ids_of_view(wanted->request, &ret->uids, &ret->gids, error);
                 ret->uids = make_identity();
                 ret->gids = make_identity();
                 return true;
+        case USERNS_DYNAMIC:
+                return dynamic_ids_find(wanted, &ret->uids, &ret->gids, error);
         case USERNS_PATH:
                 return open_path(wanted->request, ret, error);
         case USERNS_MAPPED:
@@ -99,12 +137,17 @@ static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error)
 
 /* The image may have come, or changed, since it was pinned. */
 static bool find_pinned(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
-        g_autofree char *unit = g_strdup_printf("keyturn-userns@%s.service", wanted->unit);
+        g_autofree char *unit = name_ahead_unit("userns", wanted->unit);
 
         ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
         if (ret->fd < 0 && !unit_restart(unit, error)) {
                 unit_failure_explain(unit, error);
                 return false;
+        }
+        if (ret->fd < 0 && wanted->request->mode == USERNS_DYNAMIC) { /* who pinned it chose them */
+                user_namespace_clear(ret);
+                if (!find(wanted, ret, error))
+                        return false;
         }
         if (ret->fd < 0)
                 ret->fd = userns_pin_open(wanted->unit, ret->uids, ret->gids, &ret->path);
@@ -125,6 +168,11 @@ static bool find_any(const IdAssignment *wanted, UserNamespace *ret, GError **er
         return ret->fd >= 0;
 }
 
+/* Its ids are those of the view: its own namespace, and that of its pod. */
+static bool is_views(const UsernsRequest *request) {
+        return user_view_is_entered() && (request->mode == USERNS_HOST || request->mode == USERNS_PATH);
+}
+
 bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
         bool is_identity, found;
 
@@ -133,8 +181,11 @@ bool user_namespace_find(const IdAssignment *wanted, UserNamespace *ret, GError 
         if (!ret->uids)
                 return true;
         userns_hide_process();
-        is_identity = (wanted->request->mode == USERNS_HOST && user_view_is_entered()) ||
-                      (id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids));
+        if (user_view_is_entered() && !is_views(wanted->request) &&
+            !userns_descriptor_split(&ret->uids, &ret->gids, error))
+                return false;
+        /* A user has no id-mapped mounts that would need it: image-copy.h. */
+        is_identity = user_view_is_entered() || (id_map_is_identity(ret->uids) && id_map_is_identity(ret->gids));
         found = ret->fd >= 0 || /* a path's */
                 (wanted->is_pinned ? find_pinned(wanted, ret, error) : is_identity || find_any(wanted, ret, error));
         if (is_identity) /* no mount needs it */
@@ -158,7 +209,7 @@ bool user_namespace_find_without_image(UsernsRequest *request, const char *unit,
         if (request->owner && !owner_find(request, &owner, error))
                 return false;
         if (request->mode == USERNS_AUTO && request->size == 0)
-                request->size = AUTO_IDS;
+                request->size = user_view_is_entered() ? AUTO_IDS_OF_USER : AUTO_IDS;
         return user_namespace_find(&wanted, ret, error);
 }
 
@@ -172,6 +223,13 @@ gid_t user_namespace_gid(const UserNamespace *userns, gid_t gid) {
         guint32 outside = NOBODY;
 
         return !userns->gids ? gid : (id_map_outside(userns->gids, gid, &outside), outside);
+}
+
+bool user_namespace_has_other_owners(const UsernsRequest *request, const UserNamespace *userns) {
+        if (!user_view_is_entered() || request->mode == USERNS_HOST)
+                return false;
+        return request->mode != USERNS_PATH || !id_map_changes_nothing(userns->uids) ||
+               !id_map_changes_nothing(userns->gids);
 }
 
 bool user_namespace_has_group(const UserNamespace *userns, gid_t gid) {
@@ -200,6 +258,18 @@ bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, con
         return check_id(userns->uids, uid, "user", error) && check_id(userns->gids, gid, "group", error);
 }
 
+bool user_namespace_check_owner(const UserNamespace *userns, const struct stat *st, const char *path,
+                                GError **error) {
+        guint32 inside;
+        bool has_user = id_map_inside(userns->uids, st->st_uid, &inside);
+
+        return (has_user && id_map_inside(userns->gids, st->st_gid, &inside)) ||
+               error_set(error, KT_ERROR_USAGE,
+                         "'/%s' of the image belongs to the %s %u, which is none of the container's: give it another "
+                         "owner in the image",
+                         path + strspn(path, "/"), has_user ? "group" : "user", has_user ? st->st_gid : st->st_uid);
+}
+
 /* Otherwise the kernel would take back the capabilities that concern files, with the id. */
 static bool keep_capabilities(bool keep, GError **error) {
         int bits = prctl(PR_GET_SECUREBITS);
@@ -225,6 +295,8 @@ void user_namespace_make_own_files(const UserNamespace *userns) {
         setfsuid(geteuid());
         setfsgid(getegid());
         (void) keep_capabilities(false, NULL);
+        if (user_view_is_entered()) /* the kernel has hidden it, and with it the files of its children's maps */
+                (void) prctl(PR_SET_DUMPABLE, 1);
 }
 
 void user_namespace_clear(UserNamespace *userns) {

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "libstart/userns/id-assignment.h"
@@ -30,10 +31,17 @@ bool user_namespace_find_without_image(UsernsRequest *request, const char *unit,
 uid_t user_namespace_uid(const UserNamespace *userns, uid_t uid);
 gid_t user_namespace_gid(const UserNamespace *userns, gid_t gid);
 
+/* Whether a container with this request, which was found, sees its image's files with other owners than its user has
+ * for them. Of a user's pod the maps say so. */
+bool user_namespace_has_other_owners(const UsernsRequest *request, const UserNamespace *userns);
+
 bool user_namespace_has_group(const UserNamespace *userns, gid_t gid);
 
 /* That all ids of the payload have one on the host. */
 bool user_namespace_check(const UserNamespace *userns, uid_t uid, gid_t gid, const GArray *groups, GError **error);
+
+/* That who owns a file on the host is in the namespace. path: of that file, for the error. */
+bool user_namespace_check_owner(const UserNamespace *userns, const struct stat *st, const char *path, GError **error);
 
 /* From now on, and until it is left, what this process makes in a file system is the container's root's. It keeps its
  * capabilities. */

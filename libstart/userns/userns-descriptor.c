@@ -12,6 +12,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/user-view.h"
+#include "libstart/store/used-ids.h"
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/id-map.h"
 
@@ -77,10 +78,59 @@ static bool write_map(pid_t pid, const char *name, const GArray *map, GError **e
                error_set_errno(error, errno, "Cannot set the ids of a user namespace");
 }
 
+/* The files of an ended child are root's in a user's view: there it has to wait for its end. */
+static int wait_in_new(int told, int begun) {
+        char byte = 0;
+
+        if (syscall(SYS_unshare, CLONE_NEWUSER) == 0)
+                (void) !write(begun, &byte, 1);
+        close(begun);
+        return (int) !read(told, &byte, 1);
+}
+
+static int write_maps_and_open(pid_t pid, const GArray *uids, const GArray *gids, GError **error) {
+        int fd = -1;
+
+        if (!write_map(pid, "uid_map", uids, error) || !write_map(pid, "gid_map", gids, error))
+                return -1;
+        fd = open_of(pid, "ns/user", O_RDONLY);
+        if (fd < 0)
+                error_set_errno(error, errno, "Cannot open a user namespace");
+        return fd;
+}
+
+static int make_in_view(const GArray *uids, const GArray *gids, GError **error) {
+        int told[2] = { -1, -1 }, begun[2] = { -1, -1 }, fd = -1;
+        char byte;
+        pid_t pid = -1;
+
+        if (pipe2(told, O_CLOEXEC) == 0 && pipe2(begun, O_CLOEXEC) == 0)
+                pid = fork();
+        if (pid == 0) {
+                close(told[1]);
+                _exit(wait_in_new(told[0], begun[1]));
+        }
+        fd_close(&begun[1]);
+        if (pid > 0 && read(begun[0], &byte, 1) == 1)
+                fd = write_maps_and_open(pid, uids, gids, error);
+        else
+                error_set(error, KT_ERROR_FAILED,
+                          "Cannot make a user namespace (see the sysctl user.max_user_namespaces)");
+        fd_close(&told[0]);
+        fd_close(&told[1]);
+        fd_close(&begun[0]);
+        if (pid > 0)
+                reap(pid);
+        return fd;
+}
+
 int userns_descriptor_make(const GArray *uids, const GArray *gids, GError **error) {
         Child child = { .namespace = -1 };
-        pid_t pid = make_ended_child(&child);
+        pid_t pid;
 
+        if (user_view_is_entered())
+                return make_in_view(uids, gids, error);
+        pid = make_ended_child(&child);
         if (pid < 0) {
                 error_set_errno(error, errno, "Cannot make a user namespace%s",
                                 errno == ENOSPC ? " (see the sysctl user.max_user_namespaces)" : "");
@@ -137,4 +187,67 @@ bool userns_descriptor_read_own(GArray **ret_uids, GArray **ret_gids, GError **e
         make_identity(*ret_uids);
         make_identity(*ret_gids);
         return true;
+}
+
+static GArray *find_further(const GArray *own) {
+        GArray *ranges = g_array_new(FALSE, FALSE, sizeof(IdRange));
+
+        for (guint i = 0; i < own->len; i++) {
+                const IdExtent *extent = &g_array_index(own, IdExtent, i);
+                bool has_root = extent->inside == 0;
+                IdRange range = { extent->inside + has_root, extent->count - has_root };
+
+                if (range.count > 0)
+                        g_array_append_val(ranges, range);
+        }
+        return ranges;
+}
+
+bool userns_descriptor_read_further(GArray **ret_uids, GArray **ret_gids, GError **error) {
+        g_autoptr(GArray) uids = NULL, gids = NULL;
+
+        if (!userns_descriptor_read_own(&uids, &gids, error))
+                return false;
+        *ret_uids = find_further(uids);
+        *ret_gids = find_further(gids);
+        return true;
+}
+
+static bool split(GArray **map, const GArray *own, const char *what, GError **error) {
+        g_autoptr(GArray) pieces = id_map_new();
+        guint64 wanted = 0, found = 0;
+
+        for (guint i = 0; i < (*map)->len; i++) {
+                const IdExtent *whole = &g_array_index(*map, IdExtent, i);
+
+                wanted += whole->count;
+                for (guint j = 0; j < own->len; j++) {
+                        const IdExtent *place = &g_array_index(own, IdExtent, j);
+                        guint64 first = MAX(whole->outside, place->inside);
+                        guint64 end = MIN((guint64) whole->outside + whole->count,
+                                          (guint64) place->inside + place->count);
+                        IdExtent piece = { whole->inside + (guint32) (first - whole->outside), (guint32) first,
+                                           (guint32) (end - MIN(first, end)) };
+
+                        if (piece.count > 0)
+                                g_array_append_val(pieces, piece);
+                        found += piece.count;
+                }
+        }
+        if (found < wanted)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "the map of %s ids has some that the user has not: 0 is she, and from 1 on come those "
+                        "of /etc/subuid and /etc/subgid",
+                        what);
+        g_array_unref(*map);
+        *map = g_steal_pointer(&pieces);
+        return true;
+}
+
+bool userns_descriptor_split(GArray **uids, GArray **gids, GError **error) {
+        g_autoptr(GArray) own_uids = NULL, own_gids = NULL;
+
+        return userns_descriptor_read_own(&own_uids, &own_gids, error) && split(uids, own_uids, "user", error) &&
+               split(gids, own_gids, "group", error);
 }

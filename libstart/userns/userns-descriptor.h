@@ -21,3 +21,9 @@ bool userns_descriptor_read(int fd, GArray **ret_uids, GArray **ret_gids, GError
 
 /* Maps of a namespace below this process's own in which every id is what it is here. Transfer full. */
 bool userns_descriptor_read_own(GArray **ret_uids, GArray **ret_gids, GError **error);
+
+/* The ids of this process's own namespace but 0: arrays of IdRange. Transfer full. */
+bool userns_descriptor_read_further(GArray **ret_uids, GArray **ret_gids, GError **error);
+
+/* The same maps in pieces that the kernel takes below this process's own namespace: there, each lies in one. */
+bool userns_descriptor_split(GArray **uids, GArray **gids, GError **error);

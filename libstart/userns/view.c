@@ -19,7 +19,6 @@
 #include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
-#include "libstart/oci/user.h"
 #include "libstart/store/store-conf.h"
 #include "libstart/systemd/systemd-notify.h"
 #include "libstart/userns/subid.h"
@@ -30,17 +29,6 @@
 /*
  * The user namespace
  */
-
-/* Transfer full; the number where /etc/passwd has no name. */
-static char *find_name(uid_t uid) {
-        g_autofree char *passwd = NULL, *number = g_strdup_printf("%u", uid);
-        g_auto(UserIdentity) identity = { 0 };
-
-        if (!file_read("/etc/passwd", &passwd, NULL, NULL) || !user_resolve(number, passwd, NULL, &identity, NULL) ||
-            !identity.name)
-                return g_steal_pointer(&number);
-        return g_strdup(identity.name);
-}
 
 /* The words of newuidmap(1) or newgidmap(1). NULL: the user has no further ids. */
 static GPtrArray *make_words(const char *program, const char *path, const char *name, pid_t pid, guint32 own) {
@@ -128,7 +116,7 @@ static bool map_alone(uid_t uid, gid_t gid, GError **error) {
 static bool enter_new(GError **error) {
         uid_t uid = getuid();
         gid_t gid = getgid();
-        g_autofree char *name = find_name(uid);
+        g_autofree char *name = subid_name(uid);
         g_autoptr(GPtrArray) uids = make_words("/usr/bin/newuidmap", PATH_SUBUID, name, getpid(), uid);
         g_autoptr(GPtrArray) gids = make_words("/usr/bin/newgidmap", PATH_SUBGID, name, getpid(), gid);
 
@@ -203,12 +191,11 @@ static void append_setting(GString *conf, const char *name, const char *value) {
         g_string_append_c(conf, '\n');
 }
 
-static char *print_settings(const StoreSettings *settings, const char *share) {
-        bool is_default = g_str_equal(settings->graph_root, STORE_SETTINGS_GRAPH_ROOT);
-        g_autofree char *own = g_build_filename(share, "containers/storage", NULL);
+static char *print_settings(StoreSettings *settings, const char *share) {
         GString *conf = g_string_new("[storage]\ndriver = \"overlay\"\nrunroot = \"" PATH_RUN "/.containers\"\n");
 
-        append_setting(conf, "graphroot", is_default ? own : settings->graph_root);
+        store_settings_settle_users(settings, share);
+        append_setting(conf, "graphroot", settings->graph_root);
         if (settings->image_store[0])
                 append_setting(conf, "imagestore", settings->image_store);
         g_string_append(conf, "[storage.options]\nadditionalimagestores = [");
@@ -220,9 +207,8 @@ static char *print_settings(const StoreSettings *settings, const char *share) {
         return g_string_free(conf, FALSE);
 }
 
-char *view_storage_conf(const char *own, const char *name, const char *share, GError **error) {
-        g_autoptr(StoreSettings) settings = store_settings_new();
-
+char *view_storage_conf(StoreSettings *settings, const char *own, const char *name, const char *share,
+                        GError **error) {
         return own && !store_settings_apply(settings, own, strlen(own), name, error) ?
                        NULL :
                        print_settings(settings, share);
@@ -237,10 +223,12 @@ static char *find_directory(const char *variable, const char *home, const char *
 
 static bool write_storage_conf(const char *path, const char *home, const char *place, GError **error) {
         g_autofree char *share = find_directory("XDG_DATA_HOME", home, ".local/share"), *own = NULL, *conf = NULL;
+        g_autoptr(StoreSettings) settings = store_settings_new();
 
-        if (!file_read(path, &own, NULL, error))
+        settings->variables = g_get_environ();
+        if (!store_settings_read_machines(settings, "", error) || !file_read(path, &own, NULL, error))
                 return false;
-        conf = view_storage_conf(own, path, share, error);
+        conf = view_storage_conf(settings, own, path, share, error);
         return conf && g_file_set_contents(place, conf, -1, error);
 }
 
@@ -283,6 +271,7 @@ bool view_hold(GError **error) {
         const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
         g_autofree char *holder = g_build_filename(runtime ?: "/", USER_VIEW_HOLDER, NULL);
         g_autofree char *number = g_strdup_printf("%d\n", (int) getpid());
+        g_autofree char *uid = g_strdup_printf("%u", getuid());
         g_autoptr(Notify) systemd = notify_open(error);
 
         if (*error)
@@ -290,6 +279,7 @@ bool view_hold(GError **error) {
         if (getuid() == 0 || !runtime || !home)
                 return error_set(error, KT_ERROR_USAGE,
                                  "This is for the manager of a user who is not root: systemctl --user");
+        g_setenv("UID", uid, TRUE); /* which storage.conf(5) may name; in the namespace it is another */
         if (!enter_new(error) || !show_all(runtime, home, error) || !g_file_set_contents(holder, number, -1, error) ||
             !notify_send(systemd, "READY=1", error))
                 return false;

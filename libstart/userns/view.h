@@ -4,6 +4,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "libstart/store/store-conf.h"
+
 /* `libstart view`, which keyturn-view.service of a user's manager is: makes what user-view.h describes, says that it
  * is ready, and waits.
  *
@@ -16,7 +18,8 @@
  * Returns where something fails. */
 bool view_hold(GError **error);
 
-/* storage.conf(5) for the view: what the user's own file says (`own`, called `name` in errors; NULL: there is
- * none), and else the user's store below `share`. Not the machine's additional stores: their files would be
- * nobody's. Pure. Transfer full. */
-char *view_storage_conf(const char *own, const char *name, const char *share, GError **error);
+/* storage.conf(5) for the view, as Podman has it for users: what the user's own file says (`own`, called `name` in
+ * errors; NULL: there is none), then rootless_storage_path of the machine's, which `settings` have, and else the
+ * user's store below `share`. The machine's additional stores are not a user's. Pure. Transfer full. */
+char *view_storage_conf(StoreSettings *settings, const char *own, const char *name, const char *share,
+                        GError **error);

@@ -2,15 +2,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/volume/podman-record.h"
 
@@ -33,6 +36,14 @@ static char *describe_database(int directory) {
                         g_string_append_printf(text, "%s %lu %ld %ld.%09ld\n", names[i], (unsigned long) st.st_ino,
                                                (long) st.st_size, (long) st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
         return text->len > 0 ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
+}
+
+/* A user's Podman that is called in the view would write the view's places into it, and her own would fail from then
+ * on. Without one it has no volumes. */
+static bool would_make_database(int directory) {
+        g_autofree char *database = user_view_is_entered() ? describe_database(directory) : NULL;
+
+        return user_view_is_entered() && !database;
 }
 
 static bool is_asked(int directory, const char *name) {
@@ -100,6 +111,21 @@ static bool drop(int directory, const char *name, const char *aside, GError **er
         return put_back(directory, aside, name, error);
 }
 
+bool podman_record_find(const char *name, bool *ret_is_there, GError **error) {
+        const char *words[] = { PODMAN, "volume", "exists", name, NULL };
+        int status;
+
+        *ret_is_there = false;
+        if (access(PODMAN, X_OK) < 0)
+                return true;
+        if (!g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, error))
+                return false;
+        *ret_is_there = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+        return *ret_is_there || (WIFEXITED(status) && WEXITSTATUS(status) == 1) ||
+               error_set(error, KT_ERROR_FAILED,
+                         "podman volume exists '%s' does not say whether Podman has the volume, so it stays", name);
+}
+
 bool podman_record_drop(const char *directory, const char *name, GError **error) {
         g_autofree char *aside = g_strconcat(ASIDE, name, NULL);
         _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -109,7 +135,8 @@ bool podman_record_drop(const char *directory, const char *name, GError **error)
                 return errno == ENOENT || error_set_errno(error, errno, "Cannot open '%s'", directory);
         if (!put_back(fd, aside, name, error))
                 return false;
-        if (access(PODMAN, X_OK) < 0 || faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 || is_asked(fd, name))
+        if (access(PODMAN, X_OK) < 0 || faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 || is_asked(fd, name) ||
+            would_make_database(fd))
                 return true;
         if (!drop(fd, name, aside, error))
                 return false;

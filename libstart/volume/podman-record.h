@@ -11,3 +11,6 @@
 /* Take a volume that Podman has made, or taken over, out of its database; its files stay. Nothing where a container
  * of Podman's uses it. directory: volume_directory(). Fails only where the files are not in their place. */
 bool podman_record_drop(const char *directory, const char *name, GError **error);
+
+/* Is it in there, still? Then a container of Podman's uses it. Fails where Podman cannot tell. */
+bool podman_record_find(const char *name, bool *ret_is_there, GError **error);

@@ -93,6 +93,7 @@ static bool prepare_volume(const MountRequest *mount, const char *volumes, const
                 .destination = mount->destination,
                 .no_copy = mount->no_copy || mount->subpath,
                 .user = user,
+                .users = root->users,
                 .label = shared,
         };
 

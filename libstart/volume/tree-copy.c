@@ -3,25 +3,38 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
+#include "libstart/value/id-map.h"
 #include "libstart/volume/tree-copy.h"
 
-#define DEPTH_MAX 300 /* each level takes three descriptors and some of the stack */
+#define DEPTH_MAX 300    /* each level takes three descriptors and some of the stack */
+#define ROUNDS_MAX 10000 /* of those levels: who goes on making them while they are removed is not waited for */
 
 typedef struct Copy {
         int top;           /* of what is written */
         GString *path;     /* below it: the directory being copied, "" or "a/b/" */
         GHashTable *links; /* "DEVICE:INODE" of files with several names -> the path of the first copy */
         unsigned depth;
+        const GArray *uids, *gids;             /* id maps; NULL: owners stay */
+        const GArray *known_uids, *known_gids; /* the only owners that may stay; NULL: all may */
+        const char *name;                      /* in that directory: what is being copied */
+        char *stranger;                        /* the path of the file whose owner is not known */
+        const char *unmapped;                  /* "user" or "group" of the file that failed; else NULL */
+        guint32 id;                            /* which */
 } Copy;
 
 static DIR *open_entries(int directory) {
@@ -33,26 +46,23 @@ static DIR *open_entries(int directory) {
         return entries;
 }
 
-/* The next entry, or NULL. */
-static const char *next_name(DIR *entries) {
-        const struct dirent *entry;
-
-        do
-                entry = readdir(entries);
-        while (entry && (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, "..")));
-        return entry ? entry->d_name : NULL;
-}
-
 static void close_entries(DIR **entries) {
         if (*entries)
                 closedir(*entries);
 }
 #define _cleanup_closedir_ __attribute__((cleanup(close_entries)))
 
-bool tree_is_empty(int directory) {
+bool tree_look(int directory, bool *ret_empty) {
         _cleanup_closedir_ DIR *entries = open_entries(directory);
 
-        return entries && !next_name(entries);
+        *ret_empty = entries && !directory_next(entries);
+        return entries && (!*ret_empty || errno == 0);
+}
+
+bool tree_is_empty(int directory) {
+        bool empty;
+
+        return tree_look(directory, &empty) && empty;
 }
 
 /* From the same place of one to that of the other. Not every pair of file systems can do it without reading. */
@@ -85,34 +95,106 @@ bool tree_copy_content(int in, int out, off_t size, guint64 *limit) {
         return (start >= 0 || errno == ENXIO) && ftruncate(out, size) == 0;
 }
 
-static bool is_kept(const char *attribute) {
-        return g_str_has_prefix(attribute, "user.") || g_str_equal(attribute, "security.capability");
+static bool map_id(Copy *copy, const GArray *map, const char *what, guint32 *id) {
+        copy->id = *id;
+        if (!map || id_map_outside(map, copy->id, id))
+                return true;
+        copy->unmapped = what;
+        errno = EOVERFLOW;
+        return false;
+}
+
+static bool know_id(Copy *copy, const GArray *known, const char *what, guint32 id) {
+        guint32 inside;
+
+        if (!known || id_map_inside(known, id, &inside))
+                return true;
+        g_free(copy->stranger);
+        copy->stranger = g_strconcat(copy->path->str, copy->name, NULL);
+        copy->unmapped = what;
+        copy->id = id;
+        errno = EPERM;
+        return false;
+}
+
+static bool map_owner(Copy *copy, struct stat *st) {
+        return know_id(copy, copy->known_uids, "user", st->st_uid) &&
+               know_id(copy, copy->known_gids, "group", st->st_gid) &&
+               map_id(copy, copy->uids, "user", &st->st_uid) && map_id(copy, copy->gids, "group", &st->st_gid);
+}
+
+/* acl(5): users and groups that have an entry of their own. */
+static bool map_acl(Copy *copy, char *value, size_t size) {
+        for (size_t at = sizeof(struct posix_acl_xattr_header); at + sizeof(struct posix_acl_xattr_entry) <= size;
+             at += sizeof(struct posix_acl_xattr_entry)) {
+                struct posix_acl_xattr_entry entry;
+                guint32 id;
+
+                memcpy(&entry, value + at, sizeof entry);
+                id = GUINT32_FROM_LE(entry.e_id);
+                if ((GUINT16_FROM_LE(entry.e_tag) == ACL_USER && !map_id(copy, copy->uids, "user", &id)) ||
+                    (GUINT16_FROM_LE(entry.e_tag) == ACL_GROUP && !map_id(copy, copy->gids, "group", &id)))
+                        return false;
+                entry.e_id = GUINT32_TO_LE(id);
+                memcpy(value + at, &entry, sizeof entry);
+        }
+        return true;
+}
+
+/* With an ACL, the group's bits of the mode are what all of its entries may have at most: without it, the group would
+ * have them. Of a volume's files both are as ever. */
+static bool is_acl(const Copy *copy, const char *attribute) {
+        return copy->uids && g_str_has_prefix(attribute, "system.posix_acl_");
+}
+
+/* A layer's own are nothing that a container may have in another. */
+static bool is_kept(const Copy *copy, const char *attribute) {
+        return (g_str_has_prefix(attribute, "user.") &&
+                !(copy->uids && g_str_has_prefix(attribute, "user.overlay."))) ||
+               g_str_equal(attribute, "security.capability");
+}
+
+/* Capabilities are those of a user namespace, whose root the attribute names; without a name, the machine's. */
+static bool knows_root(const Copy *copy, const char *attribute, const char *value, size_t size) {
+        struct vfs_ns_cap_data data;
+        guint32 inside;
+
+        if (!copy->known_uids || !g_str_equal(attribute, "security.capability"))
+                return true;
+        if (size != sizeof data)
+                return false;
+        memcpy(&data, value, sizeof data);
+        return (GUINT32_FROM_LE(data.magic_etc) & VFS_CAP_REVISION_MASK) == VFS_CAP_REVISION_3 &&
+               id_map_inside(copy->known_uids, GUINT32_FROM_LE(data.rootid), &inside);
 }
 
 /* Where the file system takes none, they are not there: the file is what counts. */
-static void copy_attributes(int in, int out) {
+static bool copy_attributes(Copy *copy, int in, int out) {
         char names[4096], value[4096];
         ssize_t length = flistxattr(in, names, sizeof names);
 
         for (char *name = names; length > 0 && name < names + length; name += strlen(name) + 1) {
-                ssize_t n = is_kept(name) ? fgetxattr(in, name, value, sizeof value) : -1;
+                bool with_acl = is_acl(copy, name);
+                ssize_t n = with_acl || is_kept(copy, name) ? fgetxattr(in, name, value, sizeof value) : -1;
 
-                if (n >= 0)
+                if (with_acl &&
+                    (n < 0 || !map_acl(copy, value, (size_t) n) || fsetxattr(out, name, value, (size_t) n, 0) < 0))
+                        return false;
+                if (n >= 0 && !with_acl && knows_root(copy, name, value, (size_t) n))
                         (void) !fsetxattr(out, name, value, (size_t) n, 0);
         }
+        return true;
 }
 
-/* The owner first: a new one takes away capabilities and set-user-id. */
-static bool copy_metadata(int in, int out, const struct stat *st) {
+/* The owner first: a new one takes away capabilities and set-user-id. The mode before ACLs, which it would change. */
+static bool copy_metadata(Copy *copy, int in, int out, struct stat *st) {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
 
-        if (fchown(out, st->st_uid, st->st_gid) < 0)
-                return false;
-        copy_attributes(in, out);
-        return fchmod(out, st->st_mode & 07777) == 0 && futimens(out, times) == 0;
+        return map_owner(copy, st) && fchown(out, st->st_uid, st->st_gid) == 0 &&
+               fchmod(out, st->st_mode & 07777) == 0 && copy_attributes(copy, in, out) && futimens(out, times) == 0;
 }
 
-static bool copy_file(int from, int to, const char *name) {
+static bool copy_file(Copy *copy, int from, int to, const char *name) {
         _cleanup_close_ int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         _cleanup_close_ int out = -1;
         guint64 limit = G_MAXUINT64; /* an image's files, and a disk */
@@ -123,23 +205,29 @@ static bool copy_file(int from, int to, const char *name) {
         if (!S_ISREG(st.st_mode)) /* something else has been put there */
                 return true;
         out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        return out >= 0 && tree_copy_content(in, out, st.st_size, &limit) && copy_metadata(in, out, &st);
+        return out >= 0 && tree_copy_content(in, out, st.st_size, &limit) && copy_metadata(copy, in, out, &st);
 }
 
-static bool copy_link(int from, int to, const char *name, const struct stat *st) {
+/* What is no file that could be opened. */
+static bool give(int to, const char *name, const struct stat *st) {
+        const struct timespec times[] = { st->st_atim, st->st_mtim };
+
+        return fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0 &&
+               utimensat(to, name, times, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool copy_link(Copy *copy, int from, int to, const char *name, struct stat *st) {
         char target[PATH_MAX];
         ssize_t n = readlinkat(from, name, target, sizeof target - 1);
 
         if (n < 0)
                 return false;
         target[n] = '\0';
-        return symlinkat(target, to, name) == 0 &&
-               fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
+        return map_owner(copy, st) && symlinkat(target, to, name) == 0 && give(to, name, st);
 }
 
-static bool make_fifo(int to, const char *name, const struct stat *st) {
-        return mkfifoat(to, name, st->st_mode & 0777) == 0 &&
-               fchownat(to, name, st->st_uid, st->st_gid, AT_SYMLINK_NOFOLLOW) == 0;
+static bool make_fifo(Copy *copy, int to, const char *name, struct stat *st) {
+        return map_owner(copy, st) && mkfifoat(to, name, st->st_mode & 0777) == 0 && give(to, name, st);
 }
 
 /* What has been copied is looked up anew, and whoever has the volume too may have put a link on the way: it leads to
@@ -148,7 +236,11 @@ static bool link_copied(const Copy *copy, const char *path, int to, const char *
         _cleanup_close_ int fd = resolve_open(copy->top, path, O_PATH | O_NOFOLLOW, 0,
                                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
 
-        return fd >= 0 && linkat(fd, "", to, name, AT_EMPTY_PATH) == 0;
+        char path_of_fd[32];
+
+        /* Before Linux 6.10, AT_EMPTY_PATH is for the machine's root alone. */
+        snprintf(path_of_fd, sizeof path_of_fd, "/proc/self/fd/%d", fd);
+        return fd >= 0 && linkat(AT_FDCWD, path_of_fd, to, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
 /* Is it another name of a file that has been copied? Then that is linked. */
@@ -182,13 +274,15 @@ static bool copy_directory(Copy *copy, int from, int to, const char *name) {
         if (!copy_entries(copy, in, out))
                 return false;
         g_string_truncate(copy->path, length);
-        return copy_metadata(in, out, &st);
+        copy->name = name;
+        return copy_metadata(copy, in, out, &st);
 }
 
 static bool copy_entry(Copy *copy, int from, int to, const char *name) {
         struct stat st;
         bool done = false;
 
+        copy->name = name;
         if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return false;
         if (S_ISDIR(st.st_mode))
@@ -197,9 +291,9 @@ static bool copy_entry(Copy *copy, int from, int to, const char *name) {
                 return true;
         if (st.st_nlink > 1 && (!link_again(copy, to, name, &st, &done) || done))
                 return done;
-        return S_ISREG(st.st_mode) ? copy_file(from, to, name) :
-               S_ISLNK(st.st_mode) ? copy_link(from, to, name, &st) :
-                                     make_fifo(to, name, &st);
+        return S_ISREG(st.st_mode) ? copy_file(copy, from, to, name) :
+               S_ISLNK(st.st_mode) ? copy_link(copy, from, to, name, &st) :
+                                     make_fifo(copy, to, name, &st);
 }
 
 static bool copy_entries(Copy *copy, int from, int to) {
@@ -211,21 +305,48 @@ static bool copy_entries(Copy *copy, int from, int to) {
                 errno = ELOOP;
                 ok = false;
         }
-        while (ok && (name = next_name(entries)))
+        while (ok && (name = directory_next(entries)))
                 ok = copy_entry(copy, from, to, name);
+        ok = ok && errno == 0;
         if (ok)
                 copy->depth--;
         return ok;
 }
 
-bool tree_copy(int from, int to, GError **error) {
+static bool copy_top(Copy *copy, int from, int to) {
+        struct stat st;
+
+        return !copy->uids || (fstat(from, &st) == 0 && copy_metadata(copy, from, to, &st));
+}
+
+static bool copy_tree(Copy *copy, int from, int to, GError **error) {
         g_autoptr(GString) path = g_string_new(NULL);
         g_autoptr(GHashTable) links = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        Copy copy = { .top = to, .path = path, .links = links };
+        g_autofree char *stranger = NULL;
+        bool ok;
 
-        if (copy_entries(&copy, from, to))
+        copy->top = to;
+        copy->path = path;
+        copy->links = links;
+        ok = copy_entries(copy, from, to) && copy_top(copy, from, to);
+        stranger = copy->stranger;
+        if (ok)
                 return true;
-        if (errno == ELOOP && copy.depth > DEPTH_MAX)
+        if (stranger) {
+                g_autofree char *shown = g_strescape(stranger, NULL); /* a name in a log */
+
+                return error_set(error, KT_ERROR_USAGE,
+                                 "'%s' in the image's directory belongs to the %s %u, which is none of the "
+                                 "container's: give it another owner in the image",
+                                 shown, copy->unmapped, copy->id);
+        }
+        if (copy->unmapped)
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "A file in '/%s' belongs to the %s %u, which is none of the user namespace's: map it "
+                        "(UIDMap=, GIDMap=), or ask for more ids (UserNS=auto:size=)",
+                        path->str, copy->unmapped, copy->id);
+        if (errno == ELOOP && copy->depth > DEPTH_MAX)
                 return error_set(error, KT_ERROR_FAILED,
                                  "There are over %d directories in each other in what is to be "
                                  "copied: leave out copying (nocopy)",
@@ -233,22 +354,72 @@ bool tree_copy(int from, int to, GError **error) {
         return error_set_errno(error, errno, "Cannot copy the files below '%s'", path->str);
 }
 
-static bool remove_entries(int directory, unsigned depth) {
-        _cleanup_closedir_ DIR *entries = depth < DEPTH_MAX ? open_entries(directory) : NULL;
+bool tree_copy(int from, int to, GError **error) {
+        return tree_copy_known(from, to, NULL, NULL, error);
+}
+
+bool tree_copy_known(int from, int to, const GArray *uids, const GArray *gids, GError **error) {
+        return copy_tree(&(Copy) { .known_uids = uids, .known_gids = gids }, from, to, error);
+}
+
+bool tree_copy_mapped(int from, int to, const GArray *uids, const GArray *gids, GError **error) {
+        return copy_tree(&(Copy) { .uids = uids, .gids = gids }, from, to, error);
+}
+
+typedef struct Removal {
+        int top;
+        guint32 random; /* names that nobody can have made before */
+        unsigned n_moved;
+} Removal;
+
+/* A payload may have put more directories in each other than this can go down. What is too deep goes to the top,
+ * where the next round finds it. */
+static bool move_to_top(Removal *removal, int directory, const char *name) {
+        char moved[40];
+
+        snprintf(moved, sizeof moved, ".deep-%08x-%u", removal->random, removal->n_moved++);
+        return renameat2(directory, name, removal->top, moved, RENAME_NOREPLACE) == 0;
+}
+
+/* Nothing that is mounted in there is touched. */
+static bool remove_entries(Removal *removal, int directory, unsigned depth) {
+        _cleanup_closedir_ DIR *entries = open_entries(directory);
         const char *name;
 
-        while (entries && (name = next_name(entries))) {
+        while (entries && (name = directory_next(entries))) {
                 _cleanup_close_ int fd = -1;
 
                 if (unlinkat(directory, name, 0) == 0 || errno == ENOENT)
                         continue;
                 if (errno != EISDIR)
                         return false;
-                fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-                if (fd < 0 || !remove_entries(fd, depth + 1) || unlinkat(directory, name, AT_REMOVEDIR) < 0)
+                if (unlinkat(directory, name, AT_REMOVEDIR) == 0)
+                        continue;
+                if (depth == DEPTH_MAX) {
+                        if (!move_to_top(removal, directory, name))
+                                return false;
+                        continue;
+                }
+                fd = resolve_open(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
+                                  RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS);
+                if (fd < 0 || !remove_entries(removal, fd, depth + 1) || unlinkat(directory, name, AT_REMOVEDIR) < 0)
                         return false;
         }
-        return entries;
+        return entries && errno == 0;
+}
+
+static bool remove_all(int parent, const char *name, int fd) {
+        Removal removal = { .top = fd, .random = g_random_int() };
+        unsigned before;
+
+        for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+                before = removal.n_moved;
+                if (!remove_entries(&removal, fd, 0))
+                        return false;
+                if (removal.n_moved == before)
+                        break;
+        }
+        return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
 bool tree_remove(int parent, const char *name, GError **error) {
@@ -256,6 +427,5 @@ bool tree_remove(int parent, const char *name, GError **error) {
 
         if (fd < 0 && (errno == ENOENT || (errno == ENOTDIR && unlinkat(parent, name, 0) == 0)))
                 return true;
-        return (fd >= 0 && remove_entries(fd, 0) && unlinkat(parent, name, AT_REMOVEDIR) == 0) ||
-               error_set_errno(error, errno, "Cannot remove '%s'", name);
+        return (fd >= 0 && remove_all(parent, name, fd)) || error_set_errno(error, errno, "Cannot remove '%s'", name);
 }

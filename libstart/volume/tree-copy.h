@@ -13,6 +13,15 @@
  * file in holes the holes stay. Both are descriptors that can be read. */
 bool tree_copy(int from, int to, GError **error);
 
+/* The same of files that a user of the host has made, who may have brought a disk on which others own some. Fails for
+ * a file whose owner the maps (id-map.h) do not have outside: root's with set-user-id would be root's here, too. */
+bool tree_copy_known(int from, int to, const GArray *uids, const GArray *gids, GError **error);
+
+/* The same for a container in whose namespace the ids of `from` are others (id-map.h), with the owner and mode of
+ * `from` itself, and with ACLs. What overlayfs keeps in attributes is left out. Fails for a file whose owner is none
+ * of the namespace's: it would be another's. */
+bool tree_copy_mapped(int from, int to, const GArray *uids, const GArray *gids, GError **error);
+
 /* The content of a regular file, up to `size` and with its holes, into one that is empty. False with errno. limit: so
  * many bytes may be copied, and those that were are taken from it; EFBIG where there are more. */
 bool tree_copy_content(int in, int out, off_t size, guint64 *limit);
@@ -22,3 +31,6 @@ bool tree_remove(int parent, const char *name, GError **error);
 
 /* Is there nothing in it? */
 bool tree_is_empty(int directory);
+
+/* The same where it may be that this cannot be told: false, with errno. */
+bool tree_look(int directory, bool *ret_empty);

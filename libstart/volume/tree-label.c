@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -158,7 +159,7 @@ static bool relabel_entry(Walk *walk, int directory, const char *name, int depth
 static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, GError **error) {
         int readable = depth < DEPTH_MAX ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         DIR *entries = readable >= 0 ? fdopendir(readable) : NULL;
-        const struct dirent *entry;
+        const char *entry = NULL;
         bool ok = true;
 
         if (depth >= DEPTH_MAX)
@@ -167,9 +168,10 @@ static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, G
                                  walk->path, DEPTH_MAX);
         if (!entries)
                 return error_set_errno(error, errno, "Cannot read '%s' in '%s' for relabelling", name, walk->path);
-        while (ok && (entry = readdir(entries)))
-                if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, ".."))
-                        ok = relabel_entry(walk, dirfd(entries), entry->d_name, depth, error);
+        while (ok && (entry = directory_next(entries)))
+                ok = relabel_entry(walk, dirfd(entries), entry, depth, error);
+        if (ok && errno != 0)
+                ok = error_set_errno(error, errno, "Cannot read '%s' in '%s' for relabelling", name, walk->path);
         closedir(entries);
         return ok && set_label(walk, fd, name, error);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -49,21 +50,19 @@ static bool change_one(Change *change, int fd) {
 static bool change_entries(Change *change, int directory) {
         int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-        const struct dirent *entry;
+        const char *entry = NULL;
         bool ok = entries;
 
         if (++change->depth > DEPTH_MAX) {
                 errno = ELOOP;
                 ok = false;
         }
-        while (ok && (entry = readdir(entries))) {
-                _cleanup_close_ int one = -1;
+        while (ok && (entry = directory_next(entries))) {
+                _cleanup_close_ int one = openat(fd, entry, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-                if (g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, ".."))
-                        continue;
-                one = openat(fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
                 ok = one >= 0 ? change_one(change, one) : errno == ENOENT;
         }
+        ok = ok && errno == 0;
         change->depth--;
         if (entries)
                 closedir(entries);

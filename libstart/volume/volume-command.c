@@ -9,9 +9,11 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/value/names.h"
 #include "libstart/volume/podman-record.h"
 #include "libstart/volume/volume-command.h"
+#include "libstart/volume/volume-remove.h"
 #include "libstart/volume/volume.h"
 
 #define MOUNT "/usr/bin/mount"
@@ -19,13 +21,15 @@
 typedef struct Command {
         const char *device, *type, *o;
         const char *name;
-        bool unmount;
+        bool unmount, remove;
 } Command;
 
 static bool read_option(Command *command, const char *option, const char *value, GError **error) {
         if (!value || (!g_str_equal(option, "--label") && !g_str_equal(option, "--opt")))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "libstart volume: '%s': there are --label VALUE, --opt VALUE and --unmount", option);
+                return error_set(
+                        error, KT_ERROR_USAGE,
+                        "libstart volume: '%s': there are --label VALUE, --opt VALUE, --unmount and --remove",
+                        option);
         if (g_str_equal(option, "--label")) /* for Podman, should it take the volume over */
                 return true;
         if (g_str_has_prefix(value, "device="))
@@ -41,6 +45,8 @@ static bool read_command(Command *command, const char *const *words, GError **er
         for (; *words && (*words)[0] == '-'; words++) {
                 if (g_str_equal(*words, "--unmount"))
                         command->unmount = true;
+                else if (g_str_equal(*words, "--remove"))
+                        command->remove = true;
                 else if (!read_option(command, words[0], words[1], error))
                         return false;
                 else
@@ -77,16 +83,20 @@ static bool make(const Command *command, const char *directory, GError **error) 
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", command->name);
 }
 
-static bool is_mounted(const char *path) {
-        struct statx st;
-
-        return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &st) == 0 && st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+static bool unmount(const char *path, GError **error) {
+        return umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 || errno == EINVAL || errno == ENOENT ||
+               error_set_errno(error, errno, "Cannot unmount '%s'", path);
 }
 
 static bool mount_device(const Command *command, const char *path, GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new();
+        struct statx st;
 
-        if (!command->device || is_mounted(path))
+        if (!command->device)
+                return true;
+        if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &st) < 0)
+                return error_set_errno(error, errno, "Cannot look at '%s'", path);
+        if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
                 return true;
         g_ptr_array_add(words, (void *) MOUNT);
         if (command->type) {
@@ -115,8 +125,11 @@ bool volume_command(const char *const *words, GError **error) {
                 return false;
         path = volume_path(directory, command.name);
         if (command.unmount)
-                return !is_mounted(path) || umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0 ||
-                       error_set_errno(error, errno, "Cannot unmount '%s'", path);
+                return unmount(path, error);
+        if (command.remove)
+                /* A user's Podman is asked outside of the view, and says that it has it. */
+                return (user_view_is_entered() || podman_record_drop(directory, command.name, error)) &&
+                       volume_remove(directory, command.name, error);
         return podman_record_drop(directory, command.name, error) && make(&command, directory, error) &&
                mount_device(&command, path, error);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
@@ -71,8 +72,8 @@ int volume_open(const char *directory, const char *name, GError **error) {
         if (fd >= 0 && faccessat(fd, DATA, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
                 return fd_steal(&fd);
         if (fd < 0) {
-                (void) !g_mkdir_with_parents(directory, 0700);
-                parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                if (g_mkdir_with_parents(directory, 0700) == 0)
+                        parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 fd = parent >= 0 ? make_directory(parent, name, 0700) : -1;
         }
         data = fd >= 0 ? make_directory(fd, DATA, 0755) : -1;
@@ -88,13 +89,12 @@ int volume_open(const char *directory, const char *name, GError **error) {
 static bool move_up(int data, int copied, const char *name, GError **error) {
         int fd = openat(copied, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-        const struct dirent *entry;
-
+        const char *entry = NULL;
         bool ok = entries;
 
-        while (ok && (entry = readdir(entries)))
-                ok = g_str_equal(entry->d_name, ".") || g_str_equal(entry->d_name, "..") ||
-                     renameat2(copied, entry->d_name, data, entry->d_name, RENAME_NOREPLACE) == 0 || errno == EEXIST;
+        while (ok && (entry = directory_next(entries)))
+                ok = renameat2(copied, entry, data, entry, RENAME_NOREPLACE) == 0 || errno == EEXIST;
+        ok &= entry || errno == 0;
         if (!ok)
                 error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
         if (entries)
@@ -104,20 +104,23 @@ static bool move_up(int data, int copied, const char *name, GError **error) {
 
 /* Interrupted at any time, it goes on where it was: what is not whole is called COPYING, what is called COPIED is on
  * the disk. */
-static bool fill(int data, int source, const char *name, GError **error) {
+static bool fill(int data, int source, const UserNamespace *users, const char *name, GError **error) {
         _cleanup_close_ int copying = -1, copied = -1;
+        bool empty;
 
         copied = open_directory(data, COPIED);
         if (copied >= 0)
                 return move_up(data, copied, name, error);
         if (!tree_remove(data, COPYING, error))
                 return false;
-        if (!tree_is_empty(data))
+        if (!tree_look(data, &empty))
+                return error_set_errno(error, errno, "Cannot look into the volume '%s'", name);
+        if (!empty)
                 return true;
         copying = make_directory(data, COPYING, 0700);
         if (copying < 0)
                 return error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
-        if (!tree_copy(source, copying, error)) {
+        if (!tree_copy_known(source, copying, users ? users->uids : NULL, users ? users->gids : NULL, error)) {
                 (void) !tree_remove(data, COPYING, NULL);
                 return false;
         }
@@ -138,7 +141,7 @@ bool volume_is_new(int volume, int data) {
 }
 
 /* As long as it is as it was made: who made it with an owner, or gave it one, is asked for no other. */
-static bool give_owner(int data, int source, const UserIdentity *user, const char *name, GError **error) {
+static bool give_owner(int data, int source, const VolumeUse *use, const char *name, GError **error) {
         struct stat st, wanted;
 
         if (fstat(data, &st) < 0)
@@ -146,7 +149,13 @@ static bool give_owner(int data, int source, const UserIdentity *user, const cha
         if (!has_first_owner(&st))
                 return true;
         if (source < 0 || fstat(source, &wanted) < 0)
-                wanted = (struct stat) { .st_uid = user->uid, .st_gid = user->gid, .st_mode = st.st_mode };
+                wanted = (struct stat) {
+                        .st_uid = use->user->uid,
+                        .st_gid = use->user->gid,
+                        .st_mode = st.st_mode,
+                };
+        else if (use->users && !user_namespace_check_owner(use->users, &wanted, use->destination, error))
+                return false;
         return (fchown(data, wanted.st_uid, wanted.st_gid) == 0 && fchmod(data, wanted.st_mode & 07777) == 0) ||
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", name);
 }
@@ -158,11 +167,11 @@ static bool use_first(int volume, const char *name, const VolumeUse *use, GError
 
         if (data < 0)
                 return false;
-        if (source >= 0 && !use->no_copy && !fill(data, source, name, error)) {
+        if (source >= 0 && !use->no_copy && !fill(data, source, use->users, name, error)) {
                 g_prefix_error(error, "The first use of the volume '%s': ", name);
                 return false;
         }
-        if (!give_owner(data, source, use->user, name, error) ||
+        if (!give_owner(data, source, use, name, error) ||
             (use->label && !tree_change_label(data, name, use->label, NULL, error)))
                 return false;
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "libstart/oci/user.h"
+#include "libstart/userns/user-namespace.h"
 
 /* Podman's local volumes, which are keyturn's too: GRAPHROOT/volumes/NAME/_data. All but _data is root's alone.
  * Podman also has a record of each in its database, keyturn has not (podman-record.h). A volume that Podman does not
@@ -30,8 +31,9 @@ typedef struct VolumeUse {
         int root_fd;             /* its root */
         const char *destination; /* in there */
         bool no_copy;
-        const UserIdentity *user; /* owner, where the image has no such directory */
-        const char *label;        /* SELinux's, of what all containers may use; NULL: none */
+        const UserIdentity *user;   /* owner, where the image has no such directory */
+        const UserNamespace *users; /* whose ids are all that the image's files may belong to; NULL: any may */
+        const char *label;          /* SELinux's, of what all containers may use; NULL: none */
 } VolumeUse;
 
 /* The first use of a volume: what the image has at the destination is copied into it, if it is empty, and it gets the

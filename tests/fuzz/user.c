@@ -46,7 +46,8 @@ static void check_groups(const GArray *gids) {
 
 /* With the line that is added, the user has an entry; nothing but that line is added. */
 static void check_passwd(const UserIdentity *user, const char *passwd) {
-        g_autofree char *number = g_strdup_printf("%u", user->uid), *text = etc_passwd(passwd, user, "/a:b\n/c");
+        g_autofree char *number = g_strdup_printf("%u", user->uid),
+                        *text = etc_passwd(passwd, user, NULL, "/a:b\n/c");
         g_auto(UserIdentity) again = { 0 };
         const char *added;
 
@@ -63,7 +64,7 @@ static void check_passwd(const UserIdentity *user, const char *passwd) {
 }
 
 static void check_group(const UserIdentity *user, const char *group) {
-        g_autofree char *text = etc_group(group, user);
+        g_autofree char *text = etc_group(group, user, NULL);
 
         require(!text || g_str_has_prefix(text, group), "another /etc/group");
 }

@@ -15,9 +15,7 @@ def prepare(machine, subids='alice:500000:65536\n'):
                 'su alice -c "mkdir ~/data; echo hers >~/data/file; chmod 0600 ~/data/file"')
 
 
-def start(machine, name='owned', keys='', command='sleep 1000', user='alice', service='', check=True,
-          image=f'Image={IMAGE}', **subids):
-    prepare(machine, **subids)
+def start_as(machine, who, name, keys, command, service, check, image):
     machine.container(name, f'''
         [Unit]
         StartLimitIntervalSec=0
@@ -26,11 +24,17 @@ def start(machine, name='owned', keys='', command='sleep 1000', user='alice', se
         Exec={command}
         {keys}
         [Service]
-        User={user}
+        {who}
         KillSignal=SIGKILL
         {service}
     ''')
     return machine.run(f'systemctl restart {name}', check=check)
+
+
+def start(machine, name='owned', keys='', command='sleep 1000', user='alice', service='', check=True,
+          image=f'Image={IMAGE}', **subids):
+    prepare(machine, **subids)
+    return start_as(machine, f'User={user}', name, keys, command, service, check, image)
 
 
 def inside(machine, command, name='owned', check=True):
@@ -95,6 +99,28 @@ def test_ids_in_pieces(machine):
     start(machine, subids='alice:500000:10\nbob:600000:65536\nalice:700000:20\n', keys='UserNS=keep-id:uid=12,gid=3')
     assert maps(machine) == [(0, 500000, 10), (10, 700000, 2), (12, ALICE, 1), (13, 700002, 18),
                              (0, 500000, 3), (3, ALICE, 1), (4, 500003, 7), (11, 700000, 20)], maps(machine)
+
+
+def test_a_record_of_a_user(machine):
+    """Of nss-systemd(8), in a file; /etc/passwd comes first."""
+    prepare(machine)
+    record = '{"userName":"carol","uid":1300,"gid":1301,"memberOf":["cameras","nothing"]}'
+    machine.write('/run/userdb/carol.user', record)
+    machine.write('/run/userdb/1300.user', record)
+    machine.write('/run/userdb/alice.user', '{"userName":"alice","uid":0}')
+    for user in ('carol', '1300'):
+        start(machine, user=user, subids='carol:800000:65536\n', keys='GroupAdd=keep-groups')
+        assert maps(machine) == [(0, 1300, 1), (1, 800000, 65536), (0, 1301, 1), (1, 800000, 65536)], maps(machine)
+        groups = machine.run(f'grep Groups: /proc/{machine.show("owned", "MainPID")}/status').out
+        assert groups.split() == ['Groups:', '1301', '4400'], groups
+    start(machine)
+    assert maps(machine)[0] == (0, ALICE, 1), maps(machine)
+    machine.write('/etc/userdb/carol.user', '{"userName":"carol","uid":0}')
+    fails(machine, "'carol' is root", user='carol')
+    machine.write('/etc/userdb/carol.user', '{"userName":"carol"')
+    fails(machine, "'/etc/userdb/carol.user': line 1: not JSON", user='carol')
+    machine.write('/etc/userdb/carol.user', '{"userName":"mallory","uid":1300}')
+    fails(machine, "'carol' is not in /etc/passwd", user='carol')
 
 
 def test_keep_id(machine):
@@ -259,3 +285,132 @@ def test_verify_says_who_is_missing(machine):
     machine.write('/root/x.container', f'[Container]\nImage={IMAGE}\n[Service]\nUser=carol\n')
     said = machine.run('/usr/lib/systemd/system-generators/keyturn-generator --verify /root/x.container', check=False)
     assert 'carol' in said.out + said.err, said
+
+
+# ---- nobody's
+
+FIRST, END = 0x77400000, 0x7FFE0000
+
+
+def dynamic(machine, name='nobodys', keys='', command='sleep 1000', service='', check=True, image=f'Image={IMAGE}'):
+    return start_as(machine, 'DynamicUser=yes', name, keys, command, service, check, image)
+
+
+def ids(machine, name):
+    (first, same) = maps(machine, name)
+    assert first == same and first[0] == 0 and first[2] == 65536, (first, same)
+    assert FIRST <= first[1] <= END - 65536, first
+    return first[1]
+
+
+def test_nobody_has_its_ids(machine):
+    dynamic(machine)
+    first = ids(machine, 'nobodys')
+    assert owner_of(machine, f'/proc/{machine.show("nobodys", "MainPID")}') == f'{first}:{first}'
+    assert inside(machine, 'id -u; touch /x && chown 7:8 /x && stat -c %u:%g /x /bin', 'nobodys') == '0\n7:8\n0:0'
+    assert machine.show('nobodys', 'DynamicUser') == 'no' and machine.show('nobodys', 'User') == ''
+    assert machine.run(f'getent passwd {first}', check=False).status, 'somebody is called so'
+    status = machine.read(f'/proc/{machine.show("nobodys", "MainPID")}/status')
+    assert 'NoNewPrivs:\t1' in status, status
+
+
+def test_they_are_others_each_time_and_nothing_is_kept(machine):
+    dynamic(machine)
+    machine.run('systemctl stop nobodys')
+    before = machine.footprint()
+    seen = set()
+    for _ in range(5):
+        machine.run('systemctl start nobodys')
+        seen.add(ids(machine, 'nobodys'))
+        machine.run('systemctl stop nobodys')
+    assert len(seen) > 1, seen
+    assert machine.footprint() == before
+    assert machine.run('ls /var/lib/keyturn/ids/nobodys /run/keyturn/nobodys', check=False).out == ''
+
+
+def test_no_two_have_the_same(machine):
+    """Twenty at once choose where there are forty places, of which others have the half."""
+    places = [FIRST + i * 65536 for i in range((END - FIRST) // 65536)]
+    for file in ('/etc/subuid', '/etc/subgid'):
+        machine.write(file, f'alice:{places[40]}:{END - places[40]}\nbob:{places[0] + 65535}:1\n' +
+                      ''.join(f'carol:{places[i]}:5\n' for i in range(2, 20)))
+    machine.run(f'groupadd -g {places[20]} far; useradd -M -u {places[21]} -g far far')
+    machine.container('crowd@', f'''
+        [Container]
+        Image={IMAGE}
+        Exec=sleep 1000
+        [Service]
+        DynamicUser=yes
+        KillSignal=SIGKILL
+    ''')
+    free = [1, *range(22, 40)]
+    try:
+        machine.run(f'systemctl start $(printf "crowd@%d " $(seq {len(free)}))')
+        has = sorted(ids(machine, f'crowd@{i + 1}') for i in range(len(free)))
+        assert has == [places[i] for i in free], has
+        assert machine.run('systemctl start crowd@more', check=False).status, 'it has started'
+        assert 'all ids of DynamicUser=' in machine.journal('crowd@more')
+        machine.run('systemctl stop crowd@3; systemctl start crowd@more')
+        assert ids(machine, 'crowd@more') in has
+    finally:
+        machine.run("systemctl stop 'crowd@*'; userdel far; groupdel far", check=False)
+
+
+def test_a_killed_one_is_no_obstacle(machine):
+    dynamic(machine, service='Restart=always\nRestartSec=0')
+    for _ in range(3):
+        before = machine.show('nobodys', 'MainPID')
+        machine.run(f'kill -9 {before}')
+        machine.wait_for(lambda: machine.show('nobodys', 'MainPID') not in ('0', before) and
+                         machine.show('nobodys', 'ActiveState') == 'active')
+        ids(machine, 'nobodys')
+
+
+def test_a_network_of_nobodys(machine):
+    dynamic(machine, keys='Network=bridge', command='nc -ll -p 80 -e cat')
+    first = ids(machine, 'nobodys')
+    assert 'eth0' in inside(machine, 'ip addr', 'nobodys')
+    dynamic(machine, 'other')
+    assert ids(machine, 'other') != first
+    machine.run('systemctl restart nobodys')
+    ids(machine, 'nobodys')
+    assert 'eth0' in inside(machine, 'ip addr', 'nobodys')
+    # Whoever stops what has pinned the namespace gets another one, with other ids.
+    machine.run('systemctl stop nobodys keyturn-userns@nobodys && systemctl start nobodys')
+    assert 'eth0' in inside(machine, 'ip addr', 'nobodys')
+    assert ids(machine, 'nobodys') != ids(machine, 'other')
+
+
+def test_what_stays_has_ids_of_its_own(machine):
+    machine.run('rm -rf /srv/given /run/stays; mkdir /srv/given /run/stays; echo x >/srv/given/file')
+    dynamic(machine, keys='Volume=/run/stays:/stays:idmap\nVolume=named:/named:U\nVolume=/srv/given:/given:U\nVolume=/srv/given:/ro:ro\nVolume=/gone')
+    first = ids(machine, 'nobodys')
+    inside(machine, 'for i in stays named given gone; do echo hello >/$i/new || exit 1; done', 'nobodys')
+    assert owner_of(machine, '/run/stays/new') == '0:0'
+    assert owner_of(machine, '/var/lib/containers/storage/volumes/named/_data/new') == f'{first}:{first}'
+    assert owner_of(machine, '/srv/given/file') == f'{first}:{first}'
+    assert inside(machine, 'touch /ro/x 2>&1', 'nobodys', check=False).endswith('Read-only file system')
+    machine.run('systemctl restart nobodys')
+    again = ids(machine, 'nobodys')
+    assert inside(machine, 'cat /stays/new /given/new /named/new; ls /gone; for i in stays named given; do echo more >>/$i/new || exit 1; done; '
+                  'stat -c %u /stays/new /named/new /given/new', 'nobodys') == 'hello\nhello\nhello\n0\n0\n0'
+    assert owner_of(machine, '/srv/given/file') == f'{again}:{again}'
+
+
+def test_nobody_may_nothing(machine):
+    """The payload has all capabilities, and the machine's root directory."""
+    prepare(machine)
+    dynamic(machine, keys='AddCapability=all\nSecurityLabelDisable=true\nVolume=/:/host:ro')
+    dynamic(machine, 'other')
+    pid = machine.show('other', 'MainPID')
+    for command, said in (('cat /host/srv/roots/secret', 'Permission denied'), ('cat /host/etc/shadow', 'Permission denied'),
+                          ('cat /host/home/alice/data/file', 'Permission denied'),
+                          ('cat /host/run/keyturn/nobodys/*/config.json', "can't open"),
+                          ('mknod /sda b 8 0', 'Operation not permitted'),
+                          ('mount -o remount,rw,bind /host && touch /host/srv/made', ''),
+                          (f'nsenter -t {pid} -m true', '')):
+        got = inside(machine, f'{command} 2>&1', 'nobodys', check=False)
+        assert said in got, (command, got)
+    assert machine.run('test -e /srv/made', check=False).status
+    inside(machine, 'cp /bin/busybox /su; chmod 4755 /su', 'nobodys')
+    assert 'Permission denied' in inside(machine, 'su nobody -s /bin/sh -c "cat /host/srv/roots/secret" 2>&1', 'nobodys', check=False)

@@ -153,23 +153,54 @@ START_TEST(test_passwd) {
         UserIdentity unknown = { .uid = 1234, .gid = 5678, .explicit_group = true };
         UserIdentity no_group = { .uid = 1234 };
         UserIdentity root = { 0 };
-        g_autofree char *passwd = etc_passwd("root:x:0:0::/root:/bin/sh", &unknown, "/app");
-        g_autofree char *group = etc_group(NULL, &unknown);
+        g_autofree char *passwd = etc_passwd("root:x:0:0::/root:/bin/sh", &unknown, NULL, "/app");
+        g_autofree char *group = etc_group(NULL, &unknown, NULL);
 
         ck_assert_str_eq(passwd, "root:x:0:0::/root:/bin/sh\n1234:*:1234:5678:container user:/app:/bin/sh\n");
         ck_assert_str_eq(group, "5678:x:5678:1234\n");
         g_free(group);
-        group = etc_group("root:x:0:\n", &no_group);
+        group = etc_group("root:x:0:\n", &no_group, NULL);
         ck_assert_str_eq(group, "root:x:0:\n1234:x:1234:1234\n"); /* podman */
-        ck_assert_ptr_null(etc_group("cameras:x:5678:\n", &unknown));
-        ck_assert_ptr_null(etc_group("a\nb:x:5678", &unknown));
+        ck_assert_ptr_null(etc_group("cameras:x:5678:\n", &unknown, NULL));
+        ck_assert_ptr_null(etc_group("a\nb:x:5678", &unknown, NULL));
         g_free(passwd);
-        passwd = etc_passwd(NULL, &no_group, "/x\nroot::0:0::/:/bin/sh");
+        passwd = etc_passwd(NULL, &no_group, NULL, "/x\nroot::0:0::/:/bin/sh");
         ck_assert_str_eq(passwd, "1234:*:1234:0:container user:/:/bin/sh\n");
-        ck_assert_ptr_null(etc_passwd("x", &known, "/"));
-        ck_assert_ptr_null(etc_group("x", &known));
-        ck_assert_ptr_null(etc_passwd(NULL, &root, "/"));
-        ck_assert_ptr_null(etc_group(NULL, &root));
+        ck_assert_ptr_null(etc_passwd("x", &known, NULL, "/"));
+        ck_assert_ptr_null(etc_group("x", &known, NULL));
+        ck_assert_ptr_null(etc_passwd(NULL, &root, NULL, "/"));
+        ck_assert_ptr_null(etc_group(NULL, &root, NULL));
+}
+END_TEST
+
+START_TEST(test_whom_keep_id_keeps) {
+        static const char passwd[] = "root:x:0:0::/root:/bin/sh\nshort\nalice:x:1234:100:A, B:/home/alice:/bin/sh\n";
+        g_auto(KeptUser) alice = kept_user_find(1234, 100, passwd, "root:x:0:\nusers:x:100:bob\n"),
+                         nobody = kept_user_find(1235, 1235, passwd, NULL);
+        UserIdentity user = { .uid = 1234, .gid = 100, .explicit_group = true }, root = { 0 },
+                     other = { .uid = 7, .gid = 8, .explicit_group = true };
+        struct {
+                const UserIdentity *user;
+                const KeptUser *kept;
+                const char *text, *passwd, *group;
+        } rows[] = {
+                { &user, &alice, NULL, "alice:*:1234:100::/:/bin/sh\n", "users:x:100:alice\n" },
+                { &root, &alice, "a:b", "a:b\nalice:*:1234:100::/:/bin/sh\n", "a:b\nusers:x:100:alice\n" },
+                { &other, &alice, NULL, "alice:*:1234:100::/:/bin/sh\n7:*:7:8:container user:/:/bin/sh\n",
+                  "users:x:100:alice\n8:x:8:7\n" },
+                { &root, &nobody, NULL, NULL, NULL },
+                { &user, &nobody, NULL, "1234:*:1234:100:container user:/:/bin/sh\n", "100:x:100:1234\n" },
+                { &root, &alice, "alice:x:5:6\nusers:x:7", NULL, NULL }, /* the image knows another of that name */
+                { &root, &alice, "a:x:1234\nb:x:100", NULL, NULL },      /* or of these numbers */
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autofree char *passwds = etc_passwd(rows[i].text, rows[i].user, rows[i].kept, "/"),
+                                *groups = etc_group(rows[i].text, rows[i].user, rows[i].kept);
+
+                ck_assert_pstr_eq(passwds, rows[i].passwd);
+                ck_assert_pstr_eq(groups, rows[i].group);
+        }
 }
 END_TEST
 
@@ -193,4 +224,5 @@ TEST_MAIN("etc-content", {
         tcase_add_loop_test(tcase, test_hosts_of_a_network, 0, G_N_ELEMENTS(network_hosts));
         tcase_add_test(tcase, test_passwd);
         tcase_add_test(tcase, test_containerenv);
+        tcase_add_test(tcase, test_whom_keep_id_keeps);
 })

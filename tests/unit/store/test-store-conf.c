@@ -220,6 +220,41 @@ START_TEST(test_short_names) {
 }
 END_TEST
 
+/* Of a user: what she says, else what the machine says of users, else the usual place. */
+START_TEST(test_users) {
+        char *variables[] = { (char *) "USER=a", NULL };
+        g_autoptr(GError) error = NULL;
+        g_autofree char *machines = g_strconcat(builder->root, "/machines.conf", NULL);
+        static const struct {
+                const char *own, *machines, *stores; /* with the home left out */
+        } rows[] = {
+                { NULL, "", "/.local/share/containers/storage" },
+                { NULL, "[storage]\ngraphroot = \"/g\"\nrootless_storage_path = \"/s/$USER\"\n", "/s/a" },
+                { "", "[storage]\nrootless_storage_path = \"/s/$USER\"\n", "/s/a" },
+                { "[storage]\nrootless_storage_path = \"/own\"\n", "[storage]\nrootless_storage_path = \"/s\"\n",
+                  "/own" },
+                { "[storage]\ngraphroot = \"/g/$USER\"\n[storage.options]\nadditionalimagestores = [\"/more\"]\n", "",
+                  "/g/a /more" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                store_builder_write(builder, "machines.conf", rows[i].machines);
+                setenv("CONTAINERS_STORAGE_CONF", machines, true);
+                if (rows[i].own)
+                        store_builder_write(builder, ".config/containers/storage.conf", rows[i].own);
+                g_autoptr(StoreConf) conf = store_conf_load_users(builder->root, variables, &error);
+                ck_assert_msg(conf, "%s", error ? error->message : "no error set");
+                g_autofree char *joined = g_strjoinv(" ", conf->stores);
+                g_auto(GStrv) parts = g_strsplit(joined, builder->root, -1);
+                g_autofree char *without_home = g_strjoinv("", parts);
+                ck_assert_str_eq(without_home, rows[i].stores);
+        }
+        store_builder_write(builder, ".config/containers/storage.conf", "[storage]\ngraphroot = \"$NOBODY\"\n");
+        ck_assert_ptr_null(store_conf_load_users(builder->root, variables, &error));
+        ck_assert_msg(strstr(error->message, "storage.conf:2: 'graphroot'"), "%s", error->message);
+}
+END_TEST
+
 static const struct {
         const char *text;
         const char *message;
@@ -248,6 +283,7 @@ TEST_MAIN("store-conf", {
         tcase_add_test(tcase, test_drop_ins);
         tcase_add_test(tcase, test_environment);
         tcase_add_test(tcase, test_bad_file);
+        tcase_add_test(tcase, test_users);
         tcase_add_test(tcase, test_short_names);
         tcase_add_loop_test(tcase, test_bad_registries, 0, G_N_ELEMENTS(bad_registries));
 })

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/value/id-map.h"
 #include "libstart/volume/tree-copy.h"
 #include "libstart/volume/volume.h"
+#include "tests/unit/base/expect-error.h"
 #include "tests/unit/test-main.h"
 
 /* A directory with a volume, "v", and a container's root with a directory "d". */
@@ -138,6 +140,37 @@ START_TEST(test_copy) {
 }
 END_TEST
 
+static bool copy_known(guint32 uid, guint32 gid, const char *name, GError **error) {
+        const IdExtent users[] = { { 0, uid, 1 }, { 1, 4000000, 3 } }, groups[] = { { 0, gid, 1 } };
+        g_autoptr(GArray) uids = id_map_new(), gids = id_map_new();
+        g_autofree char *from = below("root/d"), *to = below(name);
+
+        g_array_append_vals(uids, users, 2);
+        g_array_append_vals(gids, groups, 1);
+        ck_assert_int_eq(mkdir(to, 0700), 0);
+        _cleanup_close_ int in = open(from, O_RDONLY | O_DIRECTORY), out = open(to, O_RDONLY | O_DIRECTORY);
+        return tree_copy_known(in, out, uids, gids, error);
+}
+
+/* Others' stay where they are: the first is named. */
+START_TEST(test_copy_known) {
+        g_autofree char *file = below("root/d/file"), *copied = below("b/sub/other");
+        struct stat st;
+        g_autoptr(GError) user = NULL, group = NULL;
+
+        ck_assert(copy_known(getuid(), getgid(), "a", NULL));
+        expect("a/file", "content");
+        expect("a/sub/other", "more");
+        ck_assert_int_eq(unlink(file), 0);
+        ck_assert(!copy_known(getuid() + 1, getgid(), "b", &user));
+        expect_error(user, KT_ERROR_USAGE, "'sub/other' in the image's directory belongs to the user");
+        ck_assert_int_eq(stat(copied, &st), 0); /* begun, and nobody's else */
+        ck_assert_int_eq(st.st_mode & 07777, 0600);
+        ck_assert(!copy_known(getuid(), getgid() + 1, "c", &group));
+        expect_error(group, KT_ERROR_USAGE, "'sub/other' in the image's directory belongs to the group");
+}
+END_TEST
+
 TEST_MAIN("volume", {
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, test_first_use_copies);
@@ -146,4 +179,5 @@ TEST_MAIN("volume", {
         tcase_add_test(tcase, test_not_empty);
         tcase_add_loop_test(tcase, test_interrupted, 0, G_N_ELEMENTS(interrupted));
         tcase_add_test(tcase, test_copy);
+        tcase_add_test(tcase, test_copy_known);
 })

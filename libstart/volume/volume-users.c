@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libstart/base/error.h"
+#include "libstart/volume/podman-record.h"
+#include "libstart/volume/volume-users.h"
+
+/* proc_pid_mountinfo(5): ID PARENT DEVICE ROOT POINT and more. */
+enum { FIELD_ID, FIELD_DEVICE = 2, FIELD_ROOT, FIELD_POINT, FIELD_REST, N_FIELDS };
+
+/* A directory as mounts of it say it, whoever's: the file system, and the path in there. */
+typedef struct Place {
+        char *path; /* for this process */
+        guint64 mount;
+        char *device, *root;
+} Place;
+
+static void place_clear(Place *place) {
+        g_free(place->path);
+        g_free(place->device);
+        g_free(place->root);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
+
+static bool is_below(const char *path, const char *directory) {
+        size_t length = strlen(directory);
+
+        return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+/* The lines of the mounts that a process sees; NULL where it has none, or has ended. Transfer full. */
+static char **read_mounts(const char *process) {
+        g_autofree char *path = g_strdup_printf("/proc/%s/mountinfo", process), *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) ? g_strsplit(text, "\n", -1) : NULL;
+}
+
+/* The fields of one; NULL where it has not that many. Transfer full. */
+static char **read_mount(const char *line) {
+        char **fields = g_strsplit(line, " ", N_FIELDS);
+
+        if (g_strv_length(fields) < N_FIELDS) {
+                g_strfreev(fields);
+                return NULL;
+        }
+        for (int i = FIELD_ROOT; i <= FIELD_POINT; i++) { /* "\040" is a blank */
+                char *plain = g_strcompress(fields[i]);
+
+                g_free(fields[i]);
+                fields[i] = plain;
+        }
+        return fields;
+}
+
+/* What keeps the place from being removed: something is mounted in it. Else the place is known then. */
+static bool find_place(Place *place, bool *ret_is_mounted_on) {
+        g_auto(GStrv) lines = read_mounts("self");
+
+        *ret_is_mounted_on = false;
+        for (char **line = lines; line && *line; line++) {
+                g_auto(GStrv) mount = read_mount(*line);
+
+                if (!mount)
+                        continue;
+                if (is_below(mount[FIELD_POINT], place->path))
+                        *ret_is_mounted_on = true;
+                else if (g_ascii_strtoull(mount[FIELD_ID], NULL, 10) == place->mount) {
+                        const char *root = g_str_equal(mount[FIELD_ROOT], "/") ? "" : mount[FIELD_ROOT],
+                                   *point = g_str_equal(mount[FIELD_POINT], "/") ? "" : mount[FIELD_POINT];
+
+                        if (!is_below(place->path, point))
+                                return false;
+                        place->device = g_strdup(mount[FIELD_DEVICE]);
+                        place->root = g_strconcat(root, place->path + strlen(point), NULL);
+                }
+        }
+        return place->root || *ret_is_mounted_on;
+}
+
+static bool shows(const char *process, const Place *place) {
+        g_auto(GStrv) lines = read_mounts(process);
+
+        for (char **line = lines; line && *line; line++) {
+                g_auto(GStrv) mount = read_mount(*line);
+
+                if (mount && g_str_equal(mount[FIELD_DEVICE], place->device) &&
+                    is_below(mount[FIELD_ROOT], place->root))
+                        return true;
+        }
+        return false;
+}
+
+/* A process for which it, or what is in it, is mounted. Transfer full; NULL: there is none. */
+static char *find_user(const Place *place, GError **error) {
+        g_autoptr(GDir) proc = g_dir_open("/proc", 0, error);
+        const char *name;
+
+        while (proc && (name = g_dir_read_name(proc)))
+                if (g_ascii_isdigit(name[0]) && shows(name, place))
+                        return g_strdup(name);
+        return NULL;
+}
+
+static bool look_at(int volume, Place *place, const char *name, GError **error) {
+        g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", volume);
+        struct statx st;
+
+        place->path = g_file_read_link(link, error);
+        if (!place->path)
+                return false;
+        if (statx(volume, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
+                return error_set(error, KT_ERROR_FAILED, "Cannot find out where the volume '%s' is mounted", name);
+        place->mount = st.stx_mnt_id;
+        return true;
+}
+
+char *volume_find_user(int volume, const char *name, GError **error) {
+        g_auto(Place) place = { 0 };
+        g_autofree char *user = NULL;
+        bool is_mounted_on, is_podmans;
+
+        if (!podman_record_find(name, &is_podmans, error))
+                return NULL;
+        if (is_podmans)
+                return g_strdup(getuid() == 0 ?
+                                        "a container of Podman's uses it" : /* else it is out of there by now */
+                                        "Podman has it in its database, for a container perhaps: podman volume "
+                                        "rm removes it");
+        if (!look_at(volume, &place, name, error))
+                return NULL;
+        if (!find_place(&place, &is_mounted_on)) {
+                error_set(error, KT_ERROR_FAILED, "Cannot find out where the volume '%s' is mounted", name);
+                return NULL;
+        }
+        if (is_mounted_on)
+                return g_strdup("something is mounted in it");
+        user = find_user(&place, error);
+        return user ? g_strdup_printf("process %s uses it", user) : NULL;
+}
