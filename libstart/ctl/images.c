@@ -30,6 +30,13 @@ static bool add_directory(Table *table, const ContainerUnit *c) {
         return there;
 }
 
+/* What is in a user's store only that user's rights look at, when the container starts. */
+static bool add_users(Table *table, const ContainerUnit *c) {
+        table_add(table, g_strdup(c->args->image), g_strdup(c->unit), NULL, g_strdup_printf("of %s", c->args->owner),
+                  NULL, NULL, NULL);
+        return true;
+}
+
 static bool add_image(Table *table, const ContainerUnit *c) {
         g_autoptr(GError) error = NULL;
         g_autoptr(GPtrArray) stores = container_find_stores(c->args);
@@ -54,9 +61,10 @@ int command_images(const GPtrArray *all, const Options *options, char **words, G
         for (guint i = 0; i < all->len; i++) {
                 const ContainerUnit *c = all->pdata[i];
 
-                complete &= (c->is_refused                ? add_refused :
-                             c->args->rootfs == FLAG_TRUE ? add_directory :
-                                                            add_image)(table, c);
+                complete &= (c->is_refused                        ? add_refused :
+                             c->args->rootfs == FLAG_TRUE         ? add_directory :
+                             launch_args_has_users_store(c->args) ? add_users :
+                                                                    add_image)(table, c);
         }
         table_print(table, options->json);
         return complete ? 0 : 1;

@@ -54,10 +54,10 @@ static const struct Command {
         { "top", "[NAME]", "systemd-cgtop of one, or of all", CONTAINER, true, "", command_top },
         { "cp", "SOURCE DEST", "copy files, NAME:PATH is one of them", PATHS, false, "limit", command_copy },
         { "diff", "NAME", "what a container has written to its root", CONTAINER, false, "json", command_diff },
-        { "cat", "NAME", "the file, its drop-ins, and the unit made of them", FILES, false, "", command_cat },
+        { "cat", "NAME", "the file, its drop-ins, and the unit made of them", FILES, false, "json", command_cat },
         { "install", "SOURCE...", "files of Quadlet's, from a directory or a URL, too", FILES, false, "json replace",
           command_install },
-        { "uninstall", "APPLICATION", "what was installed together", FILES, false, "force", command_uninstall },
+        { "uninstall", "APPLICATION", "what was installed together", FILES, false, "force json", command_uninstall },
         { "check", "[DIR...]", "what works of files that Podman runs", FILES, false, "files-only json taken",
           command_check },
         { "analyze", "[NAME]", "where the time of the last start went", CONTAINER, false, "json svg",
@@ -271,8 +271,8 @@ static void print_version(void) {
 
 /* Behind it this process is the user's root. */
 static bool enter_users(int argc, char *argv[], GError **error) {
-        static const char *const tried[] = { "analyze", "exec", "health", "images",  "inspect",
-                                             "list",    "logs", "top",    "volumes", NULL };
+        static const char *const tried[] = { "analyze", "exec", "health", "images", "inspect", "list",
+                                             "logs",    "pods", "top",    "update", "volumes", NULL };
 
         if (argc < 2 || !g_str_equal(argv[1], "--user"))
                 return true;

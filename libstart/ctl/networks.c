@@ -69,12 +69,12 @@ static int compare_setups(const void *a, const void *b) {
 /* Of all namespaces that are there. Array of SetupSummary. */
 static GPtrArray *read_setups(void) {
         GPtrArray *setups = g_ptr_array_new_with_free_func((GDestroyNotify) setup_summary_free);
-        g_autoptr(GPtrArray) units = namespace_state_list();
+        g_auto(GStrv) units = namespace_state_list(NULL);
 
-        for (guint i = 0; i < units->len; i++) {
-                SetupSummary *setup = namespace_state_read_summary(units->pdata[i]);
+        for (char **unit = units; unit && *unit; unit++) {
+                SetupSummary *setup;
 
-                if (setup)
+                if (namespace_state_read_summary(*unit, &setup, NULL) && setup)
                         g_ptr_array_add(setups, setup);
         }
         g_ptr_array_sort(setups, compare_setups);

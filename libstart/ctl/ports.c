@@ -15,9 +15,10 @@ static char *format_port(const PortMapping *port) {
 }
 
 char *network_ports(const char *unit) {
-        g_autoptr(SetupSummary) setup = namespace_state_read_summary(unit);
+        g_autoptr(SetupSummary) setup = NULL;
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
+        (void) namespace_state_read_summary(unit, &setup, NULL);
         for (guint i = 0; setup && i < setup->ports->len; i++)
                 g_ptr_array_add(words, format_port(&g_array_index(setup->ports, PortMapping, i)));
         return table_join((char **) words->pdata, words->len);

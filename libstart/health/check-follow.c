@@ -1,26 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/socket.h"
+#include "libstart/base/user-view.h"
 #include "libstart/health/check-follow.h"
 #include "libstart/health/check-result.h"
 #include "libstart/systemd/systemd-call.h"
 #include "libstart/systemd/systemd-notify.h"
 
+#define TELL_SECONDS 10
 #define STATUS_MAX 1000 /* in bytes of printable text; systemd reads 4096 */
+
+/* In a process of its own, as it stays where the payload is. */
+static bool tell_beside(const Check *check, const char *state, GError **error) {
+        int socket = socket_connect(SOCK_DGRAM, PATH_NOTIFY, error), status = 0;
+        pid_t pid;
+
+        if (socket < 0)
+                return false;
+        pid = fork();
+        if (pid == 0) {
+                g_autoptr(GError) problem = NULL;
+
+                alarm(TELL_SECONDS);
+                if (notify_send_beside(socket, state, strlen(state), check->entry.payload, &problem))
+                        _exit(EXIT_SUCCESS);
+                log_error("%s: %s", check->unit, problem->message);
+                _exit(EXIT_FAILURE);
+        }
+        fd_closep(&socket);
+        return (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0) ||
+               error_set(error, KT_ERROR_FAILED, "The user's systemd cannot be told '%s'", state);
+}
 
 /* In the payload's name, which is the main process of its unit. */
 static bool tell(const Check *check, const char *state, GError **error) {
-        g_autoptr(Notify) notify = notify_open_path(PATH_NOTIFY, error);
+        g_autoptr(Notify) notify = NULL;
 
+        if (user_view_is_entered())
+                return tell_beside(check, state, error);
+        notify = notify_open_path(PATH_NOTIFY, error);
         return notify && notify_send_as(notify, state, strlen(state), check->entry.payload, error);
 }
 

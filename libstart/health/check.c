@@ -217,8 +217,10 @@ static bool write_record(const Check *check, GError **error) {
             renameat(check->directory, temporary, check->directory, HEALTH_RECORD_FILE) == 0)
                 return true;
         /* systemd has just removed the directory: the container has ended. */
-        return errno != ENOENT &&
-               error_set_errno(error, errno, "Cannot write '%s/" HEALTH_RECORD_FILE "'", check->path);
+        if (errno != ENOENT)
+                error_set_errno(error, errno, "Cannot write '%s/" HEALTH_RECORD_FILE "'", check->path);
+        (void) unlinkat(check->directory, temporary, 0);
+        return false;
 }
 
 /*

@@ -3,6 +3,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
+#include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
@@ -11,9 +12,12 @@
 #include "libstart/store/reference.h"
 #include "libstart/store/store-conf.h"
 
-char *local_find(const char *name) {
-        g_autoptr(StoreImage) image = store_image_find("", name, NULL, NULL);
+char *local_find(const char *name, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        g_autoptr(StoreImage) image = store_image_find("", name, NULL, &problem);
 
+        if (g_error_matches(problem, KT_ERROR, KT_ERROR_FAILED))
+                g_propagate_error(error, g_steal_pointer(&problem));
         return image ? g_steal_pointer(&image->id) : NULL;
 }
 
@@ -24,15 +28,27 @@ bool local_has_digest(const char *name, const char *digest, const char *id) {
         if (!reference || !reference->repository)
                 return false;
         whole = g_strconcat(reference->repository, "@", digest, NULL);
-        found = local_find(whole);
-        return g_strcmp0(found, id) == 0;
+        found = local_find(whole, NULL);
+        return found && g_strcmp0(found, id) == 0;
+}
+
+/* Not that of a pull, which may begin at any time. */
+static char *find_place(const char *name) {
+        return g_strconcat("tag ", name, NULL);
+}
+
+void local_forget(const char *name) {
+        g_autofree char *place = find_place(name);
+
+        copy_forget(place);
 }
 
 static bool copy(const char *id, const char *name, GError **error) {
         g_autofree char *from = g_strconcat(LOCAL_STORE "@", id, NULL), *to = g_strconcat(LOCAL_STORE, name, NULL);
+        g_autofree char *place = find_place(name);
         g_autoptr(GPtrArray) words = tool_words("skopeo", "copy", from, to, NULL);
 
-        return tool_run(words, name, error);
+        return copy_run(words, /* podman= */ false, place, name, error);
 }
 
 static bool delete(const char *id, GError **error) {
@@ -44,11 +60,14 @@ static bool delete(const char *id, GError **error) {
 
 bool local_tag(const char *id, const char *name, const char *other, GError **error) {
         g_autoptr(StoreImage) image = store_image_find("", id, NULL, error);
-        g_autofree char *found = NULL;
+        g_autofree char *found = local_find(name, NULL);
 
+        if (image && g_strcmp0(found, id) == 0)
+                return true;
         if (!image || !(image->writable_store ? copy(id, name, error) : !other || delete (other, error)))
                 return false;
-        found = local_find(name);
+        g_free(found);
+        found = local_find(name, NULL);
         return g_strcmp0(found, id) == 0 ||
                error_set(error, KT_ERROR_FAILED, "'%s' is still another image than %.12s", name, id);
 }

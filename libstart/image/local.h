@@ -6,8 +6,12 @@
 
 /* What is in the store. It is read by ourselves, and written by skopeo. */
 
-/* The id of the image that has this name, or NULL. Transfer full. */
-char *local_find(const char *name);
+/* The id of the image that has this name; NULL where there is none, or with an error where that cannot be told.
+ * Transfer full. */
+char *local_find(const char *name, GError **error);
+
+/* Remove what tagging that name has left that was killed. */
+void local_forget(const char *name);
 
 /* Is what the registry has under `name`, by its digest, the image with that id? */
 bool local_has_digest(const char *name, const char *digest, const char *id);

@@ -12,7 +12,7 @@
 #include "libstart/base/state-format.h"
 #include "libstart/image/lock.h"
 
-/* Two lines with 64 digits. */
+/* Three lines with 64 digits: less than a sector, which is written whole or not at all. */
 #define SIZE_MAX_NOTES 255
 
 static void read_text(int lock, char text[static SIZE_MAX_NOTES + 1]) {
@@ -50,6 +50,7 @@ int image_lock(const char *name, GError **error) {
 void image_notes_clear(ImageNotes *notes) {
         g_clear_pointer(&notes->rejected, g_free);
         g_clear_pointer(&notes->previous, g_free);
+        g_clear_pointer(&notes->bad, g_free);
 }
 
 /* NAME=VALUE lines. */
@@ -64,9 +65,12 @@ void image_notes_read(int lock, ImageNotes *ret) {
                         ret->rejected = g_strdup(strchr(*line, '=') + 1);
                 else if (g_str_has_prefix(*line, "previous="))
                         ret->previous = g_strdup(strchr(*line, '=') + 1);
+                else if (g_str_has_prefix(*line, "bad="))
+                        ret->bad = g_strdup(strchr(*line, '=') + 1);
         }
 }
 
+/* Always as long, over what was there: between cutting a file and filling it there is a moment without notes. */
 bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
         g_autoptr(GString) text = g_string_new(NULL);
 
@@ -74,15 +78,18 @@ bool image_notes_write(int lock, const ImageNotes *notes, GError **error) {
                 g_string_append_printf(text, "rejected=%s\n", notes->rejected);
         if (notes->previous)
                 g_string_append_printf(text, "previous=%s\n", notes->previous);
-        return (ftruncate(lock, 0) == 0 && pwrite(lock, text->str, text->len, 0) == (ssize_t) text->len &&
-                fdatasync(lock) == 0) ||
+        if (notes->bad)
+                g_string_append_printf(text, "bad=%s\n", notes->bad);
+        while (text->len < SIZE_MAX_NOTES)
+                g_string_append_c(text, '\n');
+        return (pwrite(lock, text->str, text->len, 0) == (ssize_t) text->len && fdatasync(lock) == 0) ||
                error_set_errno(error, errno, "Cannot write down what is known of an image");
 }
 
 bool image_notes_lead_back(void) {
         g_autoptr(GDir) dir = g_dir_open(PATH_IMAGES, 0, NULL);
         const char *name;
-        bool found = false;
+        bool found = !dir;
 
         while (!found && dir && (name = g_dir_read_name(dir))) {
                 g_autofree char *path = g_build_filename(PATH_IMAGES, name, NULL);
@@ -90,7 +97,7 @@ bool image_notes_lead_back(void) {
                 g_auto(ImageNotes) notes = { 0 };
 
                 image_notes_read(fd, &notes);
-                found = notes.previous;
+                found = fd < 0 || notes.previous;
         }
         return found;
 }

@@ -9,14 +9,15 @@
  *
  *   rejected  the digest of an image that was brought, did not work, and was rolled back: it is not brought again by
  *             itself
- *   previous  the id of the image that had the name before one that is yet to be proved: the way back */
+ *   previous  the id of the image that had the name before one that is yet to be proved: the way back
+ *   bad       the id of one that did not work, from before the way back is gone until its end */
 
 /* Waits. Returns a descriptor, or -1 with an error, also where a newer keyturn has written the notes
  * (state-format.h); closing it gives the lock back. */
 int image_lock(const char *name, GError **error);
 
 typedef struct ImageNotes {
-        char *rejected, *previous; /* NULL: none */
+        char *rejected, *previous, *bad; /* NULL: none */
 } ImageNotes;
 
 void image_notes_clear(ImageNotes *notes);
@@ -25,7 +26,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImageNotes, image_notes_clear)
 /* Nothing, where nothing is written or cannot be understood. */
 void image_notes_read(int lock, ImageNotes *ret);
 
+/* A kill or a power cut finds the old notes or the new ones. */
 bool image_notes_write(int lock, const ImageNotes *notes, GError **error);
 
-/* Is there a previous image of any name, the way back of an update that is not over? */
+/* Is there a previous image of any name, the way back of an update that is not over? Also where that cannot be read.
+ */
 bool image_notes_lead_back(void);

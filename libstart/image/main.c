@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <locale.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -14,6 +11,7 @@
 #include "libstart/base/user-view.h"
 #include "libstart/image/artifact.h"
 #include "libstart/image/pull.h"
+#include "libstart/image/tool.h"
 #include "libstart/image/waiting.h"
 #include "libstart/systemd/unit-failure.h"
 
@@ -106,28 +104,12 @@ static bool run(int argc, char **argv, GError **error) {
                          "The first word must be 'pull', 'artifact' or 'build'; see keyturn-image --help");
 }
 
-/* A user's store is written where her containers see it. podman, skopeo and buildah are told, as by `podman unshare`,
- * that they have the user's namespace already. What they mount stays in a mount namespace of their own. */
-static bool enter_users(GError **error) {
-        g_autofree char *uid = NULL, *gid = g_strdup_printf("%u", getgid());
-
-        if (!user_view_enter(error))
-                return false;
-        if (!user_view_is_entered())
-                return true;
-        uid = g_strdup_printf("%u", user_view_find_uid());
-        g_setenv("_CONTAINERS_USERNS_CONFIGURED", "done", /* overwrite= */ true);
-        g_setenv("_CONTAINERS_ROOTLESS_UID", uid, /* overwrite= */ true);
-        g_setenv("_CONTAINERS_ROOTLESS_GID", gid, /* overwrite= */ true);
-        return unshare(CLONE_NEWNS) == 0 || error_set_errno(error, errno, "Cannot make a mount namespace");
-}
-
 int keyturn_image_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
         setlocale(LC_CTYPE, "");
         log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
-        if (enter_users(&error) && run(argc, argv, &error)) {
+        if (user_view_enter(&error) && tool_prepare(&error) && run(argc, argv, &error)) {
                 if (arg_unit)
                         waiting_start(arg_unit);
                 return EXIT_SUCCESS;

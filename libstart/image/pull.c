@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
-
+#include "libstart/image/pull.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
+#include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
-#include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
@@ -30,35 +28,6 @@ static void wait_for_network(void) {
                 log_warning("network-online.target is not reached, trying without: %s", error->message);
 }
 
-static void empty(const char *directory) {
-        g_autoptr(GPtrArray) words = tool_words("rm", "-rf", "--", directory, NULL);
-        g_autoptr(GError) error = NULL;
-
-        if (!tool_run_long(words, "Removing what was pulled", &error))
-                log_warning("'%s' cannot be removed: %s", directory, error->message);
-}
-
-/* Whoever copies leaves its layers behind where it is ended before its time. They would be more each day, so they
- * have a place where they are found again: after it, and before the next one, as this process may be ended, too. With
- * the lock of the name. */
-static bool copy(GPtrArray *words, bool podman, const char *name, GError **error) {
-        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
-        g_autofree char *directory = g_build_filename(PATH_PULLING, hash, NULL),
-                        *what = g_strconcat("Pulling ", name, NULL);
-        bool ok;
-
-        empty(directory);
-        if (g_mkdir_with_parents(directory, 0700) < 0)
-                return error_set_errno(error, errno, "Cannot make '%s'", directory);
-        if (podman)
-                g_setenv("TMPDIR", directory, /* overwrite= */ true);
-        else
-                g_ptr_array_insert(words, 1, g_strconcat("--tmpdir=", directory, NULL));
-        ok = tool_run(words, what, error);
-        empty(directory);
-        return ok;
-}
-
 bool pull_is_by_podman(const PullRequest *request) {
         return pull_needs_podman(request) || !tool_is_there("skopeo");
 }
@@ -66,13 +35,14 @@ bool pull_is_by_podman(const PullRequest *request) {
 static bool try_once(const PullRequest *request, const char *name, GError **error) {
         bool podman = pull_is_by_podman(request);
         g_autoptr(GPtrArray) words = podman ? pull_words_podman(request, name) : pull_words_skopeo(request, name);
+        g_autofree char *what = g_strconcat("Pulling ", name, NULL);
 
         if (podman && !tool_is_there("podman"))
                 return error_set(error, KT_ERROR_FAILED,
                                  pull_needs_podman(request) ?
                                          "this way to pull needs podman, which is not installed" :
                                          "neither skopeo nor podman is installed: install one of them");
-        return copy(words, podman, name, error);
+        return copy_run(words, podman, name, what, error); /* with the lock of the name */
 }
 
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
@@ -134,7 +104,7 @@ static bool is_policy(const PullRequest *request, const char *policy) {
 }
 
 static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
-        g_autofree char *there = local_find(request->tag ?: name);
+        g_autofree char *there = local_find(request->tag ?: name, NULL);
         g_autoptr(GError) problem = NULL;
 
         if (there && is_policy(request, "missing") && !request->all_tags) {
@@ -161,7 +131,7 @@ static bool pull_missing(const PullRequest *request, const char *name, int lock,
 /* A name without a registry may be that of an image that is there: then no registry has to be known. */
 static bool is_there(const PullRequest *request) {
         g_autofree char *id = is_policy(request, "missing") && !request->all_tags ?
-                                      local_find(request->tag ?: request->reference) :
+                                      local_find(request->tag ?: request->reference, NULL) :
                                       NULL;
 
         return id;
@@ -186,7 +156,7 @@ bool image_pull(const PullRequest *request, GError **error) {
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
         const char *program = global_args || tool_is_there("podman") ? "podman" : "buildah";
         g_autoptr(GPtrArray) words = build_words(program, global_args, args);
-        g_autofree char *there = local_find(tag), *what = g_strconcat("Building ", tag, NULL);
+        g_autofree char *there = local_find(tag, NULL), *what = g_strconcat("Building ", tag, NULL);
 
         if (there) {
                 log_info("Image '%s' is there", tag);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -10,11 +12,24 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/image/deadline.h"
 #include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
 
 #define END_SECONDS 10 /* what a program is given to end after SIGTERM */
+
+bool tool_prepare(GError **error) {
+        g_autofree char *uid = NULL, *gid = g_strdup_printf("%u", getgid());
+
+        if (!user_view_is_entered())
+                return true;
+        uid = g_strdup_printf("%u", user_view_find_uid());
+        g_setenv("_CONTAINERS_USERNS_CONFIGURED", "done", /* overwrite= */ true);
+        g_setenv("_CONTAINERS_ROOTLESS_UID", uid, /* overwrite= */ true);
+        g_setenv("_CONTAINERS_ROOTLESS_GID", gid, /* overwrite= */ true);
+        return unshare(CLONE_NEWNS) == 0 || error_set_errno(error, errno, "Cannot make a mount namespace");
+}
 
 bool tool_is_there(const char *name) {
         g_autofree char *path = g_find_program_in_path(name);
@@ -110,19 +125,30 @@ static void follow(Run *run, bool has_deadline) {
         }
 }
 
-/* What is written to standard output is to be seen, too. */
-static void join_output(void *data) {
+/* What is written to standard output is to be seen, too. It ends with us: who comes next does not have it beside. */
+static void prepare_child(void *data) {
+        (void) prctl(PR_SET_PDEATHSIG, SIGTERM);
         (void) dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
+/* For a moment there may be no memory, process or descriptor left. */
+#define SPAWNS_MAX 4
+#define SPAWN_INTERVAL (G_USEC_PER_SEC / 4)
+
 static bool spawn(GPtrArray *words, GPid *ret_pid, int *ret_stderr, GError **error) {
         g_autoptr(GError) problem = NULL;
+        bool ok = false;
 
         g_ptr_array_add(words, NULL);
-        return g_spawn_async_with_pipes(NULL, (char **) words->pdata, NULL,
-                                        G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, join_output, NULL, ret_pid,
-                                        NULL, NULL, ret_stderr, &problem) ||
-               error_set(error, KT_ERROR_FAILED, "%s", problem->message);
+        for (int i = 0; !ok && i < SPAWNS_MAX && !g_error_matches(problem, G_SPAWN_ERROR, G_SPAWN_ERROR_NOENT); i++) {
+                if (problem)
+                        g_usleep(SPAWN_INTERVAL);
+                g_clear_error(&problem);
+                ok = g_spawn_async_with_pipes(NULL, (char **) words->pdata, NULL,
+                                              G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, prepare_child, NULL,
+                                              ret_pid, NULL, NULL, ret_stderr, &problem);
+        }
+        return ok || error_set(error, KT_ERROR_FAILED, "%s", problem ? problem->message : "it cannot be run");
 }
 
 static bool run_words(GPtrArray *words, const char *what, bool has_deadline, GError **error) {

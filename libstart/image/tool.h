@@ -4,6 +4,10 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* Before any of them in a user's view: podman, skopeo and buildah are told, as by `podman unshare`, that they have
+ * the user's namespace already, and what they mount stays in a mount namespace of this process's. Else nothing. */
+bool tool_prepare(GError **error);
+
 /* Is that program in the search path? */
 bool tool_is_there(const char *name);
 

@@ -144,6 +144,11 @@ static char **take_list(GPtrArray *paths, size_t *ret_length) {
         return (char **) g_ptr_array_free(paths, *ret_length == 0);
 }
 
+/* A user's container without a network of its own has the host's /sys, and what is mounted below (spec-mounts.c). */
+static bool has_hosts_sys(const SpecInput *input) {
+        return input->host->is_users_view && input->request->network.mode == NETWORK_HOST;
+}
+
 static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput *input) {
         const GPtrArray *own = input->request->masked, *unmasked = input->request->unmasked;
         char *const *throttle = input->host->thermal_throttle;
@@ -153,6 +158,8 @@ static void add_masked(runtime_spec_schema_config_linux *linux_, const SpecInput
         for (size_t i = 0; i < G_N_ELEMENTS(masked_paths) && !input->request->privileged; i++)
                 if (!is_nested || !g_str_equal(masked_paths[i], SELINUX_DIRECTORY))
                         add_path(paths, masked_paths[i], unmasked);
+        if (has_hosts_sys(input) && !input->request->privileged) /* whatever the file unmasks, as Podman has it */
+                g_ptr_array_add(paths, g_strdup("/sys/kernel"));
         for (; throttle && *throttle && !input->request->privileged; throttle++)
                 add_path(paths, *throttle, unmasked);
         for (guint i = 0; i < own->len; i++)

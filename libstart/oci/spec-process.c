@@ -59,8 +59,8 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
 bool spec_find_capabilities(const ContainerRequest *request, const ImageConfig *image, const HostFacts *host,
                             guint64 *ret_bounding, GError **error) {
-        if (request->privileged) { /* as with Podman, whatever a label says; nothing is dropped (launch-request.c) */
-                *ret_bounding = host->bounding_caps;
+        if (request->privileged) { /* as with Podman, whatever a label says; but Podman drops nothing */
+                *ret_bounding = privileged_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);
                 return true;
         }
         *ret_bounding = bounding_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);

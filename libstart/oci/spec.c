@@ -55,6 +55,8 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
 
                 set_annotation(spec, annotation, strcspn(annotation, "="));
         }
+        if (input->request->keep_groups && input->request->runtime) /* libcrun is told by libstart itself */
+                append_json_map_string_string(spec->annotations, "run.oci.keep_original_groups", "1");
         if (input->image_id)
                 append_json_map_string_string(spec->annotations, SPEC_IMAGE_ID, input->image_id);
 }

@@ -78,13 +78,18 @@ bool fd_store_add(FdStore *store, const char *name, const int *fds, gsize n_fds,
         return true;
 }
 
-/* Copies of what the next message has; it stays in the queue. */
-static bool peek(const FdStore *store, char name[FD_STORE_NAME_MAX + 1], int *fds, gsize *ret_n_fds) {
-        ssize_t n = socket_peek(store->reader, name, FD_STORE_NAME_MAX, fds, FD_STORE_GROUP_MAX, ret_n_fds);
+/* Copies of what the next message has; it stays in the queue. What fails is tried again: behind it could be a
+ * container's pipe, and most of what can fail is memory. */
+#define PEEKS_MAX 3
 
+static ssize_t peek(const FdStore *store, char name[FD_STORE_NAME_MAX + 1], int *fds, gsize *ret_n_fds) {
+        ssize_t n = -EIO;
+
+        for (int i = 0; i < PEEKS_MAX && n < 0 && n != -EAGAIN; i++)
+                n = socket_peek(store->reader, name, FD_STORE_NAME_MAX, fds, FD_STORE_GROUP_MAX, ret_n_fds);
         if (n >= 0)
                 name[n] = '\0';
-        return n >= 0;
+        return n;
 }
 
 /* From which byte of the queue on one looks into it, going on by itself; -1: always at the first message. */
@@ -111,11 +116,15 @@ bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **erro
         char name[FD_STORE_NAME_MAX + 1];
         int fds[FD_STORE_GROUP_MAX];
         gsize n_fds;
+        ssize_t n;
 
         if (!peek_from(store->reader, 0, error))
                 return false;
-        for (store->n_messages = 0; peek(store, name, fds, &n_fds); store->n_messages++)
+        for (store->n_messages = 0; (n = peek(store, name, fds, &n_fds)) >= 0; store->n_messages++)
                 visit(name, fds, n_fds, data);
+        /* All of it, unless there are no descriptors left for more. */
+        if (n != -EAGAIN && n != -EMSGSIZE)
+                return error_set_errno(error, (int) -n, "Cannot look into a queue");
         return peek_from(store->reader, -1, error);
 }
 
@@ -125,7 +134,7 @@ bool fd_store_sweep(FdStore *store, FdStoreKeep keep, FdStoreVisit drop, void *d
         int fds[FD_STORE_GROUP_MAX];
         gsize n_fds;
 
-        for (guint left = store->n_messages; left > 0 && peek(store, name, fds, &n_fds); left--) {
+        for (guint left = store->n_messages; left > 0 && peek(store, name, fds, &n_fds) >= 0; left--) {
                 bool kept = keep(name, data), added = kept && fd_store_add(store, name, fds, n_fds, error);
 
                 if (!kept || added) {

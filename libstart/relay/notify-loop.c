@@ -120,6 +120,7 @@ bool notify_loop_register(NotifyLoop *loop, const char *text, int *fds, gsize n_
         g_auto(NotifyRecord) record = { 0 };
         g_autoptr(NotifySource) source = NULL;
         g_autoptr(GError) not_stored = NULL;
+        NotifySource *served;
 
         if (!notify_record_parse(text, &record, error) || !open_systemd(loop, error))
                 return false;
@@ -132,10 +133,13 @@ bool notify_loop_register(NotifyLoop *loop, const char *text, int *fds, gsize n_
         /* Killed between storing it and taking it from the queue, we have it from the store already. */
         if (notify_loop_serves(loop, source->name))
                 return true;
+        served = source;
+        if (!serve(loop, g_steal_pointer(&source), error))
+                return false;
         /* One that does not fit would not outlive us, but is served. */
-        if (!notify_source_store(source, loop->store, &not_stored))
+        if (!notify_source_store(served, loop->store, &not_stored))
                 log_warning("%s", not_stored->message);
-        return serve(loop, g_steal_pointer(&source), error);
+        return true;
 }
 
 bool notify_loop_restore(NotifyLoop *loop, const char *name, const int *fds, gsize n_fds, GError **error) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,9 +19,11 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/socket.h"
+#include "libstart/base/user-view.h"
 #include "libstart/relay-client/notify-filter.h"
 #include "libstart/relay/notify-source.h"
 #include "libstart/relay/watch.h"
+#include "libstart/systemd/systemd-notify.h"
 
 /* The threat, beside what notify-filter.c says: whoever has the container's socket writes as much and as often as
  * they like, with any descriptors, and stops at any moment. systemd, the relay, and what it does for others must not
@@ -33,7 +36,10 @@
  *
  * Descriptors are received by nobody, and go with the message when it is taken. The last close of one may sleep: of a
  * connection with SO_LINGER as long as its owner likes. So a message that has some is taken by a child, which is
- * killed by its alarm; meanwhile nothing else of this source is read. */
+ * killed by its alarm; meanwhile nothing else of this source is read.
+ *
+ * A user's relay may not speak in the payload's name. There a child tells systemd, too, from the payload's control
+ * group. */
 
 /* On the average, and at once after a silence. */
 #define MESSAGE_USEC (20 * G_TIME_SPAN_MILLISECOND)
@@ -177,31 +183,36 @@ static bool is_all_read(int to) {
         return ioctl(to, SIOCOUTQ, &bytes) < 0 || bytes <= 1;
 }
 
-/* Tell systemd. Returns 0, also where there is nothing to tell or nobody to tell it of, or a negative errno. */
-static int pass_on(NotifySource *source, const Message *message, int to) {
-        const struct ucred sender = { .pid = source->payload, .uid = NOBODY, .gid = NOBODY };
-        const SocketExtra extra = { SCM_CREDENTIALS, &sender, sizeof sender };
+typedef struct Words {
         char state[NOTIFY_MESSAGE_MAX];
-        bool had_status = source->had_status;
-        const char *refused;
-        size_t size;
-        ssize_t n;
+        size_t size; /* 0: there is nothing to tell */
+        bool had_status;
+} Words;
 
-        if (message->size > sizeof message->bytes || watch_is_reaped(source->pidfd))
-                return 0;
-        if (notify_filter_is_barrier(message->bytes, message->size))
-                return is_all_read(to) ? 0 : -EAGAIN;
-        size = notify_filter(message->bytes, message->size, state, &refused);
+static void find_words(NotifySource *source, const Message *message, Words *ret) {
+        const char *refused;
+
+        ret->had_status = source->had_status;
+        ret->size = notify_filter(message->bytes, message->size, ret->state, &refused);
         if (refused)
                 complain(source, refused);
-        if (size == 0)
-                return 0;
-        size = notify_filter_settle(state, size, &had_status);
-        n = socket_send(to, NULL, state, size, &extra, MSG_DONTWAIT);
-        if (n >= 0) {
-                source->had_status = had_status;
-                source->ready |= notify_filter_says(state, size, "READY=1");
-        }
+        if (ret->size > 0)
+                ret->size = notify_filter_settle(ret->state, ret->size, &ret->had_status);
+}
+
+static void remember(NotifySource *source, const Words *words) {
+        source->had_status = words->had_status;
+        source->ready |= notify_filter_says(words->state, words->size, "READY=1");
+}
+
+/* Returns 0, also where there is nobody to tell it of, or a negative errno. */
+static int tell(NotifySource *source, const Words *words, int to) {
+        const struct ucred sender = { .pid = source->payload, .uid = NOBODY, .gid = NOBODY };
+        const SocketExtra extra = { SCM_CREDENTIALS, &sender, sizeof sender };
+        ssize_t n = socket_send(to, NULL, words->state, words->size, &extra, MSG_DONTWAIT);
+
+        if (n >= 0)
+                remember(source, words);
         return n >= 0 || n == -ESRCH ? 0 : (int) n;
 }
 
@@ -210,17 +221,31 @@ static void drop_first(int socket) {
                 ;
 }
 
-/* With our own table of descriptors, so that it holds none that we close meanwhile. */
-static pid_t fork_taker(int socket, int *ret_pidfd) {
+/* In a child: what cannot be told is dropped, but for what takes too long, which is tried again. */
+static void tell_beside(const NotifySource *source, const Words *words, int to) {
+        g_autoptr(GError) error = NULL;
+
+        if (!notify_send_beside(to, words->state, words->size, source->payload, &error) &&
+            !watch_is_reaped(source->pidfd))
+                log_warning("%s (process %d) is not heard by systemd: %s", source->unit ?: "A container",
+                            (int) source->payload, error->message);
+}
+
+/* With our own table of descriptors, so that it holds none that we close meanwhile; one that tells has some of its
+ * own, and may be killed before it closes them. words: NULL, or to be told before. */
+static pid_t fork_taker(NotifySource *source, const Words *words, int to) {
         struct clone_args args = {
-                .flags = CLONE_FILES | CLONE_PIDFD,
-                .pidfd = (uintptr_t) ret_pidfd,
+                .flags = CLONE_PIDFD | (words ? 0 : CLONE_FILES),
+                .pidfd = (uintptr_t) &source->taker_fd,
         };
         long pid = syscall(SYS_clone3, &args, sizeof args);
 
         if (pid == 0) {
                 alarm(TAKER_SECONDS);
-                drop_first(socket);
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL); /* the next relay begins with the same message */
+                if (words)
+                        tell_beside(source, words, to);
+                drop_first(source->socket);
                 _exit(0);
         }
         return pid < 0 ? -errno : (pid_t) pid;
@@ -231,18 +256,39 @@ static NotifyResult failed(int errnum) {
         return NOTIFY_FAILED;
 }
 
-static NotifyResult take(NotifySource *source, const Message *message) {
-        pid_t pid;
+static NotifyResult take_apart(NotifySource *source, const Words *words, int to) {
+        pid_t pid = fork_taker(source, words, to);
 
-        if (!message->has_fds) {
-                drop_first(source->socket);
-                return NOTIFY_MORE;
-        }
-        pid = fork_taker(source->socket, &source->taker_fd);
         if (pid < 0)
                 return failed(-pid);
         source->taker = pid;
         return NOTIFY_TAKING;
+}
+
+static NotifyResult take(NotifySource *source, const Message *message) {
+        if (message->has_fds)
+                return take_apart(source, NULL, -1);
+        drop_first(source->socket);
+        return NOTIFY_MORE;
+}
+
+static NotifyResult pass_on(NotifySource *source, const Message *message, int to) {
+        bool is_told = message->size <= sizeof message->bytes && !watch_is_reaped(source->pidfd);
+        Words words = { .size = 0 };
+        int r;
+
+        if (is_told && notify_filter_is_barrier(message->bytes, message->size))
+                return is_all_read(to) ? take(source, message) : NOTIFY_BLOCKED;
+        if (is_told)
+                find_words(source, message, &words);
+        if (words.size == 0)
+                return take(source, message);
+        if (user_view_is_entered()) {
+                remember(source, &words);
+                return take_apart(source, &words, to);
+        }
+        r = tell(source, &words, to);
+        return r == 0 ? take(source, message) : r == -EAGAIN ? NOTIFY_BLOCKED : failed(-r);
 }
 
 /* The end of a payload is waited for by nobody, and what is left then is little. */
@@ -251,6 +297,7 @@ static bool may_speak(const NotifySource *source) {
 }
 
 NotifyResult notify_source_move(NotifySource *source, int to) {
+        NotifyResult result;
         Message message;
         int r;
 
@@ -261,13 +308,10 @@ NotifyResult notify_source_move(NotifySource *source, int to) {
                 return failed(-r);
         if (!may_speak(source))
                 return NOTIFY_PAUSED;
-        r = pass_on(source, &message, to);
-        if (r == -EAGAIN)
-                return NOTIFY_BLOCKED;
-        if (r < 0)
-                return failed(-r);
-        source->paid_until = MAX(source->paid_until, g_get_monotonic_time()) + MESSAGE_USEC;
-        return take(source, &message);
+        result = pass_on(source, &message, to);
+        if (result == NOTIFY_MORE || result == NOTIFY_TAKING)
+                source->paid_until = MAX(source->paid_until, g_get_monotonic_time()) + MESSAGE_USEC;
+        return result;
 }
 
 bool notify_source_is_taken(NotifySource *source) {

@@ -125,8 +125,7 @@ static void enqueue(GQueue *queue, RelayStream *stream) {
 }
 
 /* The last bytes of a pipe may have come before it was watched, so each begins in the queue. */
-static bool serve(OutputLoop *loop, RelaySource *source, GError **error) {
-        g_hash_table_insert(loop->sources, source->name, source);
+static bool watch_all(OutputLoop *loop, RelaySource *source, GError **error) {
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 RelayStream *stream = &source->streams[i];
 
@@ -138,6 +137,19 @@ static bool serve(OutputLoop *loop, RelaySource *source, GError **error) {
         /* Its end is told once, though it stays true and the store has a copy. */
         return source->ended || watch(loop->epoll, EPOLL_CTL_ADD, source->payload, EPOLLIN | EPOLLONESHOT,
                                       (uintptr_t) source | ABOUT_PAYLOAD, error);
+}
+
+/* Takes it over. Where it fails, nothing of it is left, so that it can be tried again. */
+static bool serve(OutputLoop *loop, RelaySource *source, GError **error) {
+        g_hash_table_insert(loop->sources, source->name, source);
+        if (watch_all(loop, source, error))
+                return true;
+        for (guint i = 0; i < SOURCE_STREAMS; i++) {
+                unwatch(loop->epoll, source->streams[i].pipe);
+                g_queue_remove(&loop->ready, &source->streams[i]);
+        }
+        g_hash_table_remove(loop->sources, source->name);
+        return false;
 }
 
 static RelaySource *read_registration(const char *text, int *received, gsize n_received, GError **error) {
@@ -158,15 +170,19 @@ static RelaySource *read_registration(const char *text, int *received, gsize n_r
 bool output_loop_register(OutputLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {
         g_autoptr(RelaySource) source = read_registration(text, fds, n_fds, error);
         g_autoptr(GError) not_stored = NULL;
+        RelaySource *served = source;
 
         if (!source)
                 return false;
         /* Killed between storing it and taking it from the queue, we have it from the store already. */
         if (g_hash_table_contains(loop->sources, source->name))
                 return true;
-        if (!relay_source_store(source, loop->store, &not_stored))
+        /* Stored last, as what fails is tried again. */
+        if (!serve(loop, g_steal_pointer(&source), error))
+                return false;
+        if (!relay_source_store(served, loop->store, &not_stored))
                 log_warning("%s", not_stored->message);
-        return serve(loop, g_steal_pointer(&source), error);
+        return true;
 }
 
 bool output_loop_restore(OutputLoop *loop, const char *name, const int *fds, gsize n_fds, GError **error) {

@@ -41,6 +41,7 @@ typedef struct Worker {
         Shared *shared;
         guint batches;  /* that it was given */
         bool works;     /* on one of them */
+        bool woken;     /* for that one */
         guint n_jobs;   /* in that, or in the one that is being put together */
         guint seen;     /* `next`, at the last look */
         gint64 look_at; /* when to look again; monotonic */
@@ -178,16 +179,22 @@ static void end_batch(const PipeWorkers *workers, Worker *worker) {
         worker->works = false;
 }
 
-static void begin_batch(Worker *worker) {
+/* Once: it would take another one for another batch. */
+static void wake(Worker *worker) {
         const uint64_t one = 1;
 
+        worker->woken = worker->woken || write(worker->wake, &one, sizeof one) == sizeof one;
+}
+
+static void begin_batch(Worker *worker) {
         worker->shared->n_jobs = worker->n_jobs;
         atomic_store(&worker->shared->next, 0);
         worker->works = true;
         worker->batches = atomic_load(&worker->shared->batches) + 1;
         worker->seen = 0;
         worker->look_at = g_get_monotonic_time() + PATIENCE_USEC;
-        (void) !write(worker->wake, &one, sizeof one);
+        worker->woken = false;
+        wake(worker);
 }
 
 /* Unless it goes on just now. Its process ends after the job that it is at. */
@@ -204,6 +211,10 @@ static void give_up(PipeWorkers *workers, PipeLane lane) {
                         end_job(workers, worker, i);
 }
 
+static bool is_done(const Worker *worker) {
+        return worker->works && atomic_load(&worker->shared->batches) == worker->batches;
+}
+
 static void check_lane(PipeWorkers *workers, PipeLane lane) {
         Worker *worker = workers->lanes[lane];
         guint next;
@@ -211,8 +222,13 @@ static void check_lane(PipeWorkers *workers, PipeLane lane) {
         if (!worker->works || g_get_monotonic_time() < worker->look_at)
                 return;
         next = atomic_load(&worker->shared->next);
-        /* Where it has not begun, or is done and did not say so yet, it only waits for a processor. */
-        if (next > 0 && next <= worker->n_jobs && next == worker->seen)
+        /* Where it has not begun, or is done and did not say so yet, it waits for a processor, or a call has failed
+         * that was to tell. */
+        if (is_done(worker))
+                end_batch(workers, worker);
+        else if (next == 0)
+                wake(worker);
+        else if (next <= worker->n_jobs && next == worker->seen)
                 give_up(workers, lane);
         worker->seen = next;
         worker->look_at = g_get_monotonic_time() + PATIENCE_USEC;
@@ -316,7 +332,7 @@ void pipe_workers_event(PipeWorkers *workers, const struct epoll_event *event) {
         }
         for (guint i = 0; i < PIPE_LANES; i++) {
                 worker = workers->lanes[i];
-                if (worker->works && atomic_load(&worker->shared->batches) == worker->batches)
+                if (is_done(worker))
                         end_batch(workers, worker);
         }
 }

@@ -20,6 +20,9 @@
 #define EVENTS_MAX 64
 #define REGISTRATION_MAX 4096
 
+/* So often a container is taken over, if that fails: else all it says would be lost. */
+#define TRIES 3
+
 struct Relay {
         int epoll;
         int socket;
@@ -27,6 +30,7 @@ struct Relay {
         OutputLoop *output;
         NotifyLoop *notify;
         bool hurries; /* see hurry() */
+        int n_failed; /* tries with the registration that is the first in the queue */
 };
 
 Relay *relay_new(int socket, FdStore *store, const char *notify_address, GError **error) {
@@ -87,16 +91,24 @@ static void collect(const char *name, const int *fds, gsize n_fds, void *data) {
         g_array_append_vals(g_hash_table_lookup(groups, name), fds, (guint) n_fds);
 }
 
-static void restore(Relay *relay, const char *name, const GArray *array) {
+static bool restore(Relay *relay, const char *name, const GArray *array, bool is_last_try) {
         const int *fds = (const int *) (void *) array->data;
         g_autoptr(GError) error = NULL;
 
-        if (!(notify_source_is_name(name) ? notify_loop_restore(relay->notify, name, fds, array->len, &error) :
-                                            output_loop_restore(relay->output, name, fds, array->len, &error)))
+        if (is_served(name, relay)) {
+                fds_close(fds, array->len);
+                return true;
+        }
+        if (notify_source_is_name(name) ? notify_loop_restore(relay->notify, name, fds, array->len, &error) :
+                                          output_loop_restore(relay->output, name, fds, array->len, &error))
+                return true;
+        if (is_last_try)
                 log_error("Cannot go on with a container ('%s' in the store): %s", name, error->message);
+        return false;
 }
 
-bool relay_restore(Relay *relay, GError **error) {
+/* *ret_all: nothing of it has failed. */
+static bool restore_all(Relay *relay, bool is_last_try, bool *ret_all, GError **error) {
         g_autoptr(GHashTable)
                 groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
         GHashTableIter iter;
@@ -104,9 +116,19 @@ bool relay_restore(Relay *relay, GError **error) {
 
         if (!fd_store_read(relay->store, collect, groups, error))
                 return false;
+        *ret_all = true;
         g_hash_table_iter_init(&iter, groups);
         while (g_hash_table_iter_next(&iter, &name, &fds))
-                restore(relay, name, fds);
+                *ret_all &= restore(relay, name, fds, is_last_try);
+        return true;
+}
+
+bool relay_restore(Relay *relay, GError **error) {
+        bool all = false;
+
+        for (int i = 1; i <= TRIES && !all; i++)
+                if (!restore_all(relay, i == TRIES, &all, error))
+                        return false;
         sweep_store(relay);
         return true;
 }
@@ -115,10 +137,18 @@ bool relay_restore(Relay *relay, GError **error) {
  * Registrations
  */
 
+static bool serve(Relay *relay, const char *text, int *fds, gsize n_fds, GError **error) {
+        bool ok = notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, error) :
+                                           output_loop_register(relay->output, text, fds, n_fds, error);
+
+        fds_close(fds, n_fds);
+        return ok;
+}
+
 /* systemd holds the queue while we are dead, so a registration is taken out when it is served. */
 static bool take_registration(Relay *relay) {
         g_autoptr(GError) error = NULL;
-        char text[REGISTRATION_MAX + 1];
+        char text[REGISTRATION_MAX + 1] = "";
         int fds[RELAY_ROLES];
         gsize n_fds;
         ssize_t n = socket_peek(relay->socket, text, REGISTRATION_MAX, fds, RELAY_ROLES, &n_fds);
@@ -126,20 +156,18 @@ static bool take_registration(Relay *relay) {
         if (n == -EAGAIN || n == -EINTR)
                 return false;
         if (n < 0)
-                log_error("Cannot read a registration: %s", g_strerror((int) -n));
-        else {
+                error_set_errno(&error, (int) -n, "its registration cannot be read");
+        else
                 text[n] = '\0';
-                if (notify_record_is(text) ? notify_loop_register(relay->notify, text, fds, n_fds, &error) :
-                                             output_loop_register(relay->output, text, fds, n_fds, &error))
-                        fds_close(fds, n_fds);
-                else {
-                        log_error("Cannot serve a container: %s", error->message);
-                        /* Nobody else may have its pipes. */
-                        fds_close(fds, n_fds);
-                        (void) socket_peek(relay->socket, text, REGISTRATION_MAX, fds, RELAY_ROLES, &n_fds);
-                        output_loop_close(relay->output, NULL, fds, n_fds);
-                }
+        if (n < 0 || !serve(relay, text, fds, n_fds, &error)) {
+                if (++relay->n_failed < TRIES)
+                        return true; /* it is still there */
+                log_error("Cannot serve a container: %s", error->message);
+                /* Nobody else may have its pipes. */
+                (void) socket_peek(relay->socket, text, REGISTRATION_MAX, fds, RELAY_ROLES, &n_fds);
+                output_loop_close(relay->output, NULL, fds, n_fds);
         }
+        relay->n_failed = 0;
         return recv(relay->socket, text, sizeof text, MSG_DONTWAIT) >= 0;
 }
 

@@ -105,8 +105,10 @@ static bool check_pipes(const RelaySource *source, GError **error) {
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 int pipe = source->streams[i].pipe;
 
-                if (pipe < 0)
+                if (pipe < 0 && source->record.inodes[RELAY_STDOUT_PIPE + i] == 0)
                         continue;
+                if (pipe < 0)
+                        return error_set(error, KT_ERROR_FAILED, "pipe %u is missing", i);
                 if (source->record.inodes[RELAY_STDOUT_PIPE + i] == 0)
                         return error_set(error, KT_ERROR_FAILED, "descriptor %u is no pipe", i);
                 if (fcntl(pipe, F_SETFL, O_NONBLOCK) < 0)

@@ -230,6 +230,10 @@ const char *launch_args_last(const GPtrArray *values, const char *name) {
         return NULL;
 }
 
+bool launch_args_has_users_store(const LaunchArgs *args) {
+        return g_strcmp0(args->store, "user") == 0;
+}
+
 char *launch_args_help(void) {
         GString *help = g_string_new(NULL);
 

@@ -45,5 +45,8 @@ void launch_args_append(const LaunchArgs *args, GString *line);
 /* The value of the last NAME=VALUE in a list of values, labels for example; or NULL. */
 const char *launch_args_last(const GPtrArray *values, const char *name);
 
+/* Is the image looked for in the owner's own store first? */
+bool launch_args_has_users_store(const LaunchArgs *args);
+
 /* One line of help an option, for --help and the man page's test. Transfer full. */
 char *launch_args_help(void);

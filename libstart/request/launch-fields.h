@@ -50,6 +50,7 @@ typedef struct LaunchArgs {
         char *ipc, *uts;        /* private, host, ns:PATH */
         char *image_volume;     /* anonymous, bind, tmpfs, ignore */
         char *image_unit;       /* [always:]UNIT, keyturn's own: what brings the image ahead */
+        char *store;            /* user, system */
         GPtrArray *storage_opt; /* size=SIZE, size=PERCENT%, inodes=NUMBER */
         char *network;          /* host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT */
         char *network_id;       /* of pinned:NAME, keyturn's own */
@@ -58,9 +59,10 @@ typedef struct LaunchArgs {
         GPtrArray *dns, *dns_search, *dns_option;
 
         /* what it may do */
-        char *userns;       /* auto[:OPTIONS], keep-id[:OPTIONS], ns:PATH, host */
-        char *owner;        /* USER[:GROUP] */
-        GPtrArray *uidmaps; /* [FLAGS]INSIDE:[@]OUTSIDE[:COUNT] */
+        char *userns;            /* auto[:OPTIONS], keep-id[:OPTIONS], ns:PATH, host */
+        char *owner;             /* USER[:GROUP] */
+        LaunchFlag dynamic_user; /* ids that nobody has */
+        GPtrArray *uidmaps;      /* [FLAGS]INSIDE:[@]OUTSIDE[:COUNT] */
         GPtrArray *gidmaps;
         char *subuidname; /* a user in /etc/subuid */
         char *subgidname;

@@ -216,6 +216,13 @@ static bool read_storage(ContainerRequest *request, const char *value, GError **
                (is_stores || storage_option_parse(value, &request->storage, error));
 }
 
+static bool read_store(ContainerRequest *request, const char *value, GError **error) {
+        request->users_store = g_str_equal(value, "user");
+        return request->users_store || g_str_equal(value, "system") ||
+               error_set(error, KT_ERROR_USAGE,
+                         "'%s' is no store: user (the user's own first, then the system's) or system", value);
+}
+
 static bool read_network(ContainerRequest *request, const char *value, GError **error) {
         return network_mode_parse(value, &request->network, error);
 }
@@ -427,6 +434,8 @@ const LaunchOption launch_options[] = {
           "what brings the image ahead" },
         { "--storage-opt", 0, LIST(storage_opt), READ(read_storage), "NAME=VALUE",
           "size=, inodes=, additionalimagestore=" },
+        { "--store", 0, STRING(store), READ(read_store), "user|system",
+          "look for the image in the owner's own store first" },
         { "--network", 0, STRING(network), READ(read_network), "MODE",
           "host, none, pinned:NAME, owned:NAME, ns:PATH, container:UNIT, podman:NAME" },
         { "--network-id", 0, STRING(network_id), KEEP(network_id), "ID", "what that network is to be made for" },
@@ -440,6 +449,8 @@ const LaunchOption launch_options[] = {
         { "--userns", 0, STRING(userns), READ(read_userns), "MODE", "user namespace: auto, keep-id, ns:PATH, host" },
         { "--owner", 0, STRING(owner), CHECK(check_owner, userns.owner), "USER[:GROUP]",
           "the user of the host that it belongs to" },
+        { "--dynamic-user", 0, LAUNCH_OPTION_FLAG, offsetof(LaunchArgs, dynamic_user), KEEP(userns.is_dynamic), NULL,
+          "ids that nobody has, and nothing of its own on the disk" },
         { "--uidmap", 0, LIST(uidmaps), CHECK(check_uidmap, userns.uidmaps), "ID:HOST[:N]",
           "user ids of the namespace" },
         { "--gidmap", 0, LIST(gidmaps), CHECK(check_gidmap, userns.gidmaps), "ID:HOST[:N]",

@@ -97,21 +97,39 @@ static bool check_host_namespaces(const LaunchArgs *args, const ContainerRequest
                         "'host' is not supported with a user namespace: leave out one of the two");
 }
 
-/* Podman gives it all of that, whatever else is asked for. Here no container has more than its file says. */
-static bool check_privileged(const LaunchArgs *args, const ContainerRequest *request, LaunchConflict *ret,
-                             GError **error) {
-        if (!request->privileged)
+static bool check_privileged(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        if (!request->privileged || (!request->userns.owner && !request->userns.is_dynamic))
                 return true;
-        if (args->cap_drop->len > 0)
-                return conflict(ret, "cap-drop", "privileged", error,
-                                "--privileged means all capabilities: leave out one of the two");
-        if (label_request_has_parts(&request->label))
-                return conflict(ret, "security-opt", "privileged", error,
-                                "--privileged means no SELinux label: leave out one of the two");
-        return request->userns.mode == USERNS_HOST ||
-               conflict(ret, "privileged", "userns", error,
-                        "no devices are given in a user namespace: leave out one of the two, or name the devices in "
-                        "AddDevice= and the capabilities in AddCapability=");
+        return conflict(ret, "privileged", request->userns.owner ? "owner" : "dynamic-user", error,
+                        "no devices are given to a container that belongs to a user or to nobody: name them in "
+                        "AddDevice=, and the capabilities in AddCapability=");
+}
+
+/* Whose, of what, and that the files there have the container's ids as they are. */
+static bool check_store(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        const UsernsRequest *userns = &request->userns;
+
+        if (!request->users_store)
+                return true;
+        if (request->rootfs)
+                return conflict(ret, "store", "rootfs", error, "a root directory is in no store: leave it out");
+        if (request->image_unit)
+                return conflict(ret, "store", "image-unit", error,
+                                "a unit brings the image into the system's store, and the user's would hide it");
+        if (userns->is_dynamic)
+                return conflict(ret, "store", "dynamic-user", error, "nobody has no store: leave it out");
+        if (!userns->owner)
+                return conflict(
+                        ret, "store", "owner", error,
+                        "which user's store is meant? Say whom the container belongs to (User= in [Service])");
+        if (strchr(userns->owner, ':'))
+                return conflict(ret, "store", "owner", error,
+                                "the files in a user's store have her own group: leave Group= in [Service] out");
+        return userns->mode == USERNS_OWNED ||
+               conflict(
+                       ret, "store", "userns", error,
+                       "the files in a user's store are hers, which only root of the container is then: leave UserNS= "
+                       "out, or have the image in the system's store");
 }
 
 /* What libstart would do as root where the user may put something else. */
@@ -135,6 +153,40 @@ static bool check_owner(const LaunchArgs *args, const ContainerRequest *request,
         return !args->health_log_destination || args->health_log_destination[0] != '/' ||
                conflict(ret, "health-log-destination", "owner", error,
                         "a container that belongs to a user writes no file: the journal has the results");
+}
+
+/* Its ids are others the next time, so what has them must not stay. A new volume is filled with the ids of its first
+ * container, which idmap would not undo. */
+static bool is_left_behind(const MountRequest *mount) {
+        if (mount->overlay || mount->chown || mount_request_has_option(mount, "ro"))
+                return false;
+        return mount->type == MOUNT_VOLUME ?
+                       !mount_request_is_anonymous(mount) :
+                       (mount->type == MOUNT_BIND && !mount->id_map) || mount->type == MOUNT_GLOB;
+}
+
+static bool check_dynamic(const ContainerRequest *request, LaunchConflict *ret, GError **error) {
+        if (!request->userns.is_dynamic)
+                return true;
+        for (guint i = 0; i < request->mounts->len; i++) {
+                const MountRequest *mount = request->mounts->pdata[i];
+
+                if (!is_left_behind(mount))
+                        continue;
+                error_set(error, KT_ERROR_USAGE,
+                          "what a container with DynamicUser= writes to '%s' has ids that nobody has the next time: "
+                          "say U, O or ro; for a directory of the host, idmap",
+                          mount->destination);
+                return name_conflict(ret, "volume", NULL, "dynamic-user", error);
+        }
+        if (request->image_volumes == IMAGE_VOLUMES_KEPT)
+                return conflict(ret, "image-volume", "dynamic-user", error,
+                                "a container with DynamicUser= keeps nothing: name the volume, with U");
+        return !request->rootfs || strchr(request->image, ':') ||
+               conflict(
+                       ret, "rootfs", "dynamic-user", error,
+                       "what a container with DynamicUser= writes there has ids that nobody has the next time: put :O "
+                       "or :idmap behind it");
 }
 
 /* No check at all is fine: the image may have one. */
@@ -186,14 +238,15 @@ static bool check_together(const LaunchArgs *args, ContainerRequest *request, La
                                 "path= needs the relay, which writes the file: leave the driver out");
         if (request->host_limits && args->ulimits->len > 1)
                 return conflict(ret, "ulimit", "ulimit", error, "'host' excludes other ulimits");
-        if (request->keep_groups && args->group_add->len > 1)
+        if (request->keep_groups && request->groups->len > 0)
                 return conflict(ret, "group-add", "group-add", error, USER_SPEC_KEEP_GROUPS " excludes other groups");
         if (!bounding_set_check(request->cap_added, request->cap_dropped, error))
                 return name_conflict(ret, "cap-drop", find_added(args, request), "cap-add", error);
         if (!userns_request_choose(&request->userns, error))
                 return name_conflict(ret, "userns", NULL, args->uidmaps->len > 0 ? "uidmap" : "owner", error);
-        return check_owner(args, request, ret, error) && check_names(request, ret, error) &&
-               check_health(request, ret, error) && check_privileged(args, request, ret, error) &&
+        return check_owner(args, request, ret, error) && check_store(request, ret, error) &&
+               check_dynamic(request, ret, error) && check_names(request, ret, error) &&
+               check_health(request, ret, error) && check_privileged(request, ret, error) &&
                check_host_namespaces(args, request, ret, error) && check_runtime(args, request, ret, error);
 }
 
@@ -219,11 +272,14 @@ static void request_init(const LaunchArgs *args, ContainerRequest *ret) {
         health_request_init(&ret->health);
 }
 
-/* What Podman makes of options for which it asks nobody: SELinux keeps a container with a label of its own from the
- * machine's processes and their shared memory, so one that is to have these has none. */
+/* What DynamicUser= implies for systemd; and what Podman makes of options for which it asks nobody: SELinux keeps a
+ * container with a label of its own from the machine's processes and their shared memory, so one that is to have
+ * these has none. */
 static void complete(ContainerRequest *request) {
+        request->no_new_privileges |= request->userns.is_dynamic;
         request->unconfined |= request->privileged && !request->seccomp_profile;
-        request->label.disable |= request->pid.host || request->ipc.host;
+        request->label.disable |= request->pid.host || request->ipc.host ||
+                                  (request->privileged && !label_request_has_parts(&request->label));
         if (request->ipc.host)
                 request->shm_path = "/dev/shm";
 }

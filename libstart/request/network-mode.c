@@ -40,3 +40,9 @@ bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error) {
                          "(loopback only)",
                          value);
 }
+
+bool network_mode_is_pasta(const char *value) {
+        size_t length = strlen("pasta");
+
+        return strncmp(value, "pasta", length) == 0 && (value[length] == '\0' || value[length] == ':');
+}

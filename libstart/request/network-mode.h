@@ -28,6 +28,14 @@ typedef struct NetworkChoice {
         "to change addresses and to send as others; give this container, or the pod that it is in, a user namespace, " \
         "too (UserNS=auto), or AddCapability=NET_ADMIN NET_RAW if that is what it is for"
 
+/* Of a user's containers, the one whose network it is and the one that has it, too. After the name of the one. */
+#define NETWORK_MODE_OTHER_IDS                                                                                       \
+        "has other ids than its user's (UserNS=, UIDMap=), and its network belongs to these: remove them there, or " \
+        "put both into a pod (Pod=)"
+
 /* "host", "none", "pinned:NAME", "owned:NAME", "ns:PATH", "container:UNIT", "podman:NAME"; ret->of is inside value.
  * Everything else that podman knows is the generator's to make one of these of: KT_ERROR_UNSUPPORTED, with advice. */
 bool network_mode_parse(const char *value, NetworkChoice *ret, GError **error);
+
+/* "pasta", or "pasta:OPTION,...": what users' files may have, and becomes a pinned one. */
+bool network_mode_is_pasta(const char *value);

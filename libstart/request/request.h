@@ -32,6 +32,7 @@ typedef struct ContainerRequest {
         const char
                 *image_unit; /* what brings it ahead; NULL: nothing does. It is asked where the image is not there, */
         bool image_unit_counts;   /* or always: then it must have succeeded */
+        bool users_store;         /* the owner's own store is looked in first */
         GPtrArray *image_stores;  /* owned: directories to look in beside podman's own; NULL: those of storage.conf */
         const char *entrypoint;   /* NULL: the image's; "" clears that; a JSON array; else one word */
         const GPtrArray *command; /* words behind the image */

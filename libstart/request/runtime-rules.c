@@ -64,7 +64,7 @@ bool runtime_rules_check(const LaunchArgs *args, const ContainerRequest *request
                          GError **error) {
         const Rule rules[] = {
                 { "owner", args->owner, "only crun's library starts containers of users" },
-                { "group-add", request->keep_groups, "only crun's library keeps the groups that systemd gives" },
+                { "dynamic-user", request->userns.is_dynamic, "only crun's library starts containers of nobody's" },
                 { args->mounts->len > 0 && args->volumes->len == 0 ? "mount" : "volume", is_shared(request),
                   "mounts in the container cannot be shared with the machine; use slave or private propagation" },
         };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/request/userns-request.h"
 #include "libstart/value/id-map.h"
 
@@ -64,10 +65,6 @@ static bool parse_path(const char *value, UsernsRequest *userns, GError **error)
 }
 
 static bool refuse(const char *value, GError **error) {
-        if (g_str_equal(value, "nomap"))
-                return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "user namespace 'nomap' is for containers of other users than root, with Podman, "
-                                 "too: use auto, in which no user of the host has an id either");
         if (g_str_equal(value, "private"))
                 return error_set(error, KT_ERROR_USAGE,
                                  "user namespace 'private' says no ids: use auto, or UIDMap= and GIDMap= alone");
@@ -97,11 +94,17 @@ static bool parse(const char *value, UsernsRequest *userns, GError **error) {
                 userns->uid = userns->gid = USERNS_ID_UNSAID;
                 return parse_options(value, parse_keep_id, userns, error);
         }
+        if (g_str_equal(value, "nomap")) {
+                userns->mode = USERNS_NO_MAP;
+                return true;
+        }
         return refuse(value, error);
 }
 
 bool userns_request_parse(const char *value, UsernsRequest *ret, GError **error) {
-        UsernsRequest userns = { .text = value[0] ? value : NULL, .owner = ret->owner };
+        UsernsRequest userns = { .text = value[0] ? value : NULL,
+                                 .owner = ret->owner,
+                                 .is_dynamic = ret->is_dynamic };
 
         if (!parse(value, &userns, error)) {
                 userns_request_clear(&userns);
@@ -123,10 +126,17 @@ static bool parse_list(const GPtrArray *values, IdKind kind, GArray **ret, GErro
 bool userns_request_choose(UsernsRequest *userns, GError **error) {
         bool has_maps = userns->uidmaps->len > 0 || userns->gidmaps->len > 0 || userns->subuid || userns->subgid;
 
-        if (userns->owner && (has_maps || userns->mode == USERNS_AUTO || userns->mode == USERNS_PATH))
+        if (userns->owner &&
+            (has_maps || userns->mode == USERNS_AUTO || userns->mode == USERNS_PATH || userns->mode == USERNS_NO_MAP))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "a container that belongs to a user (User= in [Service]) has that user's ids: leave "
                                  "out UserNS= but for keep-id, UIDMap=, GIDMap=, SubUIDMap= and SubGIDMap=");
+        if (userns->is_dynamic && (has_maps || userns->mode != USERNS_HOST || userns->owner))
+                return error_set(error, KT_ERROR_UNSUPPORTED,
+                                 "a container with DynamicUser= in [Service] has ids that nobody else has: leave out "
+                                 "UserNS=, UIDMap=, GIDMap=, SubUIDMap= and SubGIDMap=, or DynamicUser=");
+        if (userns->is_dynamic)
+                userns->mode = USERNS_DYNAMIC;
         if (userns->owner && userns->mode == USERNS_HOST)
                 userns->mode = USERNS_OWNED;
         if (!has_maps)
@@ -143,9 +153,9 @@ bool userns_request_finish(UsernsRequest *userns, GError **error) {
         const GPtrArray *uidmaps = userns->uidmaps, *gidmaps = userns->gidmaps;
 
         if (!userns->owner && userns->uid == USERNS_ID_UNSAID)
-                userns->uid = 0;
+                userns->uid = user_view_is_entered() ? user_view_find_uid() : 0;
         if (!userns->owner && userns->gid == USERNS_ID_UNSAID)
-                userns->gid = 0;
+                userns->gid = user_view_is_entered() ? user_view_find_gid() : 0;
         if (userns->mode != USERNS_MAPPED)
                 return true;
         userns->subuid = userns->subuid ?: userns->subgid;

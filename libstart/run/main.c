@@ -14,12 +14,14 @@
 #include "libstart/health/check-round.h"
 #include "libstart/hook/oci-hooks.h"
 #include "libstart/request/launch-args.h"
+#include "libstart/run/copy-command.h"
 #include "libstart/run/pod-command.h"
 #include "libstart/run/start.h"
 #include "libstart/run/userns-command.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/userns/view.h"
 #include "libstart/volume/volume-command.h"
+#include "libstart/volume/volume-witness.h"
 
 /* libstart: runs one container as systemd's service, see libstart(8). Called by the units that keyturn-generator
  * writes; by hand for looking at things. */
@@ -29,6 +31,7 @@ static int print_help(void) {
 
         printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
                "libstart userns UNIT [OPTION...] IMAGE\n"
+               "libstart copy UNIT [OPTION...] IMAGE\n"
                "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
                "libstart pod up [--share LIST] [OPTION...] NAME\n"
                "libstart pod down NAME\n"
@@ -111,10 +114,19 @@ static int hold_view(void) {
         return EXIT_KEYTURN;
 }
 
+/* Before the view is entered, in which Podman's half of the user's is not to be seen. */
+static bool prepare_removal(char *const argv[], GError **error) {
+        bool is_removal = argv[1] && g_str_equal(argv[1], "volume") && g_strcmp0(argv[2], "--remove") == 0;
+
+        return !is_removal || getuid() == 0 || volume_witness_start(error);
+}
+
 static bool enter_view(char *argv[], bool enters_containers) {
         g_autoptr(GError) error = NULL;
 
-        if (enters_containers ? user_view_enter_anew(argv, &error) : user_view_enter(&error))
+        if (!prepare_removal(argv, &error))
+                ;
+        else if (enters_containers ? user_view_enter_anew(argv, &error) : user_view_enter(&error))
                 return true;
         log_error("%s", error->message);
         return false;
@@ -144,6 +156,8 @@ int libstart_main(int argc, char *argv[]) {
         }
         if (argc == 2 && g_str_equal(argv[1], "view"))
                 return hold_view();
+        if (argc > 2 && g_str_equal(argv[1], "refuse")) /* whether there is a view or not */
+                return refuse(argv[2]);
         if (!enter_view(argv, is_check))
                 return EXIT_KEYTURN;
         if (argc == 4 && g_str_equal(argv[1], "poststop"))
@@ -152,10 +166,10 @@ int libstart_main(int argc, char *argv[]) {
                 return run_command(volume_command, (const char *const *) argv + 2);
         if (argc > 2 && g_str_equal(argv[1], "userns"))
                 return run_command(userns_command, (const char *const *) argv + 2);
+        if (argc > 2 && g_str_equal(argv[1], "copy"))
+                return run_command(copy_command, (const char *const *) argv + 2);
         if (argc > 2 && g_str_equal(argv[1], "pod"))
                 return run_command(pod_command, (const char *const *) argv + 2);
-        if (argc > 2 && g_str_equal(argv[1], "refuse"))
-                return refuse(argv[2]);
         if (argc == 3 && g_str_equal(argv[1], "health"))
                 return check_health(check_command, argv[2]);
         if (argc == 3 && g_str_equal(argv[1], "health-every"))

@@ -12,6 +12,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/run/network.h"
 #include "libstart/runtime/runtime-peer.h"
@@ -20,6 +21,7 @@
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/value/capability.h"
+#include "libstart/value/names.h"
 
 #define NAMES_MAX 65536
 
@@ -58,7 +60,14 @@ static bool read_names(const char *path, NetworkNames *ret, GError **error) {
 
 /* What makes it ahead. Transfer full. */
 static char *network_unit(const char *name) {
-        return g_strconcat("keyturn-network", strchr(name, '@') ? "-" : "@", name, ".service", NULL);
+        return name_ahead_unit("network", name);
+}
+
+/* The same for what is its way out there, and only a user's has. Transfer full; NULL: it has none. */
+static char *pasta_unit(const char *name) {
+        g_autofree char *mark = g_build_filename(PATH_NETWORK, name, "pasta", NULL);
+
+        return user_view_is_entered() && access(mark, F_OK) == 0 ? name_ahead_unit("pasta", name) : NULL;
 }
 
 static bool read_pinned(const char *name, Network *ret, GError **error) {
@@ -66,22 +75,32 @@ static bool read_pinned(const char *name, Network *ret, GError **error) {
 
         if (check_namespace(ret->path, error) && read_names(names, &ret->names, error))
                 return true;
-        unit = network_unit(name);
+        unit = pasta_unit(name) ?: network_unit(name);
         g_prefix_error(error, "The network '%s' is not there: %s makes it: ", name, unit);
         unit_failure_explain(unit, error);
         return false;
 }
 
 static bool make_anew(const char *name, GError **error) {
-        g_autofree char *unit = network_unit(name);
+        g_autofree char *unit = network_unit(name), *pasta = NULL;
 
         log_info("The container wants another network than the one that is there, which is made anew");
-        return unit_restart(unit, error);
+        if (!unit_restart(unit, error))
+                return false;
+        pasta = pasta_unit(name);
+        return !pasta || unit_restart(pasta, error);
+}
+
+/* A namespace that was pinned in a view before this one is there for those alone that are in it. */
+static bool is_of_another_view(const char *path) {
+        return user_view_is_entered() && access(path, F_OK) == 0 && !check_namespace(path, NULL);
 }
 
 /* The names come last when it is made, and go first: with them it is whole. */
 static bool find_pinned(const char *name, const char *id, Network *ret, GError **error) {
         ret->path = g_build_filename(PATH_NETWORK, name, "netns", NULL);
+        if (is_of_another_view(ret->path) && !make_anew(name, error))
+                return false;
         if (!read_pinned(name, ret, error))
                 return false;
         if (!id || g_strcmp0(ret->names.id, id) == 0)
@@ -131,18 +150,31 @@ static bool is_owner(const char *network, const char *userns, bool *ret, GError 
 }
 
 static bool check_rights(const ContainerRequest *request, const char *path, GError **error) {
-        guint64 caps = bounding_set_find(request->cap_added, request->cap_dropped, CAPABILITY_ALL);
+        guint64 caps = (request->privileged ? privileged_set_find : bounding_set_find)(
+                request->cap_added, request->cap_dropped, CAPABILITY_ALL);
         bool is_ours = false;
 
-        if (request->userns.mode != USERNS_HOST || request->privileged ||
-            (caps & CAPABILITY_NETWORK) == CAPABILITY_NETWORK)
+        if (request->userns.mode != USERNS_HOST || (caps & CAPABILITY_NETWORK) == CAPABILITY_NETWORK)
                 return true;
         return is_owner(path, "/proc/self/ns/user", &is_ours, error) &&
                (is_ours || error_set(error, KT_ERROR_UNSUPPORTED, "--network: " NETWORK_MODE_GAINS_RIGHTS));
 }
 
+static bool enter_userns(const RunningContainer *other, ContainerRequest *request, Network *ret, GError **error) {
+        if (request->userns.mode != USERNS_HOST)
+                return error_set(error, KT_ERROR_USAGE,
+                                 "--network: %s.service has a user namespace, and --userns is another",
+                                 request->network.of);
+        if (!joined_userns_find(other, request->network.of, &ret->userns, error))
+                return false;
+        request->userns.mode = USERNS_PATH;
+        request->userns.path = ret->userns.path;
+        return true;
+}
+
 /* What that container has: the host's network, a pinned one, or one that goes with its processes. */
-static bool find_of_container(NetworkChoice *choice, Network *ret, GError **error) {
+static bool find_of_container(ContainerRequest *request, Network *ret, GError **error) {
+        NetworkChoice *choice = &request->network;
         g_auto(RunningContainer) other = { 0 };
         g_autofree char *directory = NULL;
 
@@ -154,6 +186,8 @@ static bool find_of_container(NetworkChoice *choice, Network *ret, GError **erro
                 *choice = (NetworkChoice) { NETWORK_HOST };
                 return true;
         }
+        if (user_view_is_entered() && !enter_userns(&other, request, ret, error))
+                return false;
         directory = other.network_path ? g_path_get_dirname(other.network_path) : NULL;
         if (directory && g_str_has_prefix(directory, PATH_NETWORK "/")) {
                 g_autofree char *name = g_path_get_basename(directory);
@@ -173,7 +207,8 @@ static bool find_podmans(const char *name, RunningContainer *ret, GError **error
                     error_set(error, KT_ERROR_NOT_FOUND, "Podman has none of this name: start it first");
 }
 
-static bool find_of_podmans(NetworkChoice *choice, Network *ret, GError **error) {
+static bool find_of_podmans(ContainerRequest *request, Network *ret, GError **error) {
+        NetworkChoice *choice = &request->network;
         g_auto(RunningContainer) other = { 0 };
 
         if (!find_podmans(choice->of, &other, error)) {
@@ -201,7 +236,7 @@ bool network_find(ContainerRequest *request, Network *ret, GError **error) {
                 return check_namespace(ret->path, error) && check_rights(request, ret->path, error);
         case NETWORK_CONTAINER:
         case NETWORK_PODMAN:
-                return (choice->mode == NETWORK_PODMAN ? find_of_podmans : find_of_container)(choice, ret, error) &&
+                return (choice->mode == NETWORK_PODMAN ? find_of_podmans : find_of_container)(request, ret, error) &&
                        (!ret->path || check_rights(request, ret->path, error));
         }
         g_return_val_if_reached(false);
@@ -233,5 +268,6 @@ void network_pretend(const ContainerRequest *request, Network *ret) {
 void network_clear(Network *network) {
         g_clear_pointer(&network->path, g_free);
         fd_closep(&network->fd);
+        joined_userns_clear(&network->userns);
         network_names_clear(&network->names);
 }

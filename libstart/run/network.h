@@ -5,21 +5,24 @@
 #include <stdbool.h>
 
 #include "libstart/request/request.h"
+#include "libstart/run/joined-userns.h"
 #include "libstart/value/network-names.h"
 
 /* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed
  * here. */
 typedef struct Network {
-        char *path;         /* of the namespace that the container is to enter; NULL: the host's, or a new one */
-        int fd;             /* what keeps it, where the path leads there; or -1 */
-        NetworkNames names; /* what there is to say of it, where there is a path */
+        char *path;          /* of the namespace that the container is to enter; NULL: the host's, or a new one */
+        int fd;              /* what keeps it, where the path leads there; or -1 */
+        JoinedUserns userns; /* that it belongs to, and which the container is to enter with it */
+        NetworkNames names;  /* what there is to say of it, where there is a path */
 } Network;
 
-#define NETWORK_NULL { .fd = -1 }
+#define NETWORK_NULL { .fd = -1, .userns = { .fd = -1 } }
 
 /* Finds the namespace and looks whether it is one. Of what keyturn-network has made, it reads the names, too; if the
  * network was made for something else, as the file has changed since, it waits until it is made anew. That of another
- * container may turn out to be the host's: then the request says so afterwards. */
+ * container may turn out to be the host's: then the request says so afterwards. In a user's view it says that the
+ * container enters that one's user namespace, too. */
 bool network_find(ContainerRequest *request, Network *ret, GError **error);
 
 /* Whoever is root in the container is to be master of its network, and of nothing else: a network that is to be owned

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/user-view.h"
 #include "libstart/mount/kernel-mounts.h"
 #include "libstart/mount/mount-label.h"
 #include "libstart/request/launch-args.h"
@@ -26,6 +28,7 @@
 #include "libstart/run/pod-command.h"
 #include "libstart/service/host.h"
 #include "libstart/service/labels.h"
+#include "libstart/systemd/unit-restart.h"
 #include "libstart/userns/user-namespace.h"
 #include "libstart/userns/userns-descriptor.h"
 #include "libstart/value/names.h"
@@ -44,7 +47,6 @@ static const struct {
         { "uts", CLONE_NEWUTS },
 };
 
-#define USER "user" /* theirs, where they have one */
 #define SHM "shm"
 #define DEFAULT_SHM_SIZE 65536000 /* as in a container of its own */
 #define STACK_SIZE (256 << 10)
@@ -106,7 +108,7 @@ static bool read_command(Command *command, const char *const *words, GError **er
         if (command->request.command->len > 0 || command->name[0] == '.' ||
             !name_is_made_of(command->name, ":-_.\\@"))
                 return error_set(error, KT_ERROR_USAGE, "libstart pod: the name of a pod's service is needed");
-        if (command->request.userns.mode == USERNS_KEEP_ID &&
+        if (!user_view_is_entered() && command->request.userns.mode == USERNS_KEEP_ID &&
             (command->request.userns.uid > 0 || command->request.userns.gid > 0))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "--userns: a pod has no user: keep-id without uid= and gid=");
@@ -137,7 +139,8 @@ static bool remove_pod(const char *directory, GError **error) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 (void) unpin(directory, kinds[i].name, false, problem ? NULL : &problem);
-        (void) unpin(directory, USER, false, problem ? NULL : &problem);
+        (void) unpin(directory, NAME_POD_USER, false, problem ? NULL : &problem);
+        (void) unpin(directory, NAME_POD_KEPT, false, problem ? NULL : &problem);
         (void) unpin(directory, SHM, true, problem ? NULL : &problem);
         if (!problem && !is_gone(rmdir(directory)))
                 error_set_errno(&problem, errno, "Cannot remove '%s'", directory);
@@ -304,7 +307,9 @@ static bool find_label(const char *directory, char **ret, GError **error) {
 }
 
 static bool pin_all(const Maker *maker, const char *directory, GError **error) {
-        if (maker->userns >= 0 && !pin(directory, USER, maker->userns, error))
+        bool is_kept = user_view_is_entered() && maker->command->request.userns.mode == USERNS_KEEP_ID;
+
+        if (maker->userns >= 0 && !pin(directory, is_kept ? NAME_POD_KEPT : NAME_POD_USER, maker->userns, error))
                 return false;
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (maker->made[i] >= 0 && !pin(directory, kinds[i].name, maker->made[i], error))
@@ -321,8 +326,13 @@ static bool open_proc(const Command *command, int *ret, GError **error) {
 
         if (!(command->shared & CLONE_NEWNET) && command->request.sysctls->len == 0)
                 return true;
-        *ret = kernel_mount_make_detached(&wanted, &label, error);
-        return *ret >= 0;
+        if (!user_view_is_entered()) {
+                *ret = kernel_mount_make_detached(&wanted, &label, error);
+                return *ret >= 0;
+        }
+        /* A user may mount none, and the machine's shows the settings of the network that one is in. */
+        *ret = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        return *ret >= 0 || error_set_errno(error, errno, "Cannot open '/proc'");
 }
 
 static bool make_pod(Command *command, const char *directory, GError **error) {
@@ -357,4 +367,22 @@ bool pod_command(const char *const *words, GError **error) {
                 return true;
         (void) remove_pod(directory, NULL);
         return false;
+}
+
+/* Its pins went with the view. Part of a pod would find the rest in other namespaces: so all of it begins anew, and
+ * with it who finds that out. */
+bool pod_settle(const char *userns, GError **error) {
+        _cleanup_close_ int fd = -1;
+        g_autofree char *directory = NULL, *stem = NULL, *service = NULL;
+
+        if (!userns || !g_str_has_prefix(userns, PATH_POD "/") || !user_view_is_entered())
+                return true;
+        fd = open(userns, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0 || ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWUSER)
+                return true;
+        directory = g_path_get_dirname(userns);
+        stem = g_path_get_basename(directory);
+        service = g_strconcat(stem, ".service", NULL);
+        log_notice("What %s has made went with keyturn-view.service: the pod starts anew", service);
+        return unit_restart_with_others(service, error);
 }

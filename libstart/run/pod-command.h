@@ -14,3 +14,7 @@
  *
  * No process holds them. What a pod killed half-way has left is removed by either. */
 bool pod_command(const char *const *words, GError **error);
+
+/* For a container of a pod, by the user namespace that it is to enter (NULL: another one's): where that was made in a
+ * user's view before this one (user-view.h), the whole pod is restarted. */
+bool pod_settle(const char *userns, GError **error);

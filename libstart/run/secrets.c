@@ -9,6 +9,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/user-view.h"
 #include "libstart/oci/spec-input.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/run/secret-value.h"
@@ -140,6 +141,14 @@ static bool give_file(int directory, const char *name, const UserNamespace *user
                error_set_errno(error, errno, "Cannot give the secrets to the user namespace");
 }
 
+/* A user's stays hers, as her manager is to remove it. */
+static bool give_place(const Secrets *secrets, const UserNamespace *userns, GError **error) {
+        if (!user_view_is_entered())
+                return give_file(AT_FDCWD, secrets->place, userns, error);
+        return chmod(secrets->place, 0711) == 0 ||
+               error_set_errno(error, errno, "Cannot change the mode of '%s'", secrets->place);
+}
+
 bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **error) {
         bool ok = true;
 
@@ -150,8 +159,7 @@ bool secrets_give(const Secrets *secrets, const UserNamespace *userns, GError **
 
                 ok = give_file(secrets->mount, name, userns, error);
         }
-        return ok && give_file(secrets->mount, "", userns, error) &&
-               give_file(AT_FDCWD, secrets->place, userns, error);
+        return ok && give_file(secrets->mount, "", userns, error) && give_place(secrets, userns, error);
 }
 
 void secrets_pretend(const ContainerRequest *request, Secrets *ret) {

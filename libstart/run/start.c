@@ -22,10 +22,13 @@
 #include "libstart/root/identity.h"
 #include "libstart/root/made-files.h"
 #include "libstart/root/root.h"
+#include "libstart/root/users-image.h"
 #include "libstart/run/cdi-devices.h"
 #include "libstart/run/environment-files.h"
+#include "libstart/run/image-copy.h"
 #include "libstart/run/init-program.h"
 #include "libstart/run/network.h"
+#include "libstart/run/pod-command.h"
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/run/secrets.h"
 #include "libstart/run/shared-hostname.h"
@@ -63,7 +66,8 @@ struct Start {
 
         /* found */
         StateDir state_dir;
-        char *unit; /* the name of the service: that of its RuntimeDirectory= */
+        char *shown_dir; /* see choose_state_dir(); or NULL */
+        char *unit;      /* the name of the service: that of its RuntimeDirectory= */
         Host host;
         SelinuxLabels labels;
         Root root;
@@ -104,6 +108,7 @@ void start_free(Start *start) {
         exec_report_close(&start->report);
         notify_free(start->systemd);
         state_dir_clear(&start->state_dir);
+        g_free(start->shown_dir);
         g_free(start->unit);
         host_clear(&start->host);
         selinux_labels_clear(&start->labels);
@@ -161,9 +166,11 @@ static bool find_labels(Start *start, const StateDir *state_dir, GError **error)
 static bool check_place(const ContainerRequest *request, GError **error) {
         g_autofree char *above = request->state_dir ? g_path_get_dirname(request->state_dir) : g_strdup(PATH_RUN);
 
-        return request->userns.mode != USERNS_AUTO || g_str_equal(above, PATH_RUN) ||
+        return (request->userns.mode != USERNS_AUTO && request->userns.mode != USERNS_DYNAMIC) ||
+               g_str_equal(above, PATH_RUN) ||
                error_set(error, KT_ERROR_USAGE,
-                         "--userns=auto finds ids for directories in '" PATH_RUN "': choose a --state-dir there");
+                         "--userns=auto and --dynamic-user find ids for directories in '" PATH_RUN
+                         "': choose a --state-dir there");
 }
 
 static bool find_user_namespace(Start *start, const char *unit, bool is_shown, GError **error) {
@@ -172,7 +179,7 @@ static bool find_user_namespace(Start *start, const char *unit, bool is_shown, G
                 .unit = unit,
                 .request = &start->request.userns,
                 .owner = start->request.host_access.owner,
-                .user = start->request.user ?: start->root.config->user,
+                .user = start->request.user ?: (start->root.config ? start->root.config->user : NULL),
                 .layers = start->root.layers,
                 .is_pinned = !is_shown && start->request.network.is_owned,
                 .is_shown = is_shown,
@@ -197,12 +204,32 @@ static bool find_hostname(Start *start, GError **error) {
         return start->hostname;
 }
 
+/* In her own store first, where the file says so: with the container's ids, which do not depend on its image. */
+static bool find_in_stores(Start *start, const char *unit, bool is_shown, GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (!start->request.users_store)
+                return root_find(&start->request, &start->root, error);
+        if (!find_user_namespace(start, unit, is_shown, error))
+                return false;
+        if (users_image_find(&start->request, &start->owner, &start->userns, &start->root, &problem))
+                return true;
+        if (!g_error_matches(problem, KT_ERROR, KT_ERROR_NOT_FOUND)) {
+                g_propagate_error(error, g_steal_pointer(&problem));
+                return false;
+        }
+        if (root_find(&start->request, &start->root, error))
+                return true;
+        g_prefix_error(error, "%s. In the system's: ", problem->message);
+        return false;
+}
+
 /* Without its image a container says why that could not be brought. */
-static bool find_root(Start *start, GError **error) {
+static bool find_root(Start *start, const char *unit, GError **error) {
         const ContainerRequest *request = &start->request;
         g_autofree char *failure = request->image_unit_counts ? unit_failure_find(request->image_unit) : NULL;
 
-        if (!failure && root_find(request, &start->root, error))
+        if (!failure && find_in_stores(start, unit, false, error))
                 return true;
         if (!failure && request->image_unit && g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
                 failure = unit_failure_find(request->image_unit);
@@ -212,18 +239,44 @@ static bool find_root(Start *start, GError **error) {
         return error_set(error, KT_ERROR_NO_IMAGE, "%s", failure);
 }
 
+/* Of a user's container, whose layers cannot be mapped. A directory of hers has the owners that it has. */
+static bool find_copy(Start *start, const char *unit, GError **error) {
+        if (start->request.rootfs || !user_namespace_has_other_owners(&start->request.userns, &start->userns))
+                return true;
+        start->root.copy = image_copy_find(unit, start->state_dir.path, &start->root, &start->userns, start->systemd,
+                                           error);
+        return start->root.copy;
+}
+
+/* The way to it as systemd names it leads through $XDG_RUNTIME_DIR, which a root with other ids than the user's
+ * cannot pass. In the view there is another. Which ids a pod's namespace has is not known yet. */
+static void choose_state_dir(Start *start) {
+        g_autofree char *base = NULL;
+
+        if (!user_view_is_entered() || start->request.userns.mode == USERNS_HOST || !start->request.state_dir)
+                return;
+        base = g_path_get_basename(start->request.state_dir);
+        start->shown_dir = g_build_filename(PATH_RUN, base, NULL);
+        if (g_file_test(start->shown_dir, G_FILE_TEST_IS_DIR))
+                start->request.state_dir = start->shown_dir;
+}
+
 static bool find(Start *start, GError **error) {
         g_autofree char *base = NULL;
 
+        choose_state_dir(start);
         if (!state_dir_make(start->request.state_dir, start->request.name, &start->state_dir, error) ||
-            !host_gather(&start->host, error) || !network_find(&start->request, &start->network, error) ||
-            !find_owner(start, error) || !find_root(start, error) || !find_labels(start, &start->state_dir, error) ||
-            !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
+            !host_gather(&start->host, error) || !pod_settle(start->request.userns.path, error) ||
+            !network_find(&start->request, &start->network, error) || !find_owner(start, error))
                 return false;
         base = g_path_get_basename(start->state_dir.path);
+        if (!find_root(start, base, error) || !find_labels(start, &start->state_dir, error) ||
+            !secrets_find(&start->request, start->state_dir.private_path, start->labels.file, &start->secrets, error))
+                return false;
         start->unit = g_strconcat(base, ".service", NULL);
-        if (!find_user_namespace(start, base, false, error) ||
-            !secrets_give(&start->secrets, &start->userns, error) || !find_hostname(start, error))
+        if (!(start->userns.uids || find_user_namespace(start, base, false, error)) ||
+            !find_copy(start, base, error) || !secrets_give(&start->secrets, &start->userns, error) ||
+            !find_hostname(start, error))
                 return false;
         timing_mark(start->timing, TIMING_IMAGE);
         return true;
@@ -625,7 +678,8 @@ char *start_print_spec(const LaunchArgs *args, GError **error) {
                 return NULL;
         unit = g_path_get_basename(start->request.state_dir ?: start->request.name);
         if (!host_gather(&start->host, error) || !find_owner(start, error) ||
-            !root_find(&start->request, &start->root, error) || !find_user_namespace(start, unit, true, error) ||
+            !find_in_stores(start, unit, true, error) ||
+            !(start->userns.uids || find_user_namespace(start, unit, true, error)) ||
             !find_labels(start, NULL, error) || !root_peek(&start->root, error) || !read_identity(start, error) ||
             !find_mounts(start, error) || !find_hostname(start, error))
                 return NULL;

@@ -11,6 +11,7 @@
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
+#include "libstart/base/user-view.h"
 #include "libstart/mount/mounts.h"
 #include "libstart/runtime/runtime-hooks.h"
 #include "libstart/runtime/runtime-state.h"
@@ -19,12 +20,31 @@
 /* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
  * variables, and a handler. What happens then, step by step, is told in runtime-hooks.c. */
 
+/* Before what libcrun says where a user's container may have less than root's; "" for all else. */
+static const char *find_advice(const char *message) {
+        static const struct {
+                const char *start, *advice;
+        } all[] = {
+                { "setrlimit `",
+                  "A user's limit (Ulimit=) is at most that of her manager (systemctl --user show, DefaultLimit...): "
+                  "lower it, or have root raise that, by Limit...= in [Service] of user@.service: " },
+                { "open `/proc/sys/",
+                  "The kernel lets this user not change a setting (Sysctl=): remove it, or have root set it for the "
+                  "machine, by sysctl.d(5): " },
+        };
+
+        for (size_t i = 0; user_view_is_entered() && i < G_N_ELEMENTS(all); i++)
+                if (g_str_has_prefix(message, all[i].start))
+                        return all[i].advice;
+        return "";
+}
+
 static void set_error(libcrun_error_t *err, GError **error) {
         int status = *err ? (*err)->status : 0;
         const char *message = *err ? (*err)->msg : "libcrun failed without a reason";
 
         if (status > 0)
-                error_set_errno(error, status, "%s", message);
+                error_set_errno(error, status, "%s%s", find_advice(message), message);
         else
                 error_set(error, KT_ERROR_FAILED, "%s", message);
         libcrun_error_release(err);

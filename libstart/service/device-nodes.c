@@ -210,7 +210,7 @@ GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error) {
                 if (!add_device(nodes, request->devices->pdata[i], request->guard_devices || request->privileged,
                                 error))
                         return NULL;
-        if (request->privileged && !walk("/dev", add_any, nodes, error))
+        if (request->privileged && request->userns.mode == USERNS_HOST && !walk("/dev", add_any, nodes, error))
                 return NULL;
         return g_steal_pointer(&nodes);
 }

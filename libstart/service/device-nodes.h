@@ -9,7 +9,8 @@
 
 void device_node_free(DeviceNode *node);
 
-/* The nodes that the host has now for what the request names, links followed; for a privileged one all that there are
- * in /dev. Each is one that libstart, and so the payload, is allowed to use as it was asked for. Fails with
- * KT_ERROR_NOT_FOUND where there is none. Transfer full: of DeviceNode. */
+/* The nodes that the host has now for what the request names, links followed; for a privileged one, unless it has
+ * a user namespace, in which they could not be opened, all that there are in /dev. Each is one that libstart, and so
+ * the payload, is allowed to use as it was asked for. Fails with KT_ERROR_NOT_FOUND where there is none. Transfer
+ * full: of DeviceNode. */
 GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error);

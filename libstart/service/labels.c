@@ -125,7 +125,7 @@ static bool join_level(const ContainerRequest *request, const StateDir *own, cha
 
 static bool find_level(const ContainerRequest *request, const StateDir *state_dir, char **ret, GError **error) {
         *ret = NULL;
-        if (request->label.disable || request->privileged)
+        if (request->label.disable)
                 return true;
         if (request->shm_path && !request->label.level)
                 return join_level(request, state_dir, ret, error);
@@ -162,7 +162,6 @@ static bool find_selinux(const ContainerRequest *request, bool is_init, const St
         LabelRequest label = request->label; /* shallow */
         bool has_parts = label_request_has_parts(&label);
 
-        label.disable |= request->privileged; /* as with Podman */
         if (!read_contexts(&contexts, error))
                 return false;
         process = contexts ? find_process(contexts, is_init) : NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -9,7 +11,9 @@
 #include <unistd.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 #include "libstart/base/socket.h"
+#include "libstart/base/user-view.h"
 #include "libstart/systemd/systemd-notify.h"
 
 #define NOTIFY_MARK "X_KEYTURN_MARK=1"
@@ -64,7 +68,49 @@ bool notify_send(Notify *notify, const char *state, GError **error) {
 }
 
 bool notify_mark(Notify *notify, pid_t main_process, GError **error) {
-        return notify_send_as(notify, NOTIFY_MARK, strlen(NOTIFY_MARK), main_process, error);
+        return notify_send_as(notify, NOTIFY_MARK, strlen(NOTIFY_MARK), user_view_is_entered() ? 0 : main_process,
+                              error);
+}
+
+static bool join_group(pid_t payload, GError **error) {
+        g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int) payload), *text = NULL, *path = NULL;
+        _cleanup_close_ int procs = -1;
+        const char *begin;
+
+        if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
+                return error_set(error, KT_ERROR_FAILED, "The process %d has no control group", (int) payload);
+        begin += strlen("0::");
+        path = g_strdup_printf("/sys/fs/cgroup%.*s/cgroup.procs", (int) strcspn(begin, "\n"), begin);
+        procs = open(path, O_WRONLY | O_CLOEXEC);
+        return (procs >= 0 && write(procs, "0", 1) == 1) || error_set_errno(error, errno, "Cannot write '%s'", path);
+}
+
+/* systemd closes what it gets with this when all before it is handled. It looks at nobody's control group for it, as
+ * it would for notify_mark(). */
+static bool await_barrier(int socket, GError **error) {
+        struct pollfd closed = { .events = 0 };
+        int ends[2];
+        const SocketExtra extra = { SCM_RIGHTS, &ends[1], sizeof ends[1] };
+        ssize_t n;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return error_set_errno(error, errno, "Cannot make a pipe");
+        n = socket_send(socket, NULL, "BARRIER=1", strlen("BARRIER=1"), &extra, 0);
+        close(ends[1]);
+        closed.fd = ends[0];
+        while (n >= 0 && poll(&closed, 1, -1) < 0 && errno == EINTR)
+                ;
+        close(ends[0]);
+        return n >= 0 || error_set_errno(error, (int) -n, "Cannot notify systemd");
+}
+
+bool notify_send_beside(int socket, const char *state, size_t size, pid_t payload, GError **error) {
+        ssize_t n;
+
+        if (!join_group(payload, error))
+                return false;
+        n = socket_send(socket, NULL, state, size, NULL, 0);
+        return n >= 0 ? await_barrier(socket, error) : error_set_errno(error, (int) -n, "Cannot notify systemd");
 }
 
 bool notify_is_handled(const Notify *notify) {

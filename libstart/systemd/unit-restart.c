@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "libstart/systemd/unit-restart.h"
 #include "libstart/base/host-program.h"
+#include "libstart/base/user-view.h"
 
 #define SYSTEMCTL "/usr/bin/systemctl"
 
-bool unit_restart(const char *unit, GError **error) {
-        const char *words[] = { SYSTEMCTL, "restart", "--job-mode=ignore-dependencies", unit, NULL };
-        g_autofree char *what = g_strconcat("Cannot restart ", unit, NULL);
+static bool call(const char *verb, const char *unit, const char *mode, GError **error) {
+        const char *words[] = { SYSTEMCTL, verb, mode, user_view_is_entered() ? "--user" : "--system", unit, NULL };
+        g_autofree char *what = g_strdup_printf("Cannot %s %s", verb, unit);
 
         return host_program_run(words, what, error);
+}
+
+bool unit_restart(const char *unit, GError **error) {
+        return call("restart", unit, "--job-mode=ignore-dependencies", error);
+}
+
+bool unit_restart_with_others(const char *unit, GError **error) {
+        return call("restart", unit, "--job-mode=replace", error);
+}
+
+bool unit_stop(const char *unit, GError **error) {
+        return call("stop", unit, "--job-mode=replace", error);
 }

@@ -7,3 +7,9 @@
 /* Restarts a service that makes something ahead of this one, and waits for it. Dependencies are left out: this unit's
  * own on it would stop it. */
 bool unit_restart(const char *unit, GError **error);
+
+/* The same with all that depends on it. Where this unit does, it ends while it waits, and is started again. */
+bool unit_restart_with_others(const char *unit, GError **error);
+
+/* Stops one, and waits for it. */
+bool unit_stop(const char *unit, GError **error);

@@ -122,6 +122,10 @@ guint64 bounding_set_find(guint64 added, guint64 dropped, guint64 available) {
         return mask & available;
 }
 
+guint64 privileged_set_find(guint64 added, guint64 dropped, guint64 available) {
+        return available & ~(dropped & ~added);
+}
+
 guint64 bounding_set_read(void) {
         guint64 set = 0;
 

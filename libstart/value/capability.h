@@ -31,5 +31,8 @@ bool bounding_set_check(guint64 added, guint64 dropped, GError **error);
 /* available: what this machine could give at all. */
 guint64 bounding_set_find(guint64 added, guint64 dropped, guint64 available);
 
+/* That of a privileged container: all that there are, but those that its file drops. */
+guint64 privileged_set_find(guint64 added, guint64 dropped, guint64 available);
+
 /* This process's own: what it could pass on. */
 guint64 bounding_set_read(void);

@@ -287,6 +287,13 @@ bool id_map_is_identity(const GArray *map) {
                extent_at(map, 0)->count == N_IDS;
 }
 
+bool id_map_changes_nothing(const GArray *map) {
+        for (guint i = 0; i < map->len; i++)
+                if (extent_at(map, i)->inside != extent_at(map, i)->outside)
+                        return false;
+        return true;
+}
+
 char *id_map_format(const GArray *map) {
         GString *text = g_string_new(NULL);
 

@@ -51,5 +51,8 @@ bool id_map_inside(const GArray *map, guint32 outside, guint32 *ret);
 /* Every id is itself, and all are there. */
 bool id_map_is_identity(const GArray *map);
 
+/* Every id that is there is itself. */
+bool id_map_changes_nothing(const GArray *map);
+
 /* As the kernel reads it in /proc/PID/uid_map. Transfer full. */
 char *id_map_format(const GArray *map);

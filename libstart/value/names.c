@@ -49,6 +49,10 @@ bool name_check_host(const char *value, GError **error) {
                          value);
 }
 
+char *name_ahead_unit(const char *kind, const char *stem) {
+        return g_strdup_printf("keyturn-%s%c%s.service", kind, strchr(stem, '@') ? '-' : '@', stem);
+}
+
 /* Without dots, of which no zone has one, none leads out of the zones' directory. */
 bool name_check_time_zone(const char *value, GError **error) {
         return (g_ascii_isalnum(value[0]) && name_is_made_of(value, "_-+/")) ||

@@ -12,6 +12,10 @@ bool name_is_made_of(const char *value, const char *others);
 /* Can it be one of a host? sethostname(2) takes 64 bytes. The name also stands in /etc/hosts, between blanks. */
 bool name_is_host(const char *value);
 
+/* The unit that makes something ahead of the service STEM.service: keyturn-KIND@STEM.service, or where that is an
+ * instance, keyturn-KIND-STEM.service (generator/unit/own-name.h). Transfer full. */
+char *name_ahead_unit(const char *kind, const char *stem);
+
 bool name_check_container(const char *value, GError **error);
 bool name_check_volume(const char *value, GError **error);
 bool name_check_network(const char *value, GError **error); /* podman's rule */

@@ -29,6 +29,8 @@ static void read_line(NetworkNames *names, char *line) {
                 g_ptr_array_add(names->search, value);
         else if (g_str_equal(word, "gateway") && !names->gateway)
                 names->gateway = value;
+        else if (g_str_equal(word, "forwarder") && !names->forwarder)
+                names->forwarder = value;
         else if (g_str_equal(word, "id") && !names->id)
                 names->id = value;
 }
@@ -51,5 +53,5 @@ void network_names_clear(NetworkNames *names) {
         g_clear_pointer(&names->aliases, g_ptr_array_unref);
         g_clear_pointer(&names->servers, g_ptr_array_unref);
         g_clear_pointer(&names->search, g_ptr_array_unref);
-        names->gateway = names->id = NULL;
+        names->gateway = names->id = names->forwarder = NULL;
 }

@@ -11,15 +11,16 @@
  *   nameserver ADDRESS      who answers
  *   search DOMAIN
  *   gateway ADDRESS         the machine, as the container sees it
+ *   forwarder ADDRESS       who asks the machine's servers, which are the next ones
  *   id ID                   what it was made for: a start that is for something else has it made anew
  *
  * Other lines are for others. */
 typedef struct NetworkNames {
-        char **lines;                /* owned; the strings below are in it */
-        GPtrArray *addresses;        /* of char* */
-        GPtrArray *aliases;          /* of char*: for each address its names with blanks between, or "" */
-        GPtrArray *servers, *search; /* of char* */
-        const char *gateway, *id;    /* or NULL */
+        char **lines;                         /* owned; the strings below are in it */
+        GPtrArray *addresses;                 /* of char* */
+        GPtrArray *aliases;                   /* of char*: for each address its names with blanks between, or "" */
+        GPtrArray *servers, *search;          /* of char* */
+        const char *gateway, *id, *forwarder; /* or NULL */
 } NetworkNames;
 
 /* Never fails: what is not understood is left out. */

@@ -124,6 +124,7 @@ static bool is_stopped(const ContainerUnit *container) {
 static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, GError **error) {
         g_auto(GStrv) words = get_words(bus, path, error);
         char **arguments;
+        guint64 pid;
 
         if (!words)
                 return false;
@@ -134,6 +135,8 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
         if (!container->args)
                 return false;
         container->active = unit_string(bus, path, BUS_UNIT, "ActiveState");
+        if (!container->active[0])
+                return error_set(error, KT_ERROR_FAILED, "Cannot read a unit's ActiveState=");
         container->source = unit_string(bus, path, BUS_UNIT, "SourcePath");
         if (container->is_refused && !container->source[0] && is_stopped(container)) {
                 g_clear_pointer(&container->args, launch_args_free); /* its file was deleted: that was all of it */
@@ -151,7 +154,9 @@ static bool read_unit(sd_bus *bus, const char *path, ContainerUnit *container, G
                                                NULL);
         }
         container->cgroup = unit_string(bus, path, BUS_SERVICE, "ControlGroup");
-        container->pid = (guint32) unit_number(bus, path, BUS_SERVICE, "MainPID", 'u');
+        if (!unit_number_read(bus, path, BUS_SERVICE, "MainPID", 'u', &pid, error))
+                return false;
+        container->pid = (guint32) pid;
         if (g_str_equal(container->active, "active") && container->pid > 0 && !container_unit_is_started(container)) {
                 g_autofree char *state = container->state;
 

@@ -72,8 +72,8 @@ const char *payload_find_annotation(const libcrun_container_t *config, const cha
 }
 
 /* Where it cannot come back, whatever it did next would be done there. */
-static void leave(int own, int type) {
-        if (setns(own, type) == 0)
+static void leave(int own) {
+        if (setns(own, CLONE_NEWNS) == 0)
                 return;
         log_error("Cannot leave the container's namespace: %s", error_describe(errno));
         exit(EXIT_KEYTURN);
@@ -109,7 +109,7 @@ int payload_open_root(int payload, bool clone, GError **error) {
         }
         root = open_root(own_root, clone);
         errnum = errno;
-        leave(own, CLONE_NEWNS);
+        leave(own);
         if (here >= 0)
                 (void) !fchdir(here);
         if (root < 0)
@@ -167,15 +167,18 @@ static char *list_addresses(void) {
         return g_string_free(text, FALSE);
 }
 
-char *payload_find_addresses(int payload) {
-        _cleanup_close_ int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-        struct stat before, after;
-        char *text = NULL;
+/* A thread that ends in there: a user could not come back, as the machine's network is not hers. */
+static void *look_inside(void *payload) {
+        struct stat own, inside;
 
-        if (own < 0 || fstat(own, &before) < 0 || setns(payload, CLONE_NEWNET) < 0)
+        if (setns(GPOINTER_TO_INT(payload), CLONE_NEWNET) < 0 || stat("/proc/self/ns/net", &own) < 0 ||
+            stat("/proc/thread-self/ns/net", &inside) < 0)
                 return NULL;
-        if (stat("/proc/self/ns/net", &after) == 0)
-                text = before.st_ino == after.st_ino ? g_strdup("host") : list_addresses();
-        leave(own, CLONE_NEWNET);
-        return text;
+        return own.st_ino == inside.st_ino ? g_strdup("host") : list_addresses();
+}
+
+char *payload_find_addresses(int payload) {
+        GThread *thread = g_thread_try_new("addresses", look_inside, GINT_TO_POINTER(payload), NULL);
+
+        return thread ? g_thread_join(thread) : NULL;
 }

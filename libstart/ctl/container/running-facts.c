@@ -56,7 +56,10 @@ static void find_image(const ContainerUnit *container, RunningFacts *facts) {
 
         facts->config = payload_read_config(container, NULL);
         facts->image_id = facts->config ? payload_find_annotation(facts->config, SPEC_IMAGE_ID) : NULL;
-        facts->image = facts->image_id ? store_image_find("", facts->image_id, stores, NULL) : NULL;
+        /* In a user's store, what has that id in the system's is another's. */
+        facts->image = facts->image_id && !launch_args_has_users_store(container->args) ?
+                               store_image_find("", facts->image_id, stores, NULL) :
+                               NULL;
         facts->created = facts->image ? image_find_created(facts->image) : NULL;
 }
 

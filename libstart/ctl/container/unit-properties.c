@@ -18,15 +18,22 @@ char *unit_string(sd_bus *bus, const char *path, const char *interface, const ch
                                                                                                        value;
 }
 
-guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type) {
+bool unit_number_read(sd_bus *bus, const char *path, const char *interface, const char *name, char type, guint64 *ret,
+                      GError **error) {
         union {
                 guint32 u;
                 guint64 t;
         } value = { .t = 0 };
+        int r = sd_bus_get_property_trivial(bus, BUS_SYSTEMD, path, interface, name, NULL, type, &value);
 
-        if (sd_bus_get_property_trivial(bus, BUS_SYSTEMD, path, interface, name, NULL, type, &value) < 0)
-                return 0;
-        return type == 't' ? value.t : value.u;
+        *ret = type == 't' ? value.t : value.u;
+        return r >= 0 || error_set_errno(error, -r, "Cannot read a unit's %s=", name);
+}
+
+guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type) {
+        guint64 number;
+
+        return unit_number_read(bus, path, interface, name, type, &number, NULL) ? number : 0;
 }
 
 /* Of one that has failed, SubState= says "failed" once more. */

@@ -24,6 +24,10 @@ char *unit_string(sd_bus *bus, const char *path, const char *interface, const ch
 char **unit_strings(sd_bus *bus, const char *path, const char *interface, const char *name);
 guint64 unit_number(sd_bus *bus, const char *path, const char *interface, const char *name, char type);
 
+/* The same, where it matters that systemd did not say it. */
+bool unit_number_read(sd_bus *bus, const char *path, const char *interface, const char *name, char type, guint64 *ret,
+                      GError **error);
+
 /* Of a service whose ActiveState= is `active`, in more words: "active (running)", "failed (exit status 125)".
  * Transfer full. */
 char *service_state_describe(sd_bus *bus, const char *path, const char *active);

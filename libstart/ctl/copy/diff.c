@@ -256,6 +256,12 @@ static int open_layers(const ContainerUnit *container, const RunningFacts *facts
                           container->unit, container->args->image);
                 return -1;
         }
+        if (launch_args_has_users_store(container->args)) {
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "The image that %s runs may be in the store of '%s', which keyturnctl does not look into",
+                          container->unit, container->args->owner);
+                return -1;
+        }
         if (!layers) {
                 error_set(error, KT_ERROR_NOT_FOUND, "The image %s, which %s runs, is in no store any more",
                           facts->image_id ?: "", container->unit);

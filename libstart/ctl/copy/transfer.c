@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
@@ -184,7 +185,7 @@ static GPtrArray *read_names(Transfer *transfer, int directory, GError **error) 
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
         int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-        const struct dirent *entry;
+        const char *entry = NULL;
         bool ok = true;
 
         if (!entries) {
@@ -192,12 +193,12 @@ static GPtrArray *read_names(Transfer *transfer, int directory, GError **error) 
                 fd_closep(&fd);
                 return NULL;
         }
-        while (ok && (entry = readdir(entries)))
-                if (!g_str_equal(entry->d_name, ".") && !g_str_equal(entry->d_name, "..")) {
-                        g_ptr_array_add(names, g_strdup(entry->d_name));
-                        ok = (guint64) names->len * ENTRY_SIZE <= transfer->limit ||
-                             take(transfer, G_MAXUINT64, error);
-                }
+        while (ok && (entry = directory_next(entries))) {
+                g_ptr_array_add(names, g_strdup(entry));
+                ok = (guint64) names->len * ENTRY_SIZE <= transfer->limit || take(transfer, G_MAXUINT64, error);
+        }
+        if (ok && errno != 0)
+                ok = fail(transfer, error);
         closedir(entries);
         return ok ? g_steal_pointer(&names) : NULL;
 }

@@ -144,6 +144,10 @@ Streams *streams_new(const char *console_socket, GError **error) {
         channel_init(&streams->errors, -1, -1);
         fill_closed();
         streams->signals = catch_signals();
+        if (streams->signals < 0) {
+                error_set_errno(error, errno, "Cannot wait for the command's end");
+                return NULL;
+        }
         if (!(console_socket ? make_socket(streams, console_socket, error) : make_pipes(streams, error)))
                 return NULL;
         return g_steal_pointer(&streams);

@@ -6,23 +6,36 @@
 #include "libstart/ctl/container/bus.h"
 #include "libstart/ctl/install/application.h"
 #include "libstart/ctl/install/commands.h"
+#include "libstart/table/table.h"
 
-/* What runs of it is stopped, if that is asked for. */
-static bool stop(const char *path, bool is_forced, GError **error) {
+/* What runs of it is stopped, if that is asked for. *ret_stopped: its units, transfer full. */
+static bool stop(const char *path, bool is_forced, char **ret_stopped, GError **error) {
         sd_bus *bus = bus_open(NULL);
         g_autoptr(GPtrArray) all = bus ? container_units_find(bus, NULL, NULL) : NULL, units = NULL;
 
         if (bus)
                 sd_bus_flush_close_unref(bus);
         units = all ? application_find_units(path, all, true) : g_ptr_array_new();
+        *ret_stopped = table_join((char **) units->pdata, units->len);
         if (units->len > 0 && !is_forced)
                 return error_set(error, KT_ERROR_FAILED, "%s runs: stop it, or write --force, which does",
                                  (const char *) units->pdata[0]);
         return units->len == 0 || application_systemctl("stop", units, error);
 }
 
+/* files, stopped: taken over. */
+static void print_json(const char *name, const char *path, char *files, char *stopped, bool is_left) {
+        static const char *const columns[] = { "APPLICATION", "DIRECTORY", "@FILES", "@STOPPED", "LEFT", NULL };
+        g_autoptr(Table) table = table_new(columns);
+
+        table_add(table, g_strdup(name), g_strdup(path), files, stopped, g_strdup(is_left ? "yes" : "no"));
+        table_print(table, true);
+}
+
 static bool uninstall(const char *name, const Options *options, GError **error) {
-        g_autofree char *path = application_path(name), *list = g_build_filename(path, APPLICATION_LIST, NULL);
+        g_autofree char *path = application_path(name), *list = g_build_filename(path, APPLICATION_LIST, NULL),
+                        *stopped = NULL;
+        g_autoptr(GPtrArray) files = NULL;
         bool is_left;
 
         if (!application_check_name(name, error))
@@ -31,9 +44,15 @@ static bool uninstall(const char *name, const Options *options, GError **error) 
                 return error_set(error, KT_ERROR_NOT_FOUND,
                                  "'%s' was not installed by keyturnctl install: remove the files by hand, and reload",
                                  path);
-        if (!stop(path, options->force, error) || !application_remove(path, &is_left, error) ||
+        files = application_list(path, error);
+        if (!files || !stop(path, options->force, &stopped, error) || !application_remove(path, &is_left, error) ||
             !application_systemctl("daemon-reload", NULL, error))
                 return false;
+        if (options->json) {
+                print_json(name, path, table_join((char **) files->pdata, files->len), g_steal_pointer(&stopped),
+                           is_left);
+                return true;
+        }
         printable_print("Removed %s. Volumes, images and secrets stay.\n", path);
         if (is_left)
                 printable_print("In '%s' are files that others have put there; they stay.\n", path);

@@ -18,11 +18,36 @@
 enum { START_FREQUENCY = 4999, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600, N_TIPS = 10 };
 
 typedef struct Profile {
-        GPtrArray *containers; /* of ContainerUnit, borrowed */
-        guint starts;          /* 0: it watches what runs */
+        GPtrArray *units;   /* "camera.service", borrowed */
+        GPtrArray *cgroups; /* of those that run, borrowed */
+        guint starts;       /* 0: it watches what runs */
         guint frequency;
         guint64 usec; /* that were recorded */
 } Profile;
+
+/* What a container's start costs is seen beside that of a service without one, so it may be one as well. */
+static bool is_plain_service(const char *word, GError **error) {
+        if (!g_str_has_suffix(word, ".service") || !g_error_matches(*error, KT_ERROR, KT_ERROR_NOT_FOUND))
+                return false;
+        g_clear_error(error);
+        return true;
+}
+
+static bool add_unit(const GPtrArray *all, char *word, Profile *profile, GError **error) {
+        g_autoptr(GError) own_error = NULL;
+        const ContainerUnit *container = container_units_get(all, word, &own_error);
+
+        if (!container && (profile->starts == 0 || !is_plain_service(word, &own_error))) {
+                g_propagate_error(error, g_steal_pointer(&own_error));
+                return false;
+        }
+        if (container && profile->starts == 0 && !payload_check_running(container, error))
+                return false;
+        g_ptr_array_add(profile->units, container ? container->unit : word);
+        if (container)
+                g_ptr_array_add(profile->cgroups, container->cgroup);
+        return true;
+}
 
 static bool check(const GPtrArray *all, const Options *options, char **words, Profile *profile, GError **error) {
         if (!words[0])
@@ -37,15 +62,11 @@ static bool check(const GPtrArray *all, const Options *options, char **words, Pr
                                  SECONDS_MAX);
         if (geteuid() != 0)
                 return error_set(error, KT_ERROR_USAGE, "Only root may take samples of the whole machine");
-        for (; *words; words++) {
-                const ContainerUnit *container = container_units_get(all, *words, error);
-
-                if (!container || (options->seconds > 0 && !payload_check_running(container, error)))
-                        return false;
-                g_ptr_array_add(profile->containers, (void *) container);
-        }
         profile->starts = (guint) options->starts;
         profile->frequency = profile->starts > 0 ? START_FREQUENCY : RUN_FREQUENCY;
+        for (; *words; words++)
+                if (!add_unit(all, *words, profile, error))
+                        return false;
         return true;
 }
 
@@ -57,8 +78,8 @@ static bool systemctl(const Profile *profile, const char *verb, GError **error) 
         g_ptr_array_add(words, (void *) "/usr/bin/systemctl");
         g_ptr_array_add(words, (void *) verb);
         g_ptr_array_add(words, (void *) "--");
-        for (guint i = 0; i < profile->containers->len; i++)
-                g_ptr_array_add(words, ((const ContainerUnit *) profile->containers->pdata[i])->unit);
+        for (guint i = 0; i < profile->units->len; i++)
+                g_ptr_array_add(words, profile->units->pdata[i]);
         g_ptr_array_add(words, NULL);
         return host_program_run((const char *const *) words->pdata, what, error);
 }
@@ -95,8 +116,8 @@ static bool record_seconds(Profile *profile, Recording *recording, guint seconds
 }
 
 static bool is_in_cgroup(const Profile *profile, const char *cgroup) {
-        for (guint i = 0; i < profile->containers->len; i++) {
-                const char *own = ((const ContainerUnit *) profile->containers->pdata[i])->cgroup;
+        for (guint i = 0; i < profile->cgroups->len; i++) {
+                const char *own = profile->cgroups->pdata[i];
                 gsize length = strlen(own);
 
                 if (length > 0 && strncmp(cgroup, own, length) == 0 &&
@@ -207,9 +228,8 @@ static char *make_title(const Profile *profile) {
         g_autoptr(GString) names = g_string_new(NULL);
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-        for (guint i = 0; i < profile->containers->len; i++)
-                g_string_append_printf(names, "%s%s", i > 0 ? " " : "",
-                                       ((const ContainerUnit *) profile->containers->pdata[i])->unit);
+        for (guint i = 0; i < profile->units->len; i++)
+                g_string_append_printf(names, "%s%s", i > 0 ? " " : "", (const char *) profile->units->pdata[i]);
         if (profile->starts == 0)
                 return g_strdup_printf("%s for %.0f s, %ld processors", names->str,
                                        (double) profile->usec / G_USEC_PER_SEC, processors);
@@ -234,8 +254,8 @@ static bool show(const Profile *profile, const Samples *samples, const Options *
 }
 
 int command_profile(const GPtrArray *all, const Options *options, char **words, GError **error) {
-        g_autoptr(GPtrArray) containers = g_ptr_array_new();
-        Profile profile = { .containers = containers };
+        g_autoptr(GPtrArray) units = g_ptr_array_new(), cgroups = g_ptr_array_new();
+        Profile profile = { .units = units, .cgroups = cgroups };
         g_autoptr(Samples) samples = samples_new();
         g_autoptr(Recording) recording = NULL;
 

@@ -155,6 +155,7 @@ static const char *const shown_keys[] = {
         "StartWithPod",
         "StopSignal",
         "StopTimeout",
+        "Store",
         "SubGIDMap",
         "SubUIDMap",
         "Subnet",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <sys/stat.h>
 
 #include "libstart/base/error.h"
@@ -6,6 +7,7 @@
 #include "libstart/base/log.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
+#include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
@@ -88,8 +90,8 @@ static bool look(Group *group, GError **error) {
 }
 
 /* With the lock of the name. */
-static bool note(Group *group, const char *rejected, const char *previous, GError **error) {
-        ImageNotes notes = { .rejected = g_strdup(rejected), .previous = g_strdup(previous) };
+static bool note(Group *group, const char *rejected, const char *previous, const char *bad, GError **error) {
+        ImageNotes notes = { g_strdup(rejected), g_strdup(previous), g_strdup(bad) };
 
         image_notes_clear(&group->notes);
         group->notes = notes;
@@ -100,11 +102,11 @@ static bool pull(Group *group, GError **error) {
         if (!group->digest)
                 return true;
         group->is_pulled = true;
-        if (!note(group, group->digest, group->old, error))
+        if (!note(group, group->digest, group->old, /* bad= */ NULL, error))
                 return false;
         if (image_pull_name(&group->request, group->name, error))
                 return true;
-        (void) note(group, /* rejected= */ NULL, /* previous= */ NULL, NULL);
+        (void) note(group, /* rejected= */ NULL, /* previous= */ NULL, /* bad= */ NULL, NULL);
         return false;
 }
 
@@ -116,7 +118,7 @@ static GPtrArray *find_outdated(const Group *group) {
                 const UpdateMember *member = group->members->pdata[i];
 
                 if (g_strcmp0(member->running ?: group->old, group->new) != 0)
-                        g_ptr_array_add(outdated, (void *) member->container);
+                        g_ptr_array_add(outdated, member->container);
         }
         return outdated;
 }
@@ -139,34 +141,67 @@ static const char *find_previous(const Group *group) {
         return group->notes.previous ?: group->old;
 }
 
-/* It is over. What does not work stays rejected, which it is from the beginning. */
-static void conclude(Group *group, bool works) {
-        g_autofree char *rejected = works ? NULL : g_strdup(group->notes.rejected);
+/* previous, bad: NULL where it is over. What does not work stays rejected, which it is from the beginning. */
+static void note_verdict(Group *group, bool works, const char *previous, const char *bad) {
         g_autoptr(GError) error = NULL;
+        struct stat st;
 
         if (!group->is_pulled)
                 return;
         group->lock = image_lock(group->name, &error);
-        if (group->lock < 0 || !note(group, rejected, /* previous= */ NULL, &error))
-                log_warning("%s", error->message);
+        if (group->lock < 0 || fstat(group->lock, &st) < 0 ||
+            !note(group, works ? NULL : group->notes.rejected, previous, bad, &error))
+                log_warning("%s", error ? error->message : g_strerror(errno));
+        else if (bad) /* as find_since() has it */
+                (void) futimens(group->lock, (const struct timespec[]) { st.st_atim, st.st_mtim });
         fd_close(&group->lock);
 }
 
-/* All of it is tried, whatever fails. */
+static void conclude(Group *group, bool works) {
+        note_verdict(group, works, /* previous= */ NULL, /* bad= */ NULL);
+}
+
+#define REMOVALS_MAX 3
+
+/* Whoever else is at work in the store lets go of it soon. */
+static bool remove_new(const Group *group, GError **error) {
+        for (int i = 1; i < REMOVALS_MAX; i++, g_usleep(G_USEC_PER_SEC / 4))
+                if (local_remove(group->new, NULL))
+                        return true;
+        return local_remove(group->new, error);
+}
+
+/* The old image has its name again, or has gone: then no other try would change anything, and the registry may have
+ * a better one. */
+static bool is_final(const char *previous, bool is_tagged, const GError *error) {
+        g_autoptr(GError) problem = NULL;
+        g_autofree char *id = NULL;
+
+        if (g_error_matches(error, KT_ERROR, KT_ERROR_UNTRIED))
+                return false;
+        id = is_tagged || !previous ? NULL : local_find(previous, &problem);
+        return !id && !problem;
+}
+
+/* All of it is tried, whatever fails. Who is interrupted from here may have given the name back: the next one could
+ * not tell that from a new image that has not come yet. */
 static void roll_back(Group *group, const GPtrArray *containers, const char *reason) {
-        const char *previous = find_previous(group);
-        g_autofree char *problem = NULL;
+        g_autofree char *previous = g_strdup(find_previous(group)), *problem = NULL;
         g_autoptr(GError) error = NULL;
+        bool is_tagged;
 
         log_warning("Image '%s' does not work, rolling back: %s", group->name, reason);
-        if (!previous || !local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error) ||
-            !restart(containers, &error) || !update_await(containers, 0, &error)) {
+        note_verdict(group, false, previous, group->new);
+        is_tagged = previous && local_tag(previous, group->name, group->is_pulled ? group->new : NULL, &error);
+        if (!is_tagged || !restart(containers, &error) || !update_await(containers, 0, &error)) {
+                if (is_final(previous, is_tagged, error))
+                        conclude(group, false);
                 problem = g_strdup_printf("%s; and the rollback has failed: %s", reason,
                                           error ? error->message : "the old image is not known");
                 say(group, "failed", problem);
                 return;
         }
-        if (group->is_pulled && !local_remove(group->new, &error))
+        if (group->is_pulled && !remove_new(group, &error))
                 log_warning("The image that does not work stays in the store: %s", error->message);
         conclude(group, false);
         say(group, "rolled back", reason);
@@ -177,7 +212,10 @@ static void prove(Group *group, const GPtrArray *outdated, const GPtrArray *cont
         g_autoptr(GError) error = NULL;
 
         if (!restart(outdated, &error) || !update_await(containers, options->watch, &error)) {
-                roll_back(group, containers, error->message);
+                if (g_error_matches(error, KT_ERROR, KT_ERROR_UNTRIED))
+                        say(group, "failed", error->message); /* the next update goes on */
+                else
+                        roll_back(group, containers, error->message);
                 return;
         }
         conclude(group, true);
@@ -209,6 +247,28 @@ static void leave_out_stopped(Group *group) {
         }
 }
 
+/* An image that did not work was being taken back: the name has it still, or not any more. */
+static bool is_going_back(const Group *group) {
+        const ImageNotes *notes = &group->notes;
+
+        return notes->bad && (g_strcmp0(group->old, notes->bad) == 0 || g_strcmp0(group->old, notes->previous) == 0);
+}
+
+static void go_back(Group *group) {
+        g_autoptr(GPtrArray) containers = g_ptr_array_new();
+
+        group->is_pulled = true;
+        group->new = g_strdup(group->notes.bad);
+        for (guint i = 0; i < group->members->len; i++) {
+                const UpdateMember *member = group->members->pdata[i];
+
+                if (g_strcmp0(member->running, group->notes.previous) != 0)
+                        g_ptr_array_add(containers, member->container);
+        }
+        fd_close(&group->lock);
+        roll_back(group, containers, "its rollback was interrupted");
+}
+
 /* By now a container may run the new image, have failed with it, or have ended. One that was started with it, at boot
  * perhaps, is only watched. */
 static void resume(Group *group, const Options *options) {
@@ -220,14 +280,15 @@ static void resume(Group *group, const Options *options) {
         group->new = g_strdup(group->old);
         for (guint i = 0; i < group->members->len; i++) {
                 const UpdateMember *member = group->members->pdata[i];
-                const ContainerUnit *container = member->container;
+                ContainerUnit *container = member->container;
 
-                g_ptr_array_add(containers, (void *) container);
+                container->restarts = 0; /* with its first start by systemd it has shown that it does not work */
+                g_ptr_array_add(containers, container);
                 if (g_str_equal(container->active, "inactive") && !reason)
                         reason = g_strdup_printf("%s has ended; see journalctl -u %s", container->unit,
                                                  container->unit);
                 if (g_strcmp0(member->running, group->new) != 0)
-                        g_ptr_array_add(old, (void *) container);
+                        g_ptr_array_add(old, container);
         }
         fd_close(&group->lock);
         if (reason)
@@ -237,7 +298,8 @@ static void resume(Group *group, const Options *options) {
 }
 
 static bool is_interrupted(const Group *group) {
-        return group->notes.previous && group->old && !g_str_equal(group->notes.previous, group->old);
+        return group->notes.previous && group->old &&
+               (is_going_back(group) || !g_str_equal(group->notes.previous, group->old));
 }
 
 /* At boot all starts count: the clock may have been wrong at one of them. With the lock of the name. */
@@ -252,7 +314,7 @@ static gint64 find_since(const Group *group, const Options *options) {
 /* Interrupted before the new image had the name: nothing is known of that image. */
 static bool forget_begun(Group *group, const Options *options, GError **error) {
         return !group->notes.previous || options->dry_run ||
-               note(group, /* rejected= */ NULL, /* previous= */ NULL, error);
+               note(group, /* rejected= */ NULL, /* previous= */ NULL, /* bad= */ NULL, error);
 }
 
 static void update_running(Group *group, const Options *options, bool is_of_registry) {
@@ -264,9 +326,9 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
                 return;
         }
         fd_close(&group->lock); /* a start may pull by itself (Pull=always) */
-        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->image);
+        group->new = options->dry_run && group->digest ? g_strdup("") : local_find(group->image, &error);
         if (!group->new) {
-                say(group, "failed", "the image is not in the store");
+                say(group, "failed", error ? error->message : "the image is not in the store");
                 return;
         }
         outdated = find_outdated(group);
@@ -280,21 +342,28 @@ static void update_running(Group *group, const Options *options, bool is_of_regi
 
 static void update_group(Group *group, const Options *options, bool is_of_registry) {
         g_autoptr(GError) error = NULL;
-        bool is_known;
+        bool is_known, is_begun;
 
         say(group, "false", NULL);
-        group->old = local_find(group->image);
-        is_known = find_name(group, is_of_registry, &error);
-        group->resumes = is_known && is_interrupted(group) && !options->dry_run;
+        group->old = local_find(group->image, &error);
+        is_known = !error && find_name(group, is_of_registry, &error);
+        is_begun = group->notes.previous && !options->dry_run;
+        group->resumes = is_begun && is_interrupted(group);
         if (!is_known || (!group->resumes && !forget_begun(group, options, &error))) {
                 say(group, "failed", error->message);
                 return;
+        }
+        if (is_begun) {
+                copy_forget(group->name);
+                local_forget(group->name);
         }
         if (!group->resumes && options->resume)
                 return;
         group->since = group->resumes ? find_since(group, options) : 0;
         leave_out_stopped(group);
-        if (group->members->len > 0 && group->resumes)
+        if (group->resumes && is_going_back(group))
+                go_back(group);
+        else if (group->members->len > 0 && group->resumes)
                 resume(group, options);
         else if (group->members->len > 0)
                 update_running(group, options, is_of_registry);

@@ -21,7 +21,7 @@
  */
 
 typedef struct UpdateMember {
-        const ContainerUnit *container;
+        ContainerUnit *container;
         const char *policy;  /* "registry", "image" (the same) or "local" */
         char *running;       /* id of the image that it runs, or NULL */
         const char *updated; /* in Podman's words */

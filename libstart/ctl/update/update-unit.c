@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/error.h"
+#include "libstart/base/user-view.h"
 #include "libstart/ctl/container/health.h"
 #include "libstart/ctl/update/update-unit.h"
 
@@ -12,17 +13,32 @@ bool update_runs(const ContainerUnit *container) {
         return g_str_equal(container->active, "active") && container->pid > 0;
 }
 
-/* What systemctl prints. Transfer full. */
+static const char *find_scope(void) {
+        return user_view_is_here() ? "--user" : "--system";
+}
+
+/* That a program cannot be run for a moment says nothing of an image, which would be rolled back for it. */
+#define TRIES 4
+
+/* What systemctl prints; words: systemctl, whose, and what. Transfer full. */
 static char *ask_systemctl(const char *const *words, GError **error) {
         g_autofree char *output = NULL, *messages = NULL;
         g_autoptr(GError) problem = NULL;
         int status;
 
-        if (g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, &messages, &status,
-                         &problem) &&
-            g_spawn_check_wait_status(status, &problem))
+        for (int i = 1; !g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output,
+                                      &messages, &status, &problem);
+             i++) {
+                if (i == TRIES) {
+                        error_set(error, KT_ERROR_UNTRIED, "systemctl %s: %s", words[2], problem->message);
+                        return NULL;
+                }
+                g_clear_error(&problem);
+                g_usleep(INTERVAL);
+        }
+        if (g_spawn_check_wait_status(status, &problem))
                 return g_steal_pointer(&output);
-        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", words[1],
+        error_set(error, KT_ERROR_FAILED, "systemctl %s: %s", words[2],
                   messages && messages[0] ? g_strchomp(messages) : problem->message);
         return NULL;
 }
@@ -36,13 +52,33 @@ static bool cut_error(GError **error) {
         return false;
 }
 
-bool update_restart(const ContainerUnit *container, GError **error) {
-        const char *const reset[] = { "systemctl", "reset-failed", container->unit, NULL }, *const restart[] = {
-                "systemctl", "restart", container->unit, NULL
+/* How often systemd has restarted it by itself, and whether it is up. */
+static bool ask_state(const ContainerUnit *container, guint32 *ret_restarts, bool *ret_up, GError **error) {
+        const char *const show[] = {
+                "systemctl",     find_scope(), "show", "--value", "--property=ActiveState", "--property=NRestarts",
+                container->unit, NULL
         };
-        g_autofree char *ignored = ask_systemctl(reset, NULL), *output = ask_systemctl(restart, error);
+        g_autofree char *output = ask_systemctl(show, error);
+        g_auto(GStrv) lines = output ? g_strsplit(output, "\n", -1) : NULL;
 
-        return output || cut_error(error);
+        *ret_up = false;
+        /* In whatever order they come. */
+        for (char **line = lines; line && *line; line++)
+                if (g_ascii_isdigit((*line)[0]))
+                        *ret_restarts = (guint32) g_ascii_strtoull(*line, NULL, 10);
+                else
+                        *ret_up |= g_str_equal(*line, "active") || g_str_equal(*line, "reloading");
+        return output;
+}
+
+/* One that fails all the time may be started by systemd between the two calls, which counts. */
+bool update_restart(ContainerUnit *container, GError **error) {
+        const char *const reset[] = { "systemctl", find_scope(), "reset-failed", container->unit, NULL },
+                          *const restart[] = { "systemctl", find_scope(), "restart", container->unit, NULL };
+        g_autofree char *ignored = ask_systemctl(reset, NULL), *output = ask_systemctl(restart, error);
+        bool is_active;
+
+        return output ? ask_state(container, &container->restarts, &is_active, error) : cut_error(error);
 }
 
 /* 0 where it is not there. */
@@ -58,10 +94,13 @@ static guint64 find_number(char **lines, const char *name) {
 /* The process of a service that somebody stops ends after the service has left "active", else before. systemd forgets
  * all this of a service that nothing refers to. */
 bool update_has_ended(const ContainerUnit *container, gint64 since) {
-        const char *const show[] = { "systemctl", "show",
+        const char *const show[] = { "systemctl",
+                                     find_scope(),
+                                     "show",
                                      "--property=Type,InactiveExitTimestampMonotonic,ActiveExitTimestampMonotonic,"
                                      "ExecMainExitTimestampMonotonic",
-                                     container->unit, NULL };
+                                     container->unit,
+                                     NULL };
         g_autofree char *output = ask_systemctl(show, NULL);
         g_auto(GStrv) lines = g_strsplit(output ?: "", "\n", -1);
         guint64 begin = find_number(lines, "InactiveExitTimestampMonotonic"),
@@ -74,22 +113,14 @@ bool update_has_ended(const ContainerUnit *container, gint64 since) {
 }
 
 static bool is_up(const ContainerUnit *container, GError **error) {
-        const char *const show[] = {
-                "systemctl",     "show", "--value", "--property=ActiveState", "--property=NRestarts",
-                container->unit, NULL
-        };
-        g_autofree char *output = ask_systemctl(show, error);
-        g_auto(GStrv) lines = output ? g_strsplit(output, "\n", -1) : NULL;
-        bool is_active = false, is_first = true;
+        guint32 restarts = 0;
+        bool is_active;
 
-        /* In whatever order they come. */
-        for (char **line = lines; line && *line; line++) {
-                is_active |= g_str_equal(*line, "active") || g_str_equal(*line, "reloading");
-                is_first &= !g_ascii_isdigit((*line)[0]) || g_str_equal(*line, "0");
-        }
-        return (is_active && is_first) ||
-               (output && error_set(error, KT_ERROR_FAILED, "%s ends again; see journalctl -u %s", container->unit,
-                                    container->unit));
+        if (!ask_state(container, &restarts, &is_active, error))
+                return false;
+        return (is_active && restarts == container->restarts) ||
+               error_set(error, KT_ERROR_FAILED, "%s ends again; see journalctl -u %s", container->unit,
+                         container->unit);
 }
 
 typedef enum Verdict {

@@ -10,11 +10,12 @@
 bool update_runs(const ContainerUnit *container);
 
 /* Starts a container's service anew, also one that has failed too often. Waits until it is up: READY=1 where the
- * payload says so, else until the payload is executed. */
-bool update_restart(const ContainerUnit *container, GError **error);
+ * payload says so, else until the payload is executed. Notes how often systemd had restarted it by then. */
+bool update_restart(ContainerUnit *container, GError **error);
 
 /* Waits until it is sure that these containers work with their new image. Those with health checks are healthy then;
- * else, where the payload does not say READY=1 itself, it must run for so many seconds without a restart. */
+ * else, where the payload does not say READY=1 itself, it must run for so many seconds with no more restarts than are
+ * noted. */
 bool update_await(const GPtrArray *containers, int seconds, GError **error);
 
 /* Has an inactive container ended by itself in this boot, and was it started after `since` (microseconds since 1970)?

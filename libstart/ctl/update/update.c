@@ -12,6 +12,7 @@
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
 #include "libstart/image/lock.h"
+#include "libstart/image/tool.h"
 #include "libstart/oci/spec.h"
 #include "libstart/request/auto-update.h"
 #include "libstart/table/table.h"
@@ -39,7 +40,7 @@ static GPtrArray *find_members(const GPtrArray *all, const ContainerUnit *only) 
         GPtrArray *members = g_ptr_array_new_with_free_func(member_free);
 
         for (guint i = 0; i < all->len; i++) {
-                const ContainerUnit *container = all->pdata[i];
+                ContainerUnit *container = all->pdata[i];
                 const char *policy = auto_update_find(container->args->labels);
                 UpdateMember *member;
 
@@ -87,7 +88,7 @@ int command_update(const GPtrArray *all, const Options *options, char **words, G
         g_autoptr(GPtrArray) members = NULL;
         _cleanup_close_ int lock = -1; /* one update at a time */
 
-        if ((words[0] && !only) || (lock = image_lock("keyturnctl update", error)) < 0)
+        if ((words[0] && !only) || !tool_prepare(error) || (lock = image_lock("keyturnctl update", error)) < 0)
                 return -1;
         members = find_members(all, only);
         if (only && members->len == 0) {
