@@ -23,6 +23,9 @@ char *beside_podman_reason(const Container *container) {
         if (service_user_line(container->service, "UMask") && !container_line(container, "Container", "Umask"))
                 return g_strdup_printf("%s: UMask= of [Service] is not the payload's for Podman",
                                        container->source->path);
+        if (container->args->dynamic_user == FLAG_TRUE)
+                return g_strdup_printf("%s: DynamicUser= of [Service] is who runs podman, which cannot",
+                                       container->source->path);
         if (container->args->owner)
                 return g_strdup_printf("%s: User= of [Service] is who runs podman, with an image store of its own",
                                        container->source->path);

@@ -12,7 +12,7 @@
 
 static Container *convert_any(const Run *run, const SourceFile *source, char *name) {
         if (g_str_has_suffix(source->name, ".artifact"))
-                return artifact_convert(source, name, run->names);
+                return artifact_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".volume"))
                 return volume_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".image"))
@@ -22,7 +22,7 @@ static Container *convert_any(const Run *run, const SourceFile *source, char *na
         if (g_str_has_suffix(source->name, ".kube"))
                 return kube_service_convert(source, name, run->names);
         if (g_str_has_suffix(source->name, ".network"))
-                return network_convert(source, name, run->names);
+                return network_convert(source, name, run->names, run->conf);
         if (g_str_has_suffix(source->name, ".pod"))
                 return pod_convert(source, name, run->names, run->conf);
         return container_convert(source, name, run->names, run->conf, run->machine, run->hooks);

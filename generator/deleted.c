@@ -99,12 +99,29 @@ static GPtrArray *find_all(const char *root, const UnitNames *names, const GPtrA
         return found;
 }
 
+/* The service of the .kube file that it was made of; NULL: of none. keyturn-kube names both so. */
+static const char *find_kube(const UnitNames *names, const Deleted *deleted) {
+        const GPtrArray *files = unit_names_files(names);
+
+        for (guint i = 0; i < files->len; i++) {
+                const SourceFile *file = files->pdata[i];
+                int stem = (int) strlen(file->name) - (int) strlen(".kube");
+                g_autofree char *service = g_strdup_printf("%.*s-%s.service", MAX(stem, 0), file->name,
+                                                           deleted->name);
+
+                if (g_str_has_suffix(file->name, ".kube") && g_str_equal(service, deleted->service))
+                        return unit_names_service(names, file, NULL);
+        }
+        return NULL;
+}
+
 /* A container that runs on while its file is gone: it is known, and stopped as others are. */
 static void put(Run *run, const Deleted *deleted) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         g_autofree char *file = g_strndup(deleted->service, strlen(deleted->service) - strlen(".service"));
         g_autofree char *name = g_strconcat(file, ".container", NULL);
         g_autofree char *signal = deleted->signal ? g_strdup_printf("%u", deleted->signal) : g_strdup("");
+        const char *kube = find_kube(run->names, deleted);
         const SourceFile source = { .name = name, .path = name, .unit = nothing };
         g_autoptr(Container) container = container_convert(&source, g_strdup(deleted->service), run->names, run->conf,
                                                            run->machine, run->hooks);
@@ -119,6 +136,8 @@ static void put(Run *run, const Deleted *deleted) {
         container->args->name = g_strdup(deleted->name);
         if (signal[0])
                 service_set(container->service, "KillSignal", signal);
+        if (kube)
+                service_unit(container->service, "PartOf", kube);
         network_unit_assume(container);
         refused_put(run, container, run->writer);
 }

@@ -147,7 +147,7 @@ static void execute_verify(char *argv[]) {
 /* A user's manager runs its own generators, and this is the link to one of them. Where it runs the other, there is
  * nothing to do for it, and nothing to report. Root's manager of a user has no containers. */
 static bool has_nothing_to_do(void) {
-        return arg_users ? getuid() == 0 : g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
+        return arg_users ? getuid() == 0 && !arg_alone : g_strcmp0(getenv("SYSTEMD_SCOPE"), "user") == 0;
 }
 
 /*
@@ -166,18 +166,10 @@ static char *find_directory(bool beside_podman) {
 
 static void take_file(Run *run, const SourceFile *source) {
         bool is_container = g_str_has_suffix(source->name, ".container");
-        bool is_users = is_container || g_str_has_suffix(source->name, ".volume") ||
-                        g_str_has_suffix(source->name, ".image") || g_str_has_suffix(source->name, ".build");
 
         if (source->is_masked || (run->beside_podman && !is_container))
                 return;
-        if (arg_users && !is_users)
-                run_fail(
-                        run,
-                        "%s: of users' files only .container, .volume, .image and .build files become services yet: let Podman "
-                        "have this one",
-                        source->path);
-        else if (source->error)
+        if (source->error)
                 refused_put_unreadable(run, source);
         else if (is_container)
                 container_put(run, source);
@@ -185,11 +177,19 @@ static void take_file(Run *run, const SourceFile *source) {
                 resource_put(run, source);
 }
 
+static bool is_kube(const SourceFile *source) {
+        return g_str_has_suffix(source->name, ".kube");
+}
+
 /* Everything is made of what was read before: the files, their names, the machine's configuration. */
 static void make_all(Run *run, const Sources *sources) {
         untrusted_survey(run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
-                take_file(run, sources->files->pdata[i]);
+                if (!is_kube(sources->files->pdata[i]))
+                        take_file(run, sources->files->pdata[i]);
+        for (guint i = 0; i < sources->files->len; i++) /* when their parts are known */
+                if (is_kube(sources->files->pdata[i]))
+                        take_file(run, sources->files->pdata[i]);
         deleted_put(run);
         for (guint i = 0; i < keyturn_conf_problems(run->conf); i++)
                 run_fail(run, "%s", keyturn_conf_problem(run->conf, i));
@@ -242,6 +242,7 @@ static bool run_generator(const Tree *tree) {
         g_autoptr(Sources) sources = load_sources(tree, search_path);
         bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree, arg_users);
         g_autoptr(UnitNames) names = NULL;
+        g_autoptr(GHashTable) refused_kubes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
@@ -260,11 +261,12 @@ static bool run_generator(const Tree *tree) {
                     .hooks = hooks,
                     .filters = filters,
                     .untrusted = untrusted,
-                    .machine = machine };
+                    .machine = machine,
+                    .refused_kubes = refused_kubes };
 
         if (arg_users)
                 keyturn_conf_set_users(conf);
-        if (!beside_podman && !arg_users)
+        if (!beside_podman)
                 kube_files_add(tree, sources);
         run.names = names = unit_names_new(sources);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "generator/resource-output.h"
 #include "generator/conversion.h"
+#include "generator/kinds/keys-kube.h"
 #include "generator/kinds/registry-creds.h"
 #include "generator/network/network-unit.h"
 #include "generator/parts/image-service.h"
@@ -21,11 +22,23 @@ static void put_credentials(Run *run, const Container *image) {
         writer_put_file(run->writer, image->source->path, name, READERS_NONE, auth);
 }
 
+/* As with Podman, all of an application is started or nothing: what is missing may be what guards the rest. */
+static void finish_kube(const Run *run, Container *kube) {
+        const char *why = g_hash_table_lookup(run->refused_kubes, kube->source->path);
+
+        if (why)
+                container_problem(kube, NULL, "a part of it is refused, so nothing of it is started: %s", why);
+        else if (!kube->is_refused)
+                kube_service_start_parts(kube);
+}
+
 void resource_put(Run *run, const SourceFile *source) {
         g_autoptr(Container) resource = convert_file(run, source);
         g_autoptr(GString) text = NULL;
 
         network_unit_check(resource, run->tree, run->machine);
+        if (g_str_has_suffix(source->name, ".kube"))
+                finish_kube(run, resource);
         run_report(run, resource);
         if (resource->is_refused) {
                 refused_put(run, resource, run->writer);

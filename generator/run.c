@@ -12,15 +12,26 @@ void run_fail(Run *run, const char *format, ...) {
         run->failed = true;
 }
 
+/* Of what was made of a .kube file, whose path it has. What a pod's containers say is that the pod is refused. */
+static void note_refusal(Run *run, const Container *container, const char *text) {
+        const SourceFile *source = container->source;
+        bool is_pod = g_str_has_suffix(source->name, ".pod");
+
+        if (g_str_has_suffix(source->path, ".kube") && !g_str_has_suffix(source->name, ".kube") &&
+            (is_pod || !g_hash_table_contains(run->refused_kubes, source->path)))
+                g_hash_table_insert(run->refused_kubes, source->path, g_strdup(text));
+}
+
 void run_report(Run *run, const Container *container) {
         const GPtrArray *findings = container_findings(container);
 
         for (guint i = 0; i < findings->len; i++) {
                 const Finding *finding = findings->pdata[i];
 
-                if (finding->is_problem)
+                if (finding->is_problem) {
                         run_fail(run, "%s", finding->text);
-                else
+                        note_refusal(run, container, finding->text);
+                } else
                         log_warning("%s", finding->text);
         }
 }

@@ -27,6 +27,8 @@ typedef struct Run {
         Writer *writer;
         Writer *late; /* for what is there only where nobody else has its name */
 
+        GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with a part of each */
+
         unsigned controls; /* what of the kernel the containers need; bits of KernelControl */
         bool has_unit;     /* at least one was made */
         bool has_updates;  /* at least one has AutoUpdate= */
@@ -36,5 +38,5 @@ typedef struct Run {
 /* Say what is wrong, and go on: a file that is broken takes nothing from the others. */
 void run_fail(Run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Say what was found in a file. */
+/* Say what was found in a file. A part of a .kube file that is refused is noted. */
 void run_report(Run *run, const Container *container);

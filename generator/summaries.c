@@ -7,8 +7,11 @@ static void put_update_dropin(const Run *run, const char *origin) {
         g_autoptr(GString) text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n"
                                                "Wants=keyturn-update-resume.service\n");
 
-        if (run->has_updates && !keyturn_conf_is_users(run->conf))
-                writer_put_file(run->writer, origin, "multi-user.target.d/50-keyturn-update.conf", READERS_ALL, text);
+        if (run->has_updates)
+                writer_put_file(run->writer, origin,
+                                keyturn_conf_is_users(run->conf) ? "default.target.d/50-keyturn-update.conf" :
+                                                                   "multi-user.target.d/50-keyturn-update.conf",
+                                READERS_ALL, text);
 }
 
 void summaries_put(Run *run, const char *origin) {

@@ -80,16 +80,19 @@ bool name_is_unit(const char *name) {
 
 /* The services that keyturn itself has. */
 static bool is_reserved(const char *service) {
-        static const char *const reserved[] = { "keyturn-seccomp.service",
-                                                "keyturn-relay.service",
-                                                "keyturn-stop@.service",
-                                                "keyturn-cdi.service",
-                                                "keyturn-update.service",
-                                                "keyturn-userns@.service",
-                                                NULL };
+        static const char *const reserved[] = { "keyturn-cdi.service",     "keyturn-relay.service",
+                                                "keyturn-seccomp.service", "keyturn-stop@.service",
+                                                "keyturn-update.service",  NULL };
+        /* And what is made for a container, or of a template. */
+        static const char *const starts[] = {
+                "keyturn-copies", "keyturn-copy",  "keyturn-idle",   "keyturn-network", "keyturn-pasta",
+                "keyturn-ports",  "keyturn-pull-", "keyturn-userns", "keyturn-view",    NULL
+        };
 
-        return g_strv_contains(reserved, service) || g_str_has_prefix(service, "keyturn-network") ||
-               g_str_has_prefix(service, "keyturn-pull-");
+        for (const char *const *start = starts; *start; start++)
+                if (g_str_has_prefix(service, *start))
+                        return true;
+        return g_strv_contains(reserved, service);
 }
 
 const char *name_state_directory(const char *service) {

@@ -3,6 +3,7 @@
 #include "generator/files/names.h"
 #include "generator/kinds/install.h"
 #include "generator/kinds/keys-container.h"
+#include "generator/kinds/kube-parts.h"
 #include "generator/kinds/pod-join.h"
 #include "generator/kinds/podman-args.h"
 #include "generator/kinds/sections.h"
@@ -60,7 +61,10 @@ static void apply_keys(Container *container) {
 static void apply_podman_args(Container *container) {
         podman_args_apply(container, NULL);
         if (container->is_users)
-                owner_refuse(container, "a user's manager starts nothing as somebody else");
+                owner_refuse(
+                        container,
+                        "a user's manager starts nothing as somebody else: remove it (User= in [Container] says who the "
+                        "payload is), or write the file for the system's manager");
         else
                 owner_finish(container);
 }
@@ -105,6 +109,7 @@ static const struct {
         { 0, users_container_check, ARGS | USERNS | POD | UNIT | MODULES },
         { RULES, option_rules_check, ARGS | USERNS | POD | UNIT | MODULES }, /* what libstart would see */
         { HOOKS, hooks_finish, POD | MODULES },
+        { 0, kube_part_ends, 0 },
         { 0, wait_for_view, ALL },
         { 0, sections_unit, ALL },
         { 0, sections_service, ALL },

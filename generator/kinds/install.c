@@ -81,9 +81,15 @@ static bool add_wanted(Container *container, const char *unit, const char *suffi
 
 /* WantedBy= and its like; key->text says which directory. */
 static bool handle_wanted(Container *container, const Key *key, const Value *value, GError **error) {
-        if (!name_is_unit(value->text))
+        g_autofree char *instance = find_instance(container);
+
+        if (!instance && strchr(value->text, '%'))
+                container_warning(container, value->line,
+                                  "'%s' does nothing for a template without DefaultInstance=, ignoring", value->text);
+        else if (!name_is_unit(value->text))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", value->text);
-        (void) add_wanted(container, value->text, key->text);
+        else
+                (void) add_wanted(container, value->text, key->text);
         return true;
 }
 

@@ -43,11 +43,13 @@ static const Key artifact_keys[] = {
 
 static const KeyTable keys_artifact = { "Artifact", artifact_keys, G_N_ELEMENTS(artifact_keys) };
 
-Container *artifact_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+Container *artifact_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_artifact);
 
+        container->is_users = keyturn_conf_is_users(conf);
         image_service_common(container, container->service, IMAGE_PULL_AGAIN);
-        service_confine_to_store(container->service);
+        if (!container->is_users)
+                service_confine_to_store(container->service);
         service_set(container->service, "RemainAfterExit", "yes");
         registry_creds_check(container, "Artifact");
         if (!container->image)

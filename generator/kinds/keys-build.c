@@ -5,6 +5,7 @@
 #include "generator/kinds/keys-build.h"
 #include "generator/kinds/keys-container.h"
 #include "generator/kinds/resource.h"
+#include "generator/network/network-references.h"
 #include "generator/parts/image-service.h"
 #include "generator/parts/images.h"
 #include "generator/parts/volumes.h"
@@ -33,12 +34,20 @@ static bool handle_image_tag(Container *container, const Key *key, const Value *
 }
 
 static bool handle_build_network(Container *container, const Key *key, const Value *value, GError **error) {
-        g_autofree char *name = g_strndup(value->text, strcspn(value->text, ":"));
+        g_autofree char *name = g_strndup(value->text, strcspn(value->text, ":")), *service = NULL, *found = NULL;
 
-        if (g_str_has_suffix(name, ".network") || g_str_has_suffix(name, ".container"))
+        if (g_str_has_suffix(name, ".container"))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
-                                 "'%s': a build has the network host, none, or one by its own name", name);
-        return handle_build_option(container, key, value, error);
+                                 "'%s': a build has the network host, none, or one by its own name or .network file",
+                                 name);
+        if (!g_str_has_suffix(name, ".network"))
+                return handle_build_option(container, key, value, error);
+        found = network_refer(container, value->text, &service, error);
+        if (!found)
+                return false;
+        service_order_after(container->service, "Requires", service);
+        g_ptr_array_add(container->podman_args, g_strconcat("--network=", found, NULL));
+        return true;
 }
 
 static bool handle_build_volume(Container *container, const Key *key, const Value *value, GError **error) {
@@ -145,10 +154,19 @@ static char *find_context(Container *container) {
         return NULL;
 }
 
+static void check_users(Container *container) {
+        const UnitLine *line = container_line_with(container, "Build", "Network", ".network");
+
+        if (container->is_users && line)
+                container_problem(container, line,
+                                  "of users' files no .network becomes a service yet: write host or none");
+}
+
 Container *build_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_build);
 
         container->is_users = keyturn_conf_is_users(conf);
+        check_users(container);
         image_service_common(container, container->service, IMAGE_BUILD_AGAIN);
         if (!container->image)
                 container_problem(container, NULL, "ImageTag= must be given: the name of the image");

@@ -12,6 +12,7 @@
 #include "generator/parts/log-driver.h"
 #include "generator/parts/log-fields.h"
 #include "generator/parts/mounts.h"
+#include "generator/parts/owner.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/reload.h"
 #include "generator/parts/runtime.h"
@@ -86,6 +87,14 @@ static bool handle_notify(Container *container, const Key *key, const Value *val
 
         if (g_ascii_strcasecmp(value->text, "healthy") == 0)
                 return key_set_option(container, "sdnotify", "healthy", error);
+        if (g_str_equal(value->text, "container") || g_str_equal(value->text, "conmon")) {
+                container_warning(
+                        container, value->line,
+                        "'%s' is a word of podman run's and not of Quadlet's, to which it means no: write yes "
+                        "where the payload says itself when it is ready",
+                        value->text);
+                return true;
+        }
         if (!key_parse_boolean(value->text, &notify, error))
                 return false;
         return !notify || key_set_option(container, "sdnotify", "container", error);
@@ -343,6 +352,7 @@ static const Key keyturn_keys[] = {
         { "Early", READ_LAST, handle_early, NULL },
         { "LogFields", READ_BOOLEAN, handle_log_fields, NULL },
         { "Runtime", READ_LAST, handle_runtime, NULL },
+        { "Store", READ_LAST, handle_store, NULL },
         { "WritableLayerInodes", READ_LAST, handle_layer_limit, "inodes" },
         { "WritableLayerSize", READ_LAST, handle_layer_limit, "size" },
 };

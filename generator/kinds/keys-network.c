@@ -8,6 +8,8 @@
 #include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
 #include "generator/network/network-references.h"
+#include "generator/parts/conf-module.h"
+#include "generator/parts/users-container.h"
 #include "generator/unit/keys.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -80,6 +82,11 @@ static bool handle_option_pair(Container *container, const Key *key, const Value
                error_set(error, KT_ERROR_USAGE, "'%s': the form is NAME=VALUE, mtu=1400 for example", value->text);
 }
 
+/* As it is written out; NULL: it is none. */
+static const char *find_short_option(const char *word) {
+        return g_str_equal(word, "-d") ? "--driver" : g_str_equal(word, "-o") ? "--opt" : NULL;
+}
+
 /* Options of `podman network create`, as --NAME=VALUE or two words: keyturn-network has these. */
 static bool handle_create_option(Container *container, const Key *key, const Value *value, GError **error) {
         static const char *const options[] = { "disable-dns", "dns",   "driver",      "gateway",  "interface-name",
@@ -87,14 +94,15 @@ static bool handle_create_option(Container *container, const Key *key, const Val
                                                "opt",         "route", "subnet",      NULL };
         g_autofree char *name = g_strndup(value->text, strcspn(value->text, "="));
 
-        return value->text[0] != '-' || (g_str_has_prefix(name, "--") && g_strv_contains(options, name + 2)) ||
+        return value->text[0] != '-' || find_short_option(value->text) || g_str_equal(name, "--ignore") ||
+               (g_str_has_prefix(name, "--") && g_strv_contains(options, name + 2)) ||
                error_set(error, KT_ERROR_UNSUPPORTED,
                          "'%s' is no option that a network can have here; write what it says as keys of [Network]",
                          name);
 }
 
 static const Key network_keys[] = {
-        { "ContainersConfModule", READ_LINES, NULL, "containers.conf is read as it is; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, handle_conf_module, NULL },
         { "DNS", READ_LINES, handle_address, NULL },
         { "DisableDNS", READ_BOOLEAN, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
@@ -172,7 +180,12 @@ static void set_commands(Container *container) {
         add_key(container, start, "--interface-name", "InterfaceName");
         add_key(container, start, "--option", "Options");
         unit_words_add_options(start, "--label", container->args->labels);
-        unit_words_add_all(start, podman_args);
+        for (guint i = 0; i < podman_args->len; i++) {
+                const char *word = podman_args->pdata[i];
+
+                if (!g_str_has_prefix(word, "--ignore")) /* of a network that is there: as always */
+                        unit_words_add(start, find_short_option(word) ?: word);
+        }
         service_set(container->service, "ExecStart", start->str);
         if (delete->len == 0 || !g_str_equal(delete->pdata[0], "true"))
                 return;
@@ -180,16 +193,40 @@ static void set_commands(Container *container) {
         service_set(container->service, "ExecStopPost", stop->str);
 }
 
-Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names) {
+/* These would be of an interface of the machine's, which is not in the user's namespace. */
+static void check_users(Container *container) {
+        static const struct {
+                const char *key, *wanted;
+        } keys[] = { { "Driver", "bridge" }, { "IPAMDriver", "host-local" } };
+
+        for (size_t i = 0; container->is_users && i < G_N_ELEMENTS(keys); i++) {
+                const UnitLine *line = container_line(container, "Network", keys[i].key);
+
+                if (line && line->value[0] && !g_str_equal(line->value, keys[i].wanted))
+                        container_problem(container, line,
+                                          "'%s' is of an interface of the machine's, and networks of users' managers "
+                                          "are bridges of their own: remove it and publish ports, or write this "
+                                          "file and its containers for the system's manager, with User= in [Service]",
+                                          line->value);
+        }
+}
+
+Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_network);
 
+        container->conf = conf;
+        container->is_users = keyturn_conf_is_users(conf);
         podman_args_apply(container, &podman_network_create);
-        resource_service(container, "/etc/containers/networks");
+        conf_modules_finish(container);
+        resource_service(container, container->is_users ? "%h" : "/etc/containers/networks");
+        check_users(container);
+        users_container_unit(container, container->service);
         set_commands(container);
-        /* As keyturn-network@.service. */
-        service_confine(
-                container->service,
-                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_SYS_PTRACE CAP_DAC_OVERRIDE", NULL);
+        if (!container->is_users) /* as keyturn-network@.service */
+                service_confine(
+                        container->service,
+                        "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_SYS_PTRACE CAP_DAC_OVERRIDE",
+                        NULL);
         service_limit_start(container->service, "60");
         install_apply(container);
         return container;

@@ -5,4 +5,4 @@
 
 /* Make the service of a .network file, which makes the network. Takes ownership of service_name. Never fails: look at
  * the findings. Transfer full. */
-Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names);
+Container *network_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf);

@@ -4,6 +4,7 @@
 #include "generator/kinds/keys-container.h"
 #include "generator/kinds/keys-pod.h"
 #include "generator/network/network.h"
+#include "generator/parts/conf-module.h"
 #include "generator/parts/early.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/user-namespace.h"
@@ -36,8 +37,7 @@ static bool handle_userns(Container *pod, const Key *key, const Value *value, GE
 
 static const Key pod_keys[] = {
         { "AddHost", READ_LINES, handle_option, "add-host" },
-        { "ContainersConfModule", READ_LINES, NULL,
-          "no other file is read in the place of containers.conf; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, handle_conf_module, NULL },
         { "DNS", READ_LINES, handle_option, "dns" },
         { "DNSOption", READ_LINES, handle_option, "dns-option" },
         { "DNSSearch", READ_LINES, handle_option, "dns-search" },

@@ -4,9 +4,11 @@
 #include "generator/kinds/install.h"
 #include "generator/kinds/keys-container.h"
 #include "generator/kinds/keys-volume.h"
+#include "generator/kinds/kube-parts.h"
 #include "generator/kinds/podman-args.h"
 #include "generator/kinds/podman-resource-args.h"
 #include "generator/kinds/resource.h"
+#include "generator/parts/conf-module.h"
 #include "generator/parts/images.h"
 #include "generator/parts/users-container.h"
 #include "generator/parts/volumes.h"
@@ -24,9 +26,10 @@ static bool handle_driver(Container *container, const Key *key, const Value *val
                          value->text);
 }
 
-/* Podman takes any other word for 0. */
+/* Podman takes any word for 0, which only root is. */
 static bool handle_id(Container *container, const Key *key, const Value *value, GError **error) {
-        return g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXUINT32 - 1, NULL, NULL) ||
+        return g_str_equal(value->text, "root") ||
+               g_ascii_string_to_unsigned(value->text, 10, 0, G_MAXUINT32 - 1, NULL, NULL) ||
                error_set(error, KT_ERROR_USAGE, "'%s' is no number: name the owner by its id", value->text);
 }
 
@@ -35,8 +38,7 @@ static bool handle_name(Container *container, const Key *key, const Value *value
 }
 
 static const Key volume_keys[] = {
-        { "ContainersConfModule", READ_LINES, NULL,
-          "no other file is read in the place of containers.conf; write the settings as keys" },
+        { "ContainersConfModule", READ_LINES, handle_conf_module, NULL },
         { "Copy", READ_BOOLEAN, handle_nothing, NULL },
         { "Device", READ_LAST, handle_nothing, NULL },
         { "Driver", READ_LAST, handle_driver, NULL },
@@ -66,7 +68,11 @@ static void add_opt(GString *command, const char *name, const char *value) {
 static char *find_id(const SourceFile *source, const char *key, const char *older) {
         char *id = unit_file_value(source->unit, "Volume", key);
 
-        return id ?: unit_file_value(source->unit, "Volume", older);
+        if (!id)
+                id = unit_file_value(source->unit, "Volume", older);
+        if (g_strcmp0(id, "root") == 0)
+                strcpy(id, "0");
+        return id;
 }
 
 /* Options=, with the owner before, as Podman has them. Transfer full. */
@@ -104,6 +110,15 @@ static void mind_network(Container *container, const char *type, const char *opt
                         "the password stands in the unit, which everybody can read; write credentials=FILE");
 }
 
+/* It looks into other processes for who uses the volume, which needs to be allowed where /proc has hidepid=. */
+static void set_removal(Container *container, const char *name) {
+        g_autofree char *stop = g_strdup_printf(KEYTURN_LIBDIR "/libstart volume --remove %s", name);
+
+        service_set(container->service, "ExecStop", stop);
+        if (!container->is_users)
+                service_set(container->service, "CapabilityBoundingSet", "CAP_SYS_PTRACE");
+}
+
 static void set_commands(Container *container) {
         const SourceFile *source = container->source;
         g_autofree char *name = volume_file_name(source), *device = unit_file_value(source->unit, "Volume", "Device"),
@@ -132,7 +147,9 @@ static void set_commands(Container *container) {
         service_set(container->service, "ExecStart", start->str);
         if (device)
                 service_set(container->service, "ExecStop", stop);
-        else if (!container->is_users)
+        else if (kube_part_is_removed(container, name))
+                set_removal(container, name);
+        if (!device && !container->is_users)
                 service_confine_to_store(container->service);
 }
 
@@ -165,11 +182,19 @@ static void refuse_image(Container *container) {
                 container_problem(container, line, "needs Driver=image");
 }
 
+/* An emptyDir of Kubernetes', made anew with its pod. Any other tmpfs would be there in one view only. */
+static bool is_pods_memory(const Container *container) {
+        const UnitLine *part = unit_section_last(container->service->user_unit, "PartOf");
+        g_autofree char *type = unit_file_value(container->source->unit, "Volume", "Type");
+
+        return g_strcmp0(type, "tmpfs") == 0 && part && g_str_has_suffix(part->value, "-pod.service");
+}
+
 /* Whoever mounts it would be root of the view's namespace, which is none for a disk or a network. */
 static void check_users(Container *container) {
         const UnitLine *line = container_line(container, "Volume", "Device");
 
-        if (container->is_users && line && line->value[0])
+        if (container->is_users && line && line->value[0] && !is_pods_memory(container))
                 container_problem(container, line,
                                   "a user's manager mounts no file systems: let root mount it, with a .mount unit");
 }
@@ -177,8 +202,10 @@ static void check_users(Container *container) {
 Container *volume_convert(const SourceFile *source, char *service_name, const UnitNames *names, KeyturnConf *conf) {
         Container *container = resource_new(source, service_name, names, &keys_volume);
 
+        container->conf = conf;
         container->is_users = keyturn_conf_is_users(conf);
         podman_args_apply(container, &podman_volume_create);
+        conf_modules_finish(container);
         resource_service(container, container->is_users ? "%h" : "/var/lib/containers/storage");
         check_users(container);
         users_container_unit(container, container->service);

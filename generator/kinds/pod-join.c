@@ -160,10 +160,13 @@ static void join_units(Container *container, const Container *pod) {
 
 static void join_namespaces(Container *container, const Container *pod, const char *directory) {
         LaunchArgs *args = container->args;
+        const char *mode = pod->args->userns;
+        bool is_kept = pod->is_users && mode && g_str_has_prefix(mode, "keep-id");
 
-        if (user_namespace_is_own(pod->args)) {
+        if (pod->is_users || user_namespace_is_own(pod->args)) {
                 g_free(args->userns);
-                args->userns = g_strdup_printf("ns:%s/user", directory);
+                args->userns = g_strdup_printf("ns:%s/%s", directory, is_kept ? NAME_POD_KEPT : NAME_POD_USER);
+                container->has_pods_ids = user_namespace_may_be_own(pod->args);
         }
         if (pod_shares(pod, "uts") && !args->uts)
                 args->uts = g_strdup_printf("ns:%s/uts", directory);
@@ -306,6 +309,7 @@ void pod_join(Container *container) {
                 container_problem(container, line, "'%s' is refused, and so are its containers", pod->source->name);
                 return;
         }
+        container->source->unit->readers &= container->pod->unit->readers; /* of what its unit has from there */
         check_instances(container, line);
         stem = pod_stem(pod->service->name);
         directory = g_build_filename(PATH_POD, stem, NULL);

@@ -10,11 +10,13 @@
 #include "generator/kinds/sections.h"
 #include "generator/network/network-unit.h"
 #include "generator/network/network.h"
+#include "generator/parts/conf-module.h"
 #include "generator/parts/mounts.h"
 #include "generator/parts/option-rules.h"
 #include "generator/parts/owner.h"
 #include "generator/parts/pods.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/parts/users-container.h"
 #include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/value/names.h"
@@ -138,11 +140,12 @@ static void set_service(Container *pod) {
                 service_set(service, "SyslogIdentifier", "%N");
         /* What it pins must be seen by everybody, so it has the host's mounts. A user namespace in which root is the
          * host's takes CAP_SETFCAP (user_namespaces(7)). */
-        service_confine(service,
-                        user_namespace_is_own(pod->args) ?
-                                "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
-                                "CAP_SYS_ADMIN CAP_NET_ADMIN",
-                        NULL);
+        if (!pod->is_users)
+                service_confine(service,
+                                user_namespace_is_own(pod->args) ?
+                                        "CAP_SYS_ADMIN CAP_NET_ADMIN CAP_SETUID CAP_SETGID CAP_SETFCAP" :
+                                        "CAP_SYS_ADMIN CAP_NET_ADMIN",
+                                NULL);
         service_limit_start(service, "60");
         if (args->userns && g_str_has_prefix(args->userns, "auto"))
                 service_unit(service, "RequiresMountsFor", "/var/lib/keyturn /var/lib/containers/storage");
@@ -187,7 +190,7 @@ static void refuse_kept_user(Container *pod) {
         const char *mode = pod->args->userns;
         const UnitLine *line = NULL;
 
-        if (!mode || !g_str_has_prefix(mode, "keep-id:"))
+        if (pod->is_users || !mode || !g_str_has_prefix(mode, "keep-id:"))
                 return;
         for (size_t i = 0; i < G_N_ELEMENTS(keys) && !line; i++)
                 line = container_line(pod, "Pod", keys[i]);
@@ -215,22 +218,27 @@ Container *pod_convert(const SourceFile *source, char *service_name, const UnitN
         Container *pod = container_new(source, service_name, names);
 
         pod->conf = conf;
+        pod->is_users = keyturn_conf_is_users(conf);
         pod->section = keys_pod.section;
         pod->keys = &keys_pod;
         pod->share = g_strdup("ipc,net,uts");
         sections_check(pod);
         check_template(pod);
-        owner_refuse(pod, "a pod belongs to root: give it ids of its own by UserNS= in [Pod]");
+        owner_refuse(pod, pod->is_users ? "a user's manager starts nothing as somebody else: remove it" :
+                                          "a pod belongs to root: give it ids of its own by UserNS= in [Pod]");
         keys_apply(pod, &keys_pod);
         keys_apply(pod, &keys_quadlet);
         keys_apply(pod, &keys_keyturn_pod);
         podman_args_apply(pod, &podman_pod_create);
+        conf_modules_finish(pod);
         user_namespace_finish(pod);
         refuse_kept_user(pod);
         refuse_variables(pod);
         set_names(pod);
         mounts_find_sources(pod);
         set_network(pod);
+        users_container_check_pod(pod);
+        users_container_unit(pod, pod->service);
         option_rules_check(pod);
         start_early(pod);
         sections_unit_of_pod(pod);

@@ -72,6 +72,27 @@ static bool apply_tty(Container *container, const char *value, GError **error) {
         return key_set_option(container, "env", "TERM=xterm", error);
 }
 
+/* As Podman, which knows Nvidia's only. */
+static bool apply_gpus(Container *container, const char *value, GError **error) {
+        g_auto(GStrv) gpus = g_strsplit(value, ",", -1);
+
+        for (char **gpu = gpus; *gpu; gpu++) {
+                g_autofree char *device = g_strconcat("nvidia.com/gpu=", *gpu, NULL);
+
+                if (!keys_apply_value(container, "AddDevice", device,
+                                      container_line_with(container, container->section, "PodmanArgs", *gpu), error))
+                        return false;
+        }
+        return true;
+}
+
+static bool apply_cgroupns(Container *container, const char *value, GError **error) {
+        return g_str_equal(value, "host") ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s' is not supported: the payload has a cgroup namespace of its own; remove the option",
+                         value);
+}
+
 /*
  * The table
  */
@@ -97,8 +118,8 @@ static const PodmanOption options[] = {
         { "cgroup-conf", 0, VALUE, APPLY(cgroup_conf_apply) },
         { "cgroup-manager", 0, VALUE, GLOBAL, FINE("*") },
         { "cgroup-parent", 0, VALUE, IN_SERVICE("Slice=") },
-        { "cgroupns", 0, VALUE,
-          FINE_OR("private", "the payload has a cgroup namespace of its own; remove the option") },
+        { "cgroupns", 0, VALUE, FINE("private"), APPLY(apply_cgroupns),
+          .warning = "the payload has a cgroup namespace of its own, in which its cgroup is the root" },
         { "cgroups", 0, VALUE, KEY("CgroupsMode") },
         { "chrootdirs", 0, VALUE, ADVICE("name the directories in Volume=") },
         { "config", 0, VALUE, GLOBAL, NO_COMMAND },
@@ -125,7 +146,7 @@ static const PodmanOption options[] = {
         { "env-merge", 0, VALUE, ADVICE("write the whole value in Environment=") },
         { "events-backend", 0, VALUE, GLOBAL, FINE("*") },
         { "expose", 0, LIST, KEY("ExposeHostPort") },
-        { "gpus", 0, LIST, ADVICE("write AddDevice=nvidia.com/gpu=all") },
+        { "gpus", 0, LIST, APPLY(apply_gpus) },
         { "group-entry", 0, VALUE, ADVICE("put the line into the image's /etc/group") },
         { "help", 0, FLAG, NO_COMMAND },
         { "hooks-dir", 0, VALUE, GLOBAL, ADVICE("name the directory in hooks_dir of containers.conf(5)") },
@@ -330,8 +351,6 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
 
         if (is_fine(option, given->value))
                 return true;
-        if (option->warning)
-                container_warning(container, line, "%s: %s", given->name, option->warning);
         if (option->advice)
                 return error_set(error, KT_ERROR_UNSUPPORTED, "%s is not supported: %s", given->name, option->advice);
         if (option->apply)
@@ -342,6 +361,8 @@ static bool apply_option(Container *container, const Given *given, const UnitLin
                 ok = set_key(container, option, given->value, line, error);
         if (!ok)
                 g_prefix_error(error, "%s: ", given->name);
+        else if (option->warning)
+                container_warning(container, line, "%s: %s", given->name, option->warning);
         return ok;
 }
 

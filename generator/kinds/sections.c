@@ -127,7 +127,7 @@ static bool is_relayed(const Container *container) {
 static void add_wants(const Container *container) {
         Service *service = container->service;
         g_autoptr(GString) wants = g_string_new(NULL), after = g_string_new(NULL);
-        g_autofree char *userns = user_namespace_service(container);
+        g_autofree char *userns = user_namespace_service(container), *copier = user_namespace_copier(container);
 
         if (!container->args->runtime && filters_needed_option(container->args, NULL).enabled) {
                 unit_words_add(wants, "keyturn-seccomp.service");
@@ -145,6 +145,10 @@ static void add_wants(const Container *container) {
         if (userns) {
                 unit_words_add(wants, userns);
                 unit_words_add(after, userns);
+        }
+        if (copier) {
+                unit_words_add(wants, copier);
+                unit_words_add(after, copier);
         }
         if (wants->len > 0)
                 service_unit_first(service, "Wants", wants->str);
@@ -222,8 +226,8 @@ static void set_type(Container *container) {
                                   "keyturn writes ExecStart= itself; use Exec= in [Container], or ExecStartPre=");
         container->args->detach = FLAG_TRUE;
         service_set(service, "Type", "notify");
-        /* libstart first, then the payload, or rather the relay in its name. */
-        service_set(service, "NotifyAccess", "main");
+        /* libstart first, then the payload, or rather the relay in its name; a user's, from the control group. */
+        service_set(service, "NotifyAccess", container->is_users ? "all" : "main");
 }
 
 /* The stop is systemd's alone: it signals the payload itself. */

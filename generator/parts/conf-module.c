@@ -23,9 +23,10 @@ struct ModuleSetting {
         const char *table, *name;
         TomlType type;
         bool (*apply)(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error);
-        const char *key;    /* of [Container], that means the same */
+        const char *key;    /* of [Container], that means the same; or NULL */
         size_t field;       /* in LaunchArgs: given where it is set */
-        const char *option; /* of security_opt, the same */
+        const char *option; /* of libstart, where there is no key; of security_opt, the beginning */
+        enum { IN_CONTAINERS, IN_PODS, OF_NETWORK, OF_SHM } scope;
 };
 
 bool handle_conf_module(Container *container, const Key *key, const Value *value, GError **error) {
@@ -48,6 +49,8 @@ bool handle_conf_module(Container *container, const Key *key, const Value *value
 static bool apply_key(const Module *module, const ModuleSetting *setting, const char *text, GError **error) {
         g_autofree char *escaped = source_path_escape(text, "%$");
 
+        if (!setting->key)
+                return key_set_option(module->container, setting->option, escaped, error);
         return keys_apply_value(module->container, setting->key, escaped, module->line, error);
 }
 
@@ -98,6 +101,16 @@ static bool find_append(const TomlValue *list) {
         return false;
 }
 
+/* Then the pod's file says what is the network's. */
+static bool has_pods_network(const Container *container) {
+        return container->pod && !container->has_network && container->args->network;
+}
+
+/* A setting of the network that is the pod's: Podman leaves it out, too. */
+static bool is_pods(const Module *module, const ModuleSetting *setting, const char *text) {
+        return setting->scope == IN_PODS && g_str_has_prefix(text, "net.") && has_pods_network(module->container);
+}
+
 /* In front of the container's own, so that those count. */
 static bool apply_list(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error) {
         GPtrArray *list = *(GPtrArray **) find_field(module, setting);
@@ -106,12 +119,19 @@ static bool apply_list(const Module *module, const ModuleSetting *setting, const
         for (guint i = 0; i < value->array->len; i++) {
                 const TomlValue *item = value->array->pdata[i];
 
-                if (item->type == TOML_STRING && !apply_key(module, setting, item->string, error))
+                if (item->type == TOML_STRING && !is_pods(module, setting, item->string) &&
+                    !apply_key(module, setting, item->string, error))
                         return false;
         }
         for (guint i = 0; own + i < list->len; i++)
                 g_ptr_array_insert(list, (int) i, g_ptr_array_steal_index(list, own + i));
         return true;
+}
+
+/* One that the file says takes the place of all. */
+static bool apply_default_list(const Module *module, const ModuleSetting *setting, const TomlValue *value,
+                               GError **error) {
+        return (*(GPtrArray **) find_field(module, setting))->len > 0 || apply_list(module, setting, value, error);
 }
 
 static bool apply_hooks(const Module *module, const ModuleSetting *setting, const TomlValue *value, GError **error) {
@@ -132,18 +152,26 @@ static bool apply_hooks(const Module *module, const ModuleSetting *setting, cons
 #define FIELD(name) offsetof(LaunchArgs, name)
 
 static const ModuleSetting settings[] = {
-        { "containers", "annotations", TOML_ARRAY, apply_list, "Annotation", FIELD(annotations), NULL },
-        { "containers", "apparmor_profile", TOML_STRING, apply_security, "AppArmor", 0, "apparmor=" },
-        { "containers", "default_sysctls", TOML_ARRAY, apply_list, "Sysctl", FIELD(sysctls), NULL },
-        { "containers", "default_ulimits", TOML_ARRAY, apply_list, "Ulimit", FIELD(ulimits), NULL },
-        { "containers", "http_proxy", TOML_BOOLEAN, apply_flag, "HttpProxy", FIELD(http_proxy), NULL },
-        { "containers", "init", TOML_BOOLEAN, apply_flag, "RunInit", FIELD(init), NULL },
-        { "containers", "label", TOML_BOOLEAN, apply_label, "SecurityLabelDisable", 0, "label=" },
-        { "containers", "read_only", TOML_BOOLEAN, apply_flag, "ReadOnly", FIELD(read_only), NULL },
-        { "containers", "seccomp_profile", TOML_STRING, apply_security, "SeccompProfile", 0, "seccomp=" },
-        { "containers", "tz", TOML_STRING, apply_string, "Timezone", FIELD(timezone), NULL },
-        { "containers", "umask", TOML_STRING, apply_string, "Umask", FIELD(umask), NULL },
-        { "engine", "hooks_dir", TOML_ARRAY, apply_hooks, NULL, 0, NULL },
+        { "containers", "annotations", TOML_ARRAY, apply_list, "Annotation", FIELD(annotations), NULL,
+          IN_CONTAINERS },
+        { "containers", "apparmor_profile", TOML_STRING, apply_security, "AppArmor", 0, "apparmor=", IN_CONTAINERS },
+        { "containers", "default_sysctls", TOML_ARRAY, apply_list, NULL, FIELD(sysctls), "sysctl", IN_PODS },
+        { "containers", "default_ulimits", TOML_ARRAY, apply_list, "Ulimit", FIELD(ulimits), NULL, IN_CONTAINERS },
+        { "containers", "dns_options", TOML_ARRAY, apply_default_list, "DNSOption", FIELD(dns_option), NULL,
+          OF_NETWORK },
+        { "containers", "dns_searches", TOML_ARRAY, apply_default_list, "DNSSearch", FIELD(dns_search), NULL,
+          OF_NETWORK },
+        { "containers", "dns_servers", TOML_ARRAY, apply_default_list, "DNS", FIELD(dns), NULL, OF_NETWORK },
+        { "containers", "http_proxy", TOML_BOOLEAN, apply_flag, "HttpProxy", FIELD(http_proxy), NULL, IN_CONTAINERS },
+        { "containers", "init", TOML_BOOLEAN, apply_flag, "RunInit", FIELD(init), NULL, IN_CONTAINERS },
+        { "containers", "label", TOML_BOOLEAN, apply_label, "SecurityLabelDisable", 0, "label=", IN_CONTAINERS },
+        { "containers", "read_only", TOML_BOOLEAN, apply_flag, "ReadOnly", FIELD(read_only), NULL, IN_CONTAINERS },
+        { "containers", "seccomp_profile", TOML_STRING, apply_security, "SeccompProfile", 0,
+          "seccomp=", IN_CONTAINERS },
+        { "containers", "shm_size", TOML_STRING, apply_string, "ShmSize", FIELD(shm_size), NULL, OF_SHM },
+        { "containers", "tz", TOML_STRING, apply_string, "Timezone", FIELD(timezone), NULL, IN_CONTAINERS },
+        { "containers", "umask", TOML_STRING, apply_string, "Umask", FIELD(umask), NULL, IN_CONTAINERS },
+        { "engine", "hooks_dir", TOML_ARRAY, apply_hooks, NULL, 0, NULL, IN_CONTAINERS },
 };
 
 /*
@@ -164,6 +192,18 @@ static bool check_type(const ModuleSetting *setting, const TomlValue *value, GEr
         return is_right || error_set(error, KT_ERROR_USAGE, "it is no %s", wanted);
 }
 
+/* What the containers of a pod have in common is said by its file. The rest of a pod, all of a volume or a network,
+ * is as with Podman, where such a setting is of containers: it has known settings only, and they do nothing. */
+static bool has_setting(const Container *container, const ModuleSetting *setting) {
+        const LaunchArgs *args = container->args;
+
+        if (setting->scope == OF_NETWORK && (has_pods_network(container) || g_strcmp0(args->network, "none") == 0))
+                return false;
+        if (g_str_equal(container->section, "Pod"))
+                return setting->scope != IN_CONTAINERS;
+        return g_str_equal(container->section, "Container") && !(setting->scope == OF_SHM && args->shm_path);
+}
+
 /* What is not known might protect the container. */
 static bool apply(const Module *module, const char *table, const char *name, const TomlValue *value, GError **error) {
         const ModuleSetting *setting = NULL;
@@ -176,6 +216,8 @@ static bool apply(const Module *module, const char *table, const char *name, con
                                  "not read from a module: write a key of this file instead, or remove the setting");
         if (!check_type(setting, value, error))
                 return false;
+        if (!has_setting(module->container, setting))
+                return true;
         if (g_hash_table_contains(module->seen, setting))
                 return true;
         if (value->type != TOML_ARRAY || !find_append(value))

@@ -138,8 +138,9 @@ void filters_needed_add(FiltersNeeded *filters, const Container *container) {
             !capability_parse_all(container->args->cap_drop, &dropped, NULL) ||
             !bounding_set_check(added, dropped, NULL))
                 return;
-        bounding = container->args->privileged == FLAG_TRUE ? filters->available :
-                                                              bounding_set_find(added, dropped, filters->available);
+        bounding = container->args->privileged == FLAG_TRUE ?
+                           privileged_set_find(added, dropped, filters->available) :
+                           bounding_set_find(added, dropped, filters->available);
         g_ptr_array_add(find_filter(filters, profile, bounding)->units, g_strdup(container->service->name));
 }
 

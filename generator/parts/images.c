@@ -176,9 +176,13 @@ static void find_default(Container *container) {
         }
 }
 
+static const UnitLine *find_auto_update(const Container *container) {
+        return container_line(container, "Container", "AutoUpdate") ?:
+                       container_line_with(container, "Container", "Label", AUTO_UPDATE_LABEL "=");
+}
+
 static void check_auto_update(Container *container) {
-        const UnitLine *line = container_line(container, "Container", "AutoUpdate") ?:
-                                       container_line_with(container, "Container", "Label", AUTO_UPDATE_LABEL "=");
+        const UnitLine *line = find_auto_update(container);
         const char *policy = auto_update_find(container->args->labels);
         g_autoptr(Reference) reference = NULL;
 
@@ -200,10 +204,44 @@ static void check_auto_update(Container *container) {
                                   container->image);
 }
 
+/* She writes what the store says that an image's digest is. */
+static bool is_pinned(const Container *container) {
+        g_autoptr(Reference) reference = container->image && !strpbrk(container->image, "%$") ?
+                                                 reference_parse(container->image, NULL) :
+                                                 NULL;
+
+        return reference && (reference->digest || reference->id);
+}
+
+/* Who has the store has images brought there, which is no matter of the system's: what runs as root must not. */
+static void check_users_store(Container *container, const UnitLine *pull) {
+        if (container->is_updated)
+                container_problem(container, find_auto_update(container),
+                                  "the image is looked for in a user's store (Store=user), where that user updates "
+                                  "it: leave out one of the two");
+        if (container->pull && !g_str_equal(container->pull, "never"))
+                container_problem(
+                        container, pull,
+                        "the image is looked for in a user's store (Store=user), to which that user pulls it: "
+                        "write Pull=never, or leave out one of the two");
+        if (container->is_image_made)
+                container_problem(container, container_line(container, "Keyturn", "Store"),
+                                  "another file brings the image into the system's store, and the user's would hide "
+                                  "it: leave it out, or name the image in Image=");
+        else if (is_pinned(container))
+                container_problem(container, container_line(container, "Container", "Image"), "%s",
+                                  IMAGE_PINS_NOTHING);
+        if (container->is_early)
+                container_problem(container, container_line(container, "Keyturn", "Store"),
+                                  "Early=yes starts it before homes are there: leave out one of the two");
+}
+
 void image_finish(Container *container) {
         const UnitLine *line = container_line(container, "Container", "Pull");
 
         check_auto_update(container);
+        if (launch_args_has_users_store(container->args))
+                check_users_store(container, line);
         if (!container->image || container->is_refused)
                 return;
         if (container->is_image_made) {
@@ -213,7 +251,8 @@ void image_finish(Container *container) {
                                           "the image is brought by another file: write Policy= in the .image file");
                 return;
         }
-        find_default(container);
+        if (!launch_args_has_users_store(container->args))
+                find_default(container);
         if (container->pull && !g_str_equal(container->pull, "never"))
                 make_puller(container);
 }

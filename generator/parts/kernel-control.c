@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <linux/bpf.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ static const struct {
           { "Memory" },
           "; boot it without cgroup_disable=memory (a Raspberry Pi: with cgroup_enable=memory in cmdline.txt)" },
         { KERNEL_CONTROL_PIDS, "pids", "PidsLimit", "--pids-limit", { "TasksMax" }, "" },
+        { KERNEL_CONTROL_IO, "io", NULL, NULL, { "IORead", "IOWrite" }, "" }, /* of users' alone */
 };
 
 /* What a user's manager may hand on was given to its service (Delegate=). Transfer full. */
@@ -83,7 +85,7 @@ unsigned kernel_control_missing(bool is_users) {
 void kernel_control_need(Container *container, const char *setting) {
         for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
                 for (const char *const *one = controllers[i].settings; *one; one++)
-                        if (g_str_has_prefix(setting, *one))
+                        if (controllers[i].option && g_str_has_prefix(setting, *one))
                                 container->controls |= controllers[i].control;
 }
 
@@ -94,6 +96,48 @@ static void refuse_devices(Container *container) {
                           "[Service] allows it whatever it has a node of");
 }
 
+#define USERS_WANT                                                                                                   \
+        "nothing would keep to it, as the manager of this user has no controller '%s' for cgroups: 'systemctl edit " \
+        "user@.service', with Delegate=cpu cpuset io memory pids in [Service]; then restart it"
+
+/* Of [Service]: a number that is not to be exceeded, or the processors that there are. */
+static bool is_limit(const UnitLine *line) {
+        static const char *const none[] = { "", "infinity", "100%", NULL };
+        static const char *const others[] = { "MemoryAccounting",
+                                              "MemoryPressureWatch",
+                                              "MemoryPressureThresholdSec",
+                                              "MemoryKSM",
+                                              "MemoryDenyWriteExecute",
+                                              "MemoryTHP",
+                                              "CPUWeight",
+                                              NULL };
+
+        return line->key && !g_strv_contains(none, line->value) && !g_strv_contains(others, line->key);
+}
+
+/* Root's manager has them all, or systemd says so; a user's has what was handed on, and says nothing. */
+static void check_users_line(Container *container, const UnitLine *line, unsigned missing) {
+        const char *key = line->key + (g_str_has_prefix(line->key, "Startup") ? strlen("Startup") : 0);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)
+                for (const char *const *one = controllers[i].settings; *one; one++)
+                        if (missing & controllers[i].control && g_str_has_prefix(key, *one)) {
+                                container_problem(container, line, USERS_WANT, controllers[i].name);
+                                return;
+                        }
+}
+
+static void check_users_service(Container *container, unsigned missing) {
+        const UnitSection *section = container->is_users ? container->service->user_service : NULL;
+
+        for (guint i = 0; section && i < section->lines->len; i++) {
+                const UnitLine *line = &g_array_index(section->lines, UnitLine, i);
+
+                if (is_limit(line))
+                        check_users_line(container, line, missing);
+        }
+}
+
 static void refuse_limit(Container *container, size_t i) {
         const UnitLine *line = NULL;
 
@@ -102,12 +146,7 @@ static void refuse_limit(Container *container, size_t i) {
         if (!line)
                 line = container_line_with(container, "Container", "PodmanArgs", controllers[i].option);
         if (container->is_users)
-                container_problem(
-                        container, line,
-                        "nothing would keep to it, as the manager of this user has no controller '%s' for "
-                        "cgroups: 'systemctl edit user@.service', with Delegate=cpu cpuset io memory pids in "
-                        "[Service]; then restart it",
-                        controllers[i].name);
+                container_problem(container, line, USERS_WANT, controllers[i].name);
         else
                 container_problem(container, line,
                                   "the kernel would not keep to it, as it has no controller '%s' for cgroups%s",
@@ -117,6 +156,7 @@ static void refuse_limit(Container *container, size_t i) {
 void kernel_control_check(Container *container, unsigned missing) {
         unsigned refused = missing & container->controls;
 
+        check_users_service(container, missing);
         if (refused & KERNEL_CONTROL_DEVICES)
                 refuse_devices(container);
         for (size_t i = 0; i < G_N_ELEMENTS(controllers); i++)

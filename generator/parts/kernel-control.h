@@ -10,6 +10,7 @@ typedef enum KernelControl {
         KERNEL_CONTROL_MEMORY = 1 << 2,
         KERNEL_CONTROL_PIDS = 1 << 3,
         KERNEL_CONTROL_DEVICES = 1 << 4, /* DevicePolicy= is a BPF program of the cgroup */
+        KERNEL_CONTROL_IO = 1 << 5,
 } KernelControl;
 
 /* What the kernel that runs does not have of these; bits of KernelControl. Without cgroup v2 nobody can tell, so no

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
 #include "generator/parts/log-driver.h"
 #include "generator/unit/source-path.h"
 
@@ -13,10 +15,18 @@ bool handle_log_driver(Container *container, const Key *key, const Value *value,
 bool handle_log_option(Container *container, const Key *key, const Value *value, GError **error) {
         Noted limit = { NULL, value->line };
 
-        if (!g_str_has_prefix(value->text, "max-size=") && !g_str_has_prefix(value->text, "max-file="))
+        if (g_str_has_prefix(value->text, "tag=") || g_str_has_prefix(value->text, "path=") ||
+            value->text[0] == '=' || !strchr(value->text, '='))
                 return key_set_option(container, "log-opt", value->text, error);
-        limit.text = g_strdup(value->text);
-        g_array_append_val(container->log_limits, limit);
+        if (g_str_has_prefix(value->text, "max-")) {
+                limit.text = g_strdup(value->text);
+                g_array_append_val(container->log_limits, limit);
+        } else
+                container_warning(
+                        container, value->line,
+                        "there is no log option '%s', here as with Podman: there are tag=NAME and path=FILE, "
+                        "ignoring",
+                        value->text);
         return true;
 }
 

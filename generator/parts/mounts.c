@@ -93,10 +93,19 @@ static bool set_image_mount(Container *container, const Value *value, const Moun
         return !image || set_image(container, image, request->destination, request->subpath, error);
 }
 
+/* "data@.volume" is no name of a volume, and what else stands there counts. */
+static MountRequest *parse_mount(const char *text, const char *given) {
+        g_autofree char *named = given && g_str_has_suffix(given, ".volume") ?
+                                         mount_request_replace_source(text, "volume") :
+                                         NULL;
+
+        return mount_request_parse_mount(named ?: text, NULL);
+}
+
 bool handle_mount(Container *container, const Key *key, const Value *value, GError **error) {
         g_autofree char *given = mount_request_find_source(value->text), *source = NULL, *resolved = NULL,
                         *whole = NULL;
-        g_autoptr(MountRequest) request = mount_request_parse_mount(value->text, NULL);
+        g_autoptr(MountRequest) request = parse_mount(value->text, given);
         bool no_copy, is_done = false;
 
         /* `podman run` would take the destination; Podman's generator fails. */

@@ -2,8 +2,10 @@
 #include <string.h>
 
 #include "generator/parts/option-rules.h"
+#include "generator/parts/user-namespace.h"
 #include "generator/unit/keys.h"
 #include "libstart/request/launch-request.h"
+#include "libstart/value/user-spec.h"
 
 static bool sets(const Key *key, const char *option) {
         static const struct {
@@ -41,6 +43,8 @@ static const UnitLine *find_podman_args(const Container *container, const char *
 
 /* The line of one value, if it is given. NULL: the file does not say it; its pod does, or a default. */
 static const UnitLine *find_line(const Container *container, const char *option, const char *value) {
+        if (g_str_equal(option, "store"))
+                return container_line(container, "Keyturn", "Store");
         if (g_str_equal(option, "runtime-program"))
                 return container_line(container, "Keyturn", "Runtime") ?: find_podman_args(container, "runtime");
         for (size_t i = 0; i < container->keys->n_keys; i++) {
@@ -52,8 +56,9 @@ static const UnitLine *find_line(const Container *container, const char *option,
                 if (line && line->value[0])
                         return line;
         }
-        return g_str_equal(option, "owner") ? service_user_line(container->service, "User") :
-                                              find_podman_args(container, option);
+        return g_str_equal(option, "owner")        ? service_user_line(container->service, "User") :
+               g_str_equal(option, "dynamic-user") ? service_user_line(container->service, "DynamicUser") :
+                                                     find_podman_args(container, option);
 }
 
 static bool is_refused(const Container *container, const UnitLine *line) {
@@ -81,13 +86,43 @@ static void refuse(Container *container, const LaunchConflict *conflict, const c
                 container_problem(container, line, "%s", message);
 }
 
+static bool asks_for_label(const LaunchArgs *args) {
+        for (guint i = 0; i < args->security_opt->len; i++)
+                if (g_str_has_prefix(args->security_opt->pdata[i], "label=") &&
+                    strchr(args->security_opt->pdata[i], ':'))
+                        return true;
+        return false;
+}
+
+/* To Podman it means all of that, whatever else a file says. Here no container has more than its file says. */
+static void warn_of_privileged(Container *container) {
+        const LaunchArgs *args = container->args;
+
+        container_warning(
+                container, find_line(container, "privileged", NULL),
+                user_namespace_may_be_own(args) ?
+                        "--privileged: all capabilities, and nothing masked; in a user namespace no device is "
+                        "given but those of AddDevice=" :
+                        "--privileged: nothing protects the host from this container, which has all "
+                        "capabilities and devices, and nothing masked");
+        if (args->cap_drop->len > 0)
+                container_warning(container, find_line(container, "cap-drop", NULL),
+                                  "the capability is dropped, where Podman drops none with --privileged");
+        if (asks_for_label(args))
+                container_warning(container, find_line(container, "security-opt", NULL),
+                                  "the SELinux label is set, where Podman sets none with --privileged");
+}
+
 static void warn(Container *container) {
         const LaunchArgs *args = container->args;
 
         if (args->privileged == FLAG_TRUE)
-                container_warning(container, find_line(container, "privileged", NULL),
-                                  "--privileged: nothing protects the host from this container, which has all "
-                                  "capabilities and devices, and nothing masked");
+                warn_of_privileged(container);
+        if (args->runtime &&
+            g_ptr_array_find_with_equal_func(args->group_add, USER_SPEC_KEEP_GROUPS, g_str_equal, NULL))
+                container_warning(container, find_line(container, "group-add", NULL),
+                                  "the runtime is asked to keep the groups that systemd gives: crun does, and what "
+                                  "calls it; runc leaves them out");
         if (g_strcmp0(args->pid, "host") == 0)
                 container_warning(
                         container, find_line(container, "pid", NULL),

@@ -6,8 +6,8 @@
 
 /* systemd looks the programs up itself, so that a reload needs no shell. systemctl returns when the signal is sent,
  * and is where systemd is: kill(1) may not be installed. */
-#define SEND_SIGNAL "systemctl kill --kill-whom=main --signal=%s %%n"
-#define RUN_COMMAND "keyturnctl exec %n"
+#define SEND_SIGNAL "systemctl %skill --kill-whom=main --signal=%s %%n"
+#define RUN_COMMAND "keyturnctl %sexec %%n"
 
 bool handle_reload_cmd(Container *container, const Key *key, const Value *value, GError **error) {
         g_ptr_array_add(container->reload_cmd, g_strdup(value->text));
@@ -16,6 +16,10 @@ bool handle_reload_cmd(Container *container, const Key *key, const Value *value,
 
 bool handle_reload_signal(Container *container, const Key *key, const Value *value, GError **error) {
         return signal_name_parse(value->text, &container->reload_signal, error);
+}
+
+static const char *say_user(const Container *container) {
+        return container->is_users ? "--user " : "";
 }
 
 static void set_reload(Container *container, const char *key, const char *command) {
@@ -28,14 +32,15 @@ static void set_reload(Container *container, const char *key, const char *comman
 
 static void set_signal(Container *container) {
         g_autofree char *name = signal_name_print(container->reload_signal);
-        g_autofree char *command = g_strdup_printf(SEND_SIGNAL, name);
+        g_autofree char *command = g_strdup_printf(SEND_SIGNAL, say_user(container), name);
 
         set_reload(container, "ReloadSignal=", command);
 }
 
 static void set_command(Container *container) {
-        g_autoptr(GString) command = g_string_new(RUN_COMMAND);
+        g_autoptr(GString) command = g_string_new(NULL);
 
+        g_string_printf(command, RUN_COMMAND, say_user(container));
         unit_words_add_all(command, container->reload_cmd);
         set_reload(container, "ReloadCmd=", command->str);
 }

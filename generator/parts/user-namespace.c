@@ -4,6 +4,7 @@
 #include "generator/files/names.h"
 #include "generator/parts/network-renewal.h"
 #include "generator/parts/user-namespace.h"
+#include "generator/unit/own-name.h"
 #include "generator/unit/source-path.h"
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
@@ -93,14 +94,30 @@ static bool is_path(const char *mode) {
         return mode && g_str_has_prefix(mode, "ns:");
 }
 
+/* Nothing but these specifiers, and no variables. */
+static bool has_only(const char *value, const char *letters) {
+        for (const char *c = value; *c; c++)
+                if (*c == '$' || (*c == '%' && (!c[1] || !strchr(letters, *++c))))
+                        return false;
+        return true;
+}
+
+/* As specifiers of the user, the machine and its directories are. */
+#define SAME_EVERYWHERE "%CDEGHLSTUVabghlmostuvw"
+
+static bool is_same_everywhere(const char *value) {
+        return has_only(value, SAME_EVERYWHERE);
+}
+
 bool user_namespace_is_own(const LaunchArgs *args) {
-        return has_maps(args) || args->owner ||
-               (args->userns && args->userns[0] && (is_path(args->userns) || !strpbrk(args->userns, "%$")) &&
+        return has_maps(args) || args->owner || args->dynamic_user == FLAG_TRUE ||
+               (args->userns && args->userns[0] &&
+                (is_path(args->userns) || (args->userns[0] != '%' && is_same_everywhere(args->userns))) &&
                 !g_str_equal(args->userns, "host"));
 }
 
 bool user_namespace_may_be_own(const LaunchArgs *args) {
-        return has_maps(args) || args->owner ||
+        return has_maps(args) || args->owner || args->dynamic_user == FLAG_TRUE ||
                (args->userns && args->userns[0] && !g_str_equal(args->userns, "host"));
 }
 
@@ -113,143 +130,230 @@ static const UnitLine *remap_line(const Container *container) {
         return line;
 }
 
-/* The name of the container as the service that finds the ids sees it; NULL: systemd has to expand it. Transfer full.
- */
-static char *find_name(const Container *container, const char *stem) {
-        const char *name = container->args->name;
-
-        return g_str_equal(name, "systemd-%N") ? g_strconcat("systemd-", stem, NULL) :
-               strpbrk(name, "%$")             ? NULL :
-                                                 g_strdup(name);
+/* In the unit of another kind, too. Of a user's, specifiers of the service's name are replaced. */
+static bool is_known(const Container *container, const char *value) {
+        return value && has_only(value, container->is_users ? SAME_EVERYWHERE "INijnp" : SAME_EVERYWHERE);
 }
 
-/* Transfer full. */
-static char *find_stem(const Container *container) {
-        const char *service = container->service->name;
-
-        return g_strndup(service, strlen(service) - strlen(".service"));
-}
-
-static bool is_known(const char *value) {
-        return value && !strpbrk(value, "%$");
-}
-
-static bool are_known(const GPtrArray *values) {
+static bool are_known(const Container *container, const GPtrArray *values) {
         for (guint i = 0; i < values->len; i++)
-                if (!is_known(values->pdata[i]))
+                if (!is_known(container, values->pdata[i]))
                         return false;
         return true;
 }
 
-static void copy(GPtrArray *to, const GPtrArray *from) {
+static void copy(GPtrArray *to, const GPtrArray *from, const OwnName *own) {
         for (guint i = 0; i < from->len; i++)
-                g_ptr_array_add(to, g_strdup(from->pdata[i]));
+                g_ptr_array_add(to, own_name_replace(from->pdata[i], own));
 }
 
-/* The words of the container that its ids depend on; NULL as in user_namespace_service(). Strings of the container's.
- */
-static LaunchArgs *pick_args(const Container *container, const char *name) {
+static char *replace(const char *text, const OwnName *own) {
+        return text ? own_name_replace(text, own) : NULL;
+}
+
+/* The words of the container that its ids depend on; NULL as in user_namespace_service(). */
+static LaunchArgs *pick_args(const Container *container, const OwnName *own) {
         const LaunchArgs *from = container->args;
+        bool has_usual_name = g_str_equal(from->name, "systemd-%N");
         LaunchArgs *args;
 
-        if (!is_known(name) || !is_known(from->userns) || !is_known(from->user ?: "") || !is_known(from->image))
+        if (!(has_usual_name || is_known(container, from->name)) || !is_known(container, from->userns ?: "") ||
+            !is_known(container, from->user ?: "") || !is_known(container, from->image) ||
+            !are_known(container, from->uidmaps) || !are_known(container, from->gidmaps))
                 return NULL;
         args = launch_args_new();
-        args->name = g_strdup(name);
-        args->userns = g_strdup(from->userns);
-        args->user = g_strdup(from->user);
+        args->name = own_name_replace(from->name, own);
+        args->userns = replace(from->userns, own);
+        copy(args->uidmaps, from->uidmaps, own);
+        copy(args->gidmaps, from->gidmaps, own);
+        args->subuidname = replace(from->subuidname, own);
+        args->subgidname = replace(from->subgidname, own);
+        args->user = replace(from->user, own);
         args->rootfs = from->rootfs;
-        args->image = g_strdup(from->image);
-        copy(args->storage_opt, from->storage_opt);
+        args->image = own_name_replace(from->image, own);
+        copy(args->storage_opt, from->storage_opt, own);
         return args;
 }
 
 /* The same where there is no image that they depend on. */
-static LaunchArgs *pick_maps(const LaunchArgs *from) {
+static LaunchArgs *pick_maps(const Container *container, const OwnName *own) {
+        const LaunchArgs *from = container->args;
         LaunchArgs *args;
 
-        if (!is_known(from->userns ?: "") || !is_known(from->owner ?: "") || !is_known(from->subuidname ?: "") ||
-            !is_known(from->subgidname ?: "") || !are_known(from->uidmaps) || !are_known(from->gidmaps))
+        if (!is_known(container, from->userns ?: "") || !is_known(container, from->owner ?: "") ||
+            !is_known(container, from->subuidname ?: "") || !is_known(container, from->subgidname ?: "") ||
+            !are_known(container, from->uidmaps) || !are_known(container, from->gidmaps))
                 return NULL;
         args = launch_args_new();
-        args->userns = g_strdup(from->userns);
+        args->userns = replace(from->userns, own);
         args->owner = g_strdup(from->owner);
-        copy(args->uidmaps, from->uidmaps);
-        copy(args->gidmaps, from->gidmaps);
-        args->subuidname = g_strdup(from->subuidname);
-        args->subgidname = g_strdup(from->subgidname);
+        args->dynamic_user = from->dynamic_user;
+        copy(args->uidmaps, from->uidmaps, own);
+        copy(args->gidmaps, from->gidmaps, own);
+        args->subuidname = replace(from->subuidname, own);
+        args->subgidname = replace(from->subgidname, own);
         args->image = g_strdup("-");
         return args;
 }
 
-/* An instance of a template is not known by its name here, and a service whose directory is named otherwise has no
- * use of it (files/names.h). */
-static LaunchArgs *find_args(const Container *container, const char *stem) {
-        const char *mode = container->args->userns, *service = container->service->name;
-        bool of_image = mode && is_auto(mode) && !g_str_has_suffix(container->source->name, ".pod");
-        g_autofree char *name = NULL;
+/* A service whose directory is named otherwise has no use of it (files/names.h), and root's instances have none. */
+static bool can_be_ahead(const Container *container) {
+        const char *service = container->service->name;
 
-        if (name_has_at(service) || strchr(name_state_directory(service), '+'))
+        return (container->is_users || !name_has_at(service)) && !strchr(name_state_directory(service), '+');
+}
+
+static LaunchArgs *find_args(const Container *container, const OwnName *own) {
+        const char *mode = container->args->userns;
+        bool of_image = mode && is_auto(mode) && !g_str_has_suffix(container->source->name, ".pod");
+
+        if (!can_be_ahead(container))
                 return NULL;
-        if (!of_image)
-                return container->network_file && user_namespace_is_own(container->args) && !is_path(mode) ?
-                               pick_maps(container->args) :
-                               NULL;
-        name = find_name(container, stem);
-        return pick_args(container, name);
+        if (of_image)
+                return pick_args(container, own);
+        return container->network_file && (container->is_users || user_namespace_is_own(container->args)) &&
+                               !is_path(mode) ?
+                       pick_maps(container, own) :
+                       NULL;
+}
+
+static LaunchArgs *find_copy_args(const Container *container, const OwnName *own) {
+        if (!container->is_users || container->args->rootfs == FLAG_TRUE || !user_namespace_is_own(container->args) ||
+            !can_be_ahead(container) || (is_path(container->args->userns) && !container->has_pods_ids))
+                return NULL;
+        return pick_args(container, own);
+}
+
+/* NULL where there is none. Transfer full. */
+static char *find_unit(const Container *container, const char *kind,
+                       LaunchArgs *(*find)(const Container *, const OwnName *) ) {
+        g_auto(OwnName) own = { 0 };
+        g_autoptr(LaunchArgs) args = NULL;
+
+        own_name_find(container->service->name, &own);
+        args = find(container, &own);
+        return args ? own_name_unit(&own, kind) : NULL;
+}
+
+char *user_namespace_copier(const Container *container) {
+        return find_unit(container, "copy", find_copy_args);
 }
 
 char *user_namespace_of_network(const Container *container) {
         const char *mode = container->args->userns;
-        g_autofree char *stem = find_stem(container), *service = NULL;
+        g_autofree char *service = NULL;
+        g_auto(OwnName) own = { 0 };
 
         if (is_path(mode))
                 return g_strdup(mode + strlen("ns:"));
+        own_name_find(container->service->name, &own);
         service = user_namespace_service(container);
-        return service ? g_build_filename(PATH_USERNS, stem, NULL) : NULL;
+        return service ? g_build_filename(PATH_USERNS, own.full, NULL) : NULL;
 }
 
 char *user_namespace_service(const Container *container) {
-        g_autofree char *stem = find_stem(container);
-        g_autoptr(LaunchArgs) args = find_args(container, stem);
-
-        return args ? g_strdup_printf("keyturn-userns@%s.service", stem) : NULL;
+        return find_unit(container, "userns", find_args);
 }
 
-/* *ret_name: its path in the generator's directory. NULL where there is nothing to tell. */
-static GString *print_dropin(const Container *container, char **ret_name) {
-        g_autofree char *stem = find_stem(container), *path = source_path_escape(container->source->path, "%");
-        g_autoptr(LaunchArgs) args = find_args(container, stem);
+/* Of an instance it is all of the unit, but for what is shipped for these. */
+static GString *begin_unit(const Container *container, const OwnName *own, const char *description) {
+        g_autofree char *path = source_path_escape(container->source->path, "%");
+        GString *text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
+
+        if (own_name_has_instance(own))
+                g_string_append_printf(text, "Description=%s %s\n", description, own->full);
+        g_string_append_printf(text, "SourcePath=%s\n", path);
+        return text;
+}
+
+/* key: with what comes before the program. */
+static void add_command(GString *text, const char *key, const char *command, const OwnName *own,
+                        const LaunchArgs *args) {
+        g_string_append_printf(text, "%s" KEYTURN_LIBDIR "/libstart %s", key, command);
+        unit_words_add(text, own->full);
+        if (args)
+                launch_args_append(args, text);
+        g_string_append_c(text, '\n');
+}
+
+/* NULL where there is nothing to tell. Those of instances go with them. */
+static GString *print_dropin(const Container *container, const OwnName *own) {
+        g_autoptr(LaunchArgs) args = find_args(container, own);
         bool is_kept = !container->network_file || !network_is_renewed(container);
         GString *text;
 
         if (!args)
                 return NULL;
-        *ret_name = g_strdup_printf("keyturn-userns@%s.service.d/50-keyturn.conf", stem);
-        text = g_string_new("# Made by keyturn-generator; do not edit.\n[Unit]\n");
-        g_string_append_printf(text,
-                               "SourcePath=%s\nStopWhenUnneeded=no\n%s%s%s\n[Service]\nExecStart=" KEYTURN_LIBDIR
-                               "/libstart userns",
-                               path, is_kept ? "" : "PartOf=", is_kept ? "" : container->service->name,
-                               is_kept ? "" : "\n");
-        unit_words_add(text, stem);
-        launch_args_append(args, text);
-        g_string_append_c(text, '\n');
+        text = begin_unit(container, own, "User namespace of");
+        if (!own_name_has_instance(own))
+                g_string_append(text, "StopWhenUnneeded=no\n");
+        if (!is_kept)
+                g_string_append_printf(text, "PartOf=%s.service\n", own->full);
+        g_string_append(text, "\n[Service]\n");
+        add_command(text, "ExecStart=", "userns", own, args);
+        if (own_name_has_instance(own))
+                add_command(text, "ExecStop=", "userns --unpin", own, NULL);
         return text;
 }
 
-void user_namespace_write(const Container *container, Writer *writer) {
-        g_autofree char *name = NULL;
-        g_autoptr(GString) dropin = print_dropin(container, &name);
+/* After what brings the image, and what finds the ids. */
+static GString *print_copy_dropin(const Container *container, const OwnName *own) {
+        g_autofree char *userns = user_namespace_service(container);
+        g_autoptr(LaunchArgs) args = find_copy_args(container, own);
+        const char *image = container->args->image_unit, *colon = image ? strchr(image, ':') : NULL;
+        GString *text;
 
-        if (dropin)
-                writer_put_file(writer, container->source->path, name, container->source->unit->readers, dropin);
+        if (!args)
+                return NULL;
+        text = begin_unit(container, own, "Copy of the Image for the Ids of");
+        if (image) {
+                g_autofree char *bringer = own_name_replace(colon ? colon + 1 : image, own);
+
+                g_string_append_printf(text, "After=%s\n", bringer);
+        }
+        if (userns)
+                g_string_append_printf(text, "After=%s\n", userns);
+        if (container->has_pods_ids)
+                g_string_append_printf(text, "After=%s\n", container->pod_service);
+        g_string_append(text, "\n[Service]\n");
+        add_command(text, "ExecStart=", "copy", own, args);
+        if (own_name_has_instance(own))
+                add_command(text, "ExecStopPost=-", "copy --forget", own, NULL); /* the view may have ended */
+        return text;
+}
+
+static void write_ahead(const Container *container, const char *kind,
+                        GString *(*print)(const Container *, const OwnName *), Writer *writer) {
+        g_auto(OwnName) own = { 0 };
+        g_autofree char *name = NULL;
+        g_autoptr(GString) text = NULL;
+
+        own_name_find(container->service->name, &own);
+        name = own_name_file(&own, kind, "50-keyturn.conf");
+        text = print(container, &own);
+        if (text)
+                writer_put_file(writer, container->source->path, name, container->source->unit->readers, text);
+}
+
+void user_namespace_write(const Container *container, Writer *writer) {
+        write_ahead(container, "userns", print_dropin, writer);
+        write_ahead(container, "copy", print_copy_dropin, writer);
+}
+
+/* Files from before UserNS= have RemapUsers=, and some the option, too. */
+static bool is_remap_again(const Container *container) {
+        g_autoptr(GPtrArray) users = find_values(container, "users");
+
+        return container->remap->len == 1 && users->len == 1 && !has_maps(container->args) &&
+               g_strcmp0(users->pdata[0], container->args->userns) == 0;
 }
 
 void user_namespace_finish(Container *container) {
         LaunchArgs *args = container->args;
         g_autoptr(GError) error = NULL;
 
+        if (is_remap_again(container))
+                return;
         if (container->remap->len > 0 && (args->userns || has_maps(args)))
                 container_problem(container, remap_line(container),
                                   "UserNS=, UIDMap= and their like are given, too; remove the Remap keys");

@@ -20,8 +20,12 @@ bool user_namespace_may_be_own(const LaunchArgs *args);
  * full. */
 char *user_namespace_service(const Container *container);
 
-/* A drop-in that tells that service for whom. Nothing where there is none. */
+/* Drop-ins that tell these services for whom. Nothing where there are none. */
 void user_namespace_write(const Container *container, Writer *writer);
+
+/* The service that copies the image of a user's container whose ids are not the user's (libstart/run/image-copy.h).
+ * NULL as above; user_namespace_is_own() says whether there has to be one. Transfer full. */
+char *user_namespace_copier(const Container *container);
 
 /* Where the namespace is, or will be, that its network is to belong to: a file, or the directory of that service's.
  * NULL: the machine's. Transfer full. */

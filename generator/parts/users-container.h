@@ -9,3 +9,6 @@ void users_container_check(Container *container);
 
 /* What a service of it has: its own, or one that is ahead of it. For other managers nothing. */
 void users_container_unit(const Container *container, Service *service);
+
+/* The same for a pod: problems for what is not there. */
+void users_container_check_pod(Container *pod);

@@ -26,9 +26,19 @@ bool volume_file_is_image(const SourceFile *source) {
         return g_strcmp0(driver, "image") == 0;
 }
 
+/* Image= of it, as it is of the volume's instance and not of the container's: "%i", and "p@.image". Transfer full. */
+static char *find_given_image(const FileReference *volume) {
+        g_autofree char *given = unit_file_value(volume->source->unit, "Volume", "Image"),
+                        *image = file_reference_expand(volume, given ?: "");
+
+        return volume->instance && image_is_file(image) && name_is_template(image) ?
+                       name_instance(image, volume->instance) :
+                       g_steal_pointer(&image);
+}
+
 bool volume_find_image(Container *container, const char *source, char **ret_image, GError **error) {
         g_auto(FileReference) volume = { 0 };
-        g_autofree char *given = NULL, *image = NULL;
+        g_autofree char *given = NULL;
 
         *ret_image = NULL;
         if (!g_str_has_suffix(source, ".volume"))
@@ -37,10 +47,9 @@ bool volume_find_image(Container *container, const char *source, char **ret_imag
                 return false;
         if (!volume_file_is_image(volume.source))
                 return true;
-        given = unit_file_value(volume.source->unit, "Volume", "Image");
-        image = image_refer_beside(container, given ?: "", error);
-        *ret_image = image ? file_reference_expand(&volume, image) : NULL;
-        return image;
+        given = find_given_image(&volume);
+        *ret_image = image_refer_beside(container, given, error);
+        return *ret_image;
 }
 
 static char *refer_to_file(Container *container, const char *file, bool *ret_no_copy, GError **error) {

@@ -87,6 +87,7 @@ typedef struct Container {
         GArray *log_limits;            /* of Noted: of such a file */
         const SourceFile *pod;         /* Pod=, or NULL */
         char *pod_service; /* that makes it; of a template "web-pod@one.service", or "web-pod@%i.service" */
+        bool has_pods_ids; /* its pod has a user namespace with ids of its own */
         char *share;       /* of a pod: the namespaces that its containers have in common, "ipc,net,uts" */
         bool stays;        /* of a pod: it goes on when its last container has stopped */
         const SourceFile *mounted_volume; /* a .volume file with a Device= that it uses, or NULL */

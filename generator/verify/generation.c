@@ -245,12 +245,17 @@ static void read_units(Generation *generation) {
         g_ptr_array_sort(generation->units, compare_units);
 }
 
+bool generation_is_users(const char *generator) {
+        return g_str_has_suffix(generator, "/keyturn-user-generator");
+}
+
 Generation *generation_run(const char *generator, const char *root, GPtrArray *search_path, Report *report,
                            GError **error) {
         g_autoptr(Generation) generation = g_new0(Generation, 1);
         g_autofree char *said = NULL;
         Tree tree;
 
+        generation->is_users = generation_is_users(generator);
         generation->units = g_ptr_array_new_with_free_func(made_unit_free);
         generation->directory = g_dir_make_tmp("keyturn-verify-XXXXXX", error);
         if (!generation->directory || !tree_open(&tree, root[0] ? root : NULL, error))

@@ -20,12 +20,15 @@ typedef struct Generation {
         char *directory;  /* that the units are in; removed with the Generation */
         Sources *sources; /* the same files, for their lines */
         GPtrArray *units; /* of MadeUnit */
+        bool is_users;    /* the generator of users' managers made them */
 } Generation;
 
 /* generator: its program. search_path: directories, of char*. root: "" or a directory that stands for /. What it says
  * is added to the report. */
 Generation *generation_run(const char *generator, const char *root, GPtrArray *search_path, Report *report,
                            GError **error);
+/* Is that program the one of users' managers? */
+bool generation_is_users(const char *generator);
 void generation_free(Generation *generation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Generation, generation_free)
 

@@ -48,6 +48,18 @@ static void choice_clear(Choice *choice) {
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Choice, choice_clear)
 
+/* QUADLET_UNIT_DIRS, or the usual. */
+static GPtrArray *find_search_path(void) {
+        const char *said = g_getenv("QUADLET_UNIT_DIRS");
+
+        return generation_is_users(arg_generator) ? load_users_search_path(said) : load_search_path(said);
+}
+
+/* Of a user, where it is the system's that is to say what it makes. */
+static bool is_others(const char *path) {
+        return !generation_is_users(arg_generator) && user_file_is(path);
+}
+
 static void add_directory(Choice *choice, char *directory) {
         for (guint i = 0; i < choice->directories->len; i++)
                 if (g_str_equal(choice->directories->pdata[i], directory)) {
@@ -69,8 +81,8 @@ static bool is_below(const char *path, const GPtrArray *directories) {
 
 /* What a file names is looked for where systemd would find it, else beside the file. `path` is taken over. */
 static void add_file(Choice *choice, char *path) {
-        g_autoptr(GPtrArray) usual = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
-        bool is_usual = is_below(path, usual) && !user_file_is(path);
+        g_autoptr(GPtrArray) usual = find_search_path();
+        bool is_usual = is_below(path, usual) && !is_others(path);
 
         for (guint i = 0; is_usual && i < usual->len; i++)
                 add_directory(choice, g_strdup(usual->pdata[i]));
@@ -104,7 +116,7 @@ static bool choose(Choice *choice, GError **error) {
                         return false;
         if (choice->directories->len == 0) {
                 g_ptr_array_unref(choice->directories);
-                choice->directories = load_search_path(g_getenv("QUADLET_UNIT_DIRS"));
+                choice->directories = find_search_path();
         }
         return true;
 }
@@ -158,10 +170,10 @@ static void look_around(const Generation *generation, const Choice *choice, Repo
         for (guint i = 0; i < generation->units->len; i++) {
                 const MadeUnit *unit = generation->units->pdata[i];
 
-                if (!is_chosen(unit->source, choice) || user_file_is(unit->source->path))
+                if (!is_chosen(unit->source, choice) || is_others(unit->source->path))
                         continue;
                 outlook_check_timeout(unit, report);
-                if (arg_files_only)
+                if (arg_files_only || generation->is_users) /* what the machine has is not what she has */
                         continue;
                 outlook_check(&outlook, unit, report);
                 neighbours_check_machine(generation, unit, arg_root, report);
@@ -199,7 +211,8 @@ static bool verify(GError **error) {
         look_around(generation, &choice, report);
         drop_others(generation, &choice, report);
         miss_chosen(generation, &choice, report);
-        user_files_settle(generation, is_chosen, &choice, report);
+        if (!generation->is_users)
+                user_files_settle(generation, is_chosen, &choice, report);
         report_sort(report);
         if (arg_migrate) {
                 taken = find_taken(&choice, error);

@@ -12,6 +12,7 @@
 #include "libstart/request/mount-request.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/request/storage-option.h"
+#include "libstart/store/artifact.h"
 #include "libstart/store/image.h"
 #include "libstart/store/podman-secrets.h"
 #include "libstart/store/reference.h"
@@ -110,7 +111,7 @@ static StoreImage *check_image(Outlook *outlook, const MadeUnit *unit, Report *r
         g_autoptr(GError) error = NULL;
         StoreImage *image;
 
-        if (is_unexpanded(name))
+        if (is_unexpanded(name) || g_strcmp0(unit->args->store, "user") == 0) /* hers is not looked into */
                 return NULL;
         image = store_image_find(outlook->root, name, stores, &error);
         if (!image)
@@ -124,6 +125,36 @@ static StoreImage *check_image(Outlook *outlook, const MadeUnit *unit, Report *r
         }
         check_name(unit, image, report);
         return image;
+}
+
+/* Of a name that its Mount= has itself: what a file there makes is brought ahead. */
+static void check_mounted(const MadeUnit *unit, const Outlook *outlook, const MountRequest *mount,
+                          const GPtrArray *stores, Report *report) {
+        bool is_artifact = mount->type == MOUNT_ARTIFACT;
+        g_autoptr(GPtrArray) artifact = NULL;
+        g_autoptr(StoreImage) image = NULL;
+        g_autoptr(GError) error = NULL;
+
+        if (is_unexpanded(mount->source) || !source_find_line(unit->source, "Container", "Mount", mount->source))
+                return;
+        if (is_artifact)
+                artifact = store_artifact_find(outlook->root, mount->source, stores, &error);
+        else
+                image = store_image_find(outlook->root, mount->source, stores, &error);
+        if (error)
+                warn(report, unit, is_artifact ? "artifact-missing" : "image-missing", "Mount", mount->source, "%s",
+                     error->message);
+}
+
+static void check_mounts(const Outlook *outlook, const MadeUnit *unit, Report *report) {
+        g_autoptr(GPtrArray) stores = find_stores(unit->args);
+
+        for (guint i = 0; i < unit->args->mounts->len; i++) {
+                g_autoptr(MountRequest) mount = mount_request_parse_mount(unit->args->mounts->pdata[i], NULL);
+
+                if (mount && (mount->type == MOUNT_ARTIFACT || mount->type == MOUNT_IMAGE))
+                        check_mounted(unit, outlook, mount, stores, report);
+        }
 }
 
 /*
@@ -331,6 +362,7 @@ void outlook_check(Outlook *outlook, const MadeUnit *unit, Report *report) {
                 image = check_image(outlook, unit, report);
         if (image)
                 check_user(outlook, unit, image, report);
+        check_mounts(outlook, unit, report);
         check_ports(outlook, unit, image, report);
         check_paths(outlook, unit, report);
         for (guint i = 0; i < unit->args->secrets->len; i++) {

@@ -51,10 +51,10 @@ static bool write_units(const Generation *generation, const char *directory, GPt
         return true;
 }
 
-static char *ask(const char *directory, const char *root, GPtrArray *argv) {
+static char *ask(const char *directory, const char *root, const char *scope, GPtrArray *argv) {
         g_auto(GStrv) environment = g_get_environ();
-        g_autofree char *path = g_strdup_printf("%s:%s/etc/systemd/system:%s/usr/lib/systemd/system", directory, root,
-                                                root);
+        g_autofree char *path = g_strdup_printf("%s:%s/etc/systemd/%s:%s/usr/lib/systemd/%s", directory, root, scope,
+                                                root, scope);
         char *said = NULL;
 
         environment = g_environ_setenv(environment, "SYSTEMD_UNIT_PATH", path, TRUE);
@@ -146,11 +146,12 @@ bool systemd_opinion_add(const Generation *generation, const char *root, Report 
                 return true;
         for (size_t i = 0; i < G_N_ELEMENTS(command); i++)
                 g_ptr_array_add(argv, g_strdup(command[i]));
+        g_ptr_array_add(argv, g_strdup(generation->is_users ? "--user" : "--system"));
         if (mkdir(directory, 0700) < 0)
                 return error_set(error, KT_ERROR_FAILED, "Cannot make '%s'", directory);
         if (!write_units(generation, directory, argv, error))
                 return false;
-        said = ask(directory, root, argv);
+        said = ask(directory, root, generation->is_users ? "user" : "system", argv);
         if (said)
                 take_lines(generation, said, directory, report);
         return true;

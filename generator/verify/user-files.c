@@ -52,6 +52,6 @@ void user_files_settle(const Generation *generation, bool (*is_chosen)(const Sou
                         report_add(
                                 report, source->path, 0, NULL, false, "user-file",
                                 "a user's file, which is not looked at here: Podman's it stays unless it has a section "
-                                "[Keyturn], keyturn-user-generator(8)");
+                                "[Keyturn], keyturn-user-generator --verify looks at it");
         }
 }
