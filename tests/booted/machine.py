@@ -152,13 +152,18 @@ def forget_the_killed():
 
 
 def wait_for(what, timeout=10, interval=0.02):
+    """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls."""
     deadline = time.monotonic() + timeout
     while True:
-        value = what()
+        failure = None
+        try:
+            value = what()
+        except CommandFailed as error:
+            value, failure = None, error
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f'still waiting after {timeout} s for {getattr(what, "__name__", what)}')
+            raise AssertionError(f'still waiting after {timeout} s for {getattr(what, "__name__", what)}') from failure
         time.sleep(interval)
 
 

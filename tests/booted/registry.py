@@ -84,6 +84,6 @@ def push(machine, name, cmd=('sleep', '1000'), env=(), size=0):
     machine.run(f'skopeo copy -q oci:{layout}:pushed docker://{NAME}/{name}')
 
 
-def images(machine):
-    """The ids of all images in the store."""
-    return sorted(machine.run('podman images -aq --no-trunc').out.split())
+def images(machine, name=''):
+    """The ids of all images in the store; of that name."""
+    return sorted(machine.run(f'podman images -aq --no-trunc {name}').out.split())

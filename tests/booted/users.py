@@ -21,9 +21,11 @@ def make_user(machine, name):
                 f'>/run/systemd/system/user@{uid}.service.d/50.conf; mkdir -p /run/keyturn /var/lib/keyturn; '
                 'mkdir -p /etc/systemd/user-generators; ln -sf /dev/null /etc/systemd/user-generators/podman-user-generator; '
                 f'systemctl daemon-reload; systemctl start user@{uid}')
-    # As on a disk: Podman's overlays cannot lie on the overlay that this machine's root is.
+    # As on a disk: Podman's overlays cannot lie on the overlay that this machine's root is. Root's Podman has its database
+    # in there, which is none for others.
     machine.run(f'mkdir -p /home/{name}/.local/share/containers; mount -t tmpfs tmpfs /home/{name}/.local/share/containers; '
-                f'cp -a /var/lib/containers/storage /home/{name}/.local/share/containers/; chown -R {name}: /home/{name}')
+                f'cd /home/{name}/.local/share/containers; cp -a /var/lib/containers/storage .; '
+                f'rm -rf storage/db.sql* storage/libpod; chown -R {name}: /home/{name}')
 
 
 def container(machine, name, text, user='alice'):
@@ -49,6 +51,29 @@ def inside(machine, command, name='mine', user='alice', check=True):
 
 def journal(machine, name='mine'):
     return machine.run(f'journalctl -o cat --no-pager _SYSTEMD_USER_UNIT={name}.service + USER_UNIT={name}.service').out
+
+
+def traces(machine, kinds=('net',), more='true'):
+    """Of alice's containers: files, mounts, processes and namespaces, and what is printed by `more`."""
+    run = f'/run/user/{USERS["alice"]}/keyturn'
+    return (machine.run(f'cd {run} && find . | grep -v "seccomp\\|/.netavark" | sort').out,
+            machine.run(f'cut -d" " -f5 /proc/$(cat {run}/.view)/mountinfo | sort').out,
+            machine.run('ps -u alice -o args= | grep -v keyturn-relay | sort').out,
+            [machine.run(f'lsns -n -t {kind} | wc -l').out for kind in kinds], machine.run(more, check=False).out)
+
+
+def wait_for_same(machine, find, before):
+    try:
+        machine.wait_for(lambda: find() == before)
+    except AssertionError:
+        assert find() == before, (before, find())
+
+
+def start_and_kill(machine, rounds, kills):
+    """Two of alice's containers, one and two, with more `kills` by the number of the round ($i)."""
+    as_user(machine, f'for i in $(seq {rounds}); do systemctl --user start one two; {kills}'
+                     'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) one; '
+                     'systemctl --user stop one two; systemctl --user reset-failed; done', check=False)
 
 
 def fails(machine, words, **how):

@@ -6,6 +6,7 @@ import json
 import os
 
 import registry
+from users import as_user, container as users_container, inside as users_inside, make_user, show
 
 STORE = '/var/lib/containers/storage/artifacts'
 REPOSITORY = f'{registry.NAME}/model'
@@ -237,11 +238,94 @@ def test_of_podmans_own_making(machine):
 
 def test_of_a_users_container(machine):
     """The store is root's, and so are its directories: what is mounted of it is what the file names."""
-    machine.run('id alice || useradd --create-home alice')
+    machine.run('id carol || useradd --create-home carol')
     make(machine, STORE, 'localhost/a:latest', FILES['one'])
     machine.run(f'chmod 700 {STORE}')
-    container(machine, 'hers', 'source=localhost/a,destination=/a', more='[Service]\nUser=alice\n')
+    container(machine, 'hers', 'source=localhost/a,destination=/a', more='[Service]\nUser=carol\n')
     machine.run('systemctl start hers')
     assert inside(machine, 'hers', 'cat /a') == '1'
     machine.run('systemctl stop hers')
+    forget(machine)
+
+
+# ---- of users' managers
+
+HERS = '/home/alice/.local/share/containers/storage/artifacts'
+
+
+def users(machine, command, check=True):
+    return as_user(machine, f'systemctl --user {command}', check=check)
+
+
+def make_hers(machine):
+    """A user whose Podman and whose view have one store."""
+    make_user(machine, 'alice')
+    as_user(machine, 'mkdir -p ~/.config/containers/systemd; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf; '
+                     'systemctl --user restart keyturn-view')
+
+
+def hers(machine, name, *mounts, more='', service=''):
+    lines = ''.join(f'Mount=type=artifact,{mount}\n' for mount in mounts)
+    users_container(machine, name, f'[Container]\nImage=localhost/test/busybox\nExec=sleep 1000\n{lines}{more}\n[Service]\nKillSignal=SIGKILL\n{service}')
+
+
+def test_of_a_users_manager(machine):
+    """Into her store and nobody else's, which is Podman's; with whatever ids the container has."""
+    registry.start(machine)
+    push(machine, '1', [('weights.bin', b'weights'), ('labels.txt', b'cat dog')])
+    make_hers(machine)
+    machine.write('/home/alice/.config/containers/systemd/model.artifact', f'[Artifact]\nArtifact={REPOSITORY}:1\n')
+    for name, more in (('plain', ''), ('kept', 'UserNS=keep-id\n'), ('auto', 'UserNS=auto\nReadOnly=true\n')):
+        hers(machine, name, 'source=model.artifact,destination=/models', more=more)
+        users(machine, f'start {name}')
+        assert users_inside(machine, 'cd /models; ls; cat weights.bin', name) == 'labels.txt\nweights.bin\nweights', name
+        options = users_inside(machine, 'grep /models/weights.bin /proc/self/mountinfo', name)
+        assert ' ro,nosuid,nodev' in options, options
+        for command in ('echo x >/models/weights.bin', 'mount -o remount,rw,bind /models/weights.bin', 'rm /models/weights.bin'):
+            assert as_user(machine, f'keyturnctl --user exec {name} sh -c "{command}"', check=False).status, (name, command)
+    assert not machine.run(f'ls -d {STORE}', check=False).out and not machine.run(f'find {HERS} ! -uid 1234').out
+    if machine.suite != 'bookworm':
+        assert REPOSITORY in as_user(machine, 'podman artifact ls').out
+    # It is there: no registry is asked.
+    registry.stop(machine)
+    users(machine, 'stop plain kept auto; systemctl --user restart model-artifact')
+    # Whose line it is, the journal may not know of a process that ends at once.
+    assert f"Artifact '{REPOSITORY}:1' is there" in machine.journal(), machine.journal()
+    users(machine, 'start plain')
+    # Without it the start says so, and comes after it.
+    users(machine, f'stop plain model-artifact; rm -rf {HERS}; systemctl --user start plain', check=False)
+    assert show(machine, 'plain', 'ActiveState') != 'active'
+    registry.restart(machine)
+    users(machine, 'restart model-artifact')
+    machine.wait_for(lambda: show(machine, 'plain', 'ActiveState') == 'active')
+    assert users_inside(machine, 'cat /models/labels.txt', 'plain') == 'cat dog'
+    users(machine, 'stop plain model-artifact')
+    registry.stop(machine)
+    machine.run(f'rm -rf {HERS} {LAYOUT}; rm -f /home/alice/.config/containers/systemd/*')
+
+
+def test_attacks_by_a_users_store(machine):
+    """What lies there is hers, and leads to nothing that is not; of another's or the machine's store she has nothing."""
+    make_hers(machine)
+    machine.write('/etc/secret-of-root', 'secret', 0o600)
+    hers(machine, 'attack', 'source=localhost/a,destination=/a')
+    blob = f'{HERS}/blobs/sha256/{digest_of(b"secret")[7:]}'
+    index = f'{HERS}/index.json'
+    for instead in (f'ln -sf /etc/secret-of-root {blob}', f'ln -sf /proc/1/environ {blob}', f'rm {blob}; mkfifo {blob}', f'rm {blob}; mkdir {blob}',
+                    f'rm {index}; ln -s /etc/secret-of-root {index}', f'rm {index}; mkfifo {index}'):
+        machine.run(f'rm -rf {HERS}')
+        make(machine, HERS, 'localhost/a:latest', [('a', b'secret')])
+        machine.run(f'chown -R alice: {HERS}')
+        as_user(machine, instead)
+        assert users(machine, 'start attack', check=False).status, instead
+        users(machine, 'reset-failed attack')
+    machine.run(f'rm -rf {HERS}')
+    # The machine's is not hers, be it that she may read it.
+    make(machine, STORE, 'localhost/a:latest', [('a', b'secret')])
+    machine.run('chmod 0711 /var/lib/containers /var/lib/containers/storage 2>/dev/null', check=False)
+    assert users(machine, 'start attack', check=False).status
+    said = users(machine, 'show --value -p StatusText attack').out
+    assert "Artifact 'localhost/a'" in said, said
+    users(machine, 'reset-failed attack')
+    machine.run('rm -f /home/alice/.config/containers/systemd/*')
     forget(machine)

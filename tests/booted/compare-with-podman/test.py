@@ -21,7 +21,7 @@ def load(name):
     return module
 
 
-CASES = load('cases').CASES
+CASES = load('cases').CASES | load('real').CASES
 DIFFERENCES = load('differences').DIFFERENCES
 DIFFERENCES_OF_NEWER = load('differences').DIFFERENCES_OF_NEWER
 

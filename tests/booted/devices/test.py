@@ -156,9 +156,21 @@ def test_in_a_user_namespace(machine):
         said = once(machine, 'head -c1 /dev/cams/deep/b 2>&1; stat -c %%t.%%T /dev/cams/deep/b; mknod /tmp/n c 10 235 || echo no',
                     'AddDevice=/dev/cams/', 'UIDMap=0:100000:65536', 'GIDMap=0:100000:65536')
         assert 'a.e5' in said and 'no' in said, said
-        # The generator refuses what it can know.
-        refused(machine, 'are given in a user namespace', 'PodmanArgs=--privileged', 'UserNS=${MODE}',
-                service='Environment=MODE=keep-id')
+        # What --privileged gives there: no device but those of AddDevice=, and none can be made.
+        said = once(machine, 'ls -d /dev/cams/a 2>&1; mknod /tmp/n c 10 235 2>&1 || echo no; grep ^Seccomp: /proc/self/status; '
+                    'stat -c %%t.%%T /dev/cams/deep/b; find /dev -xdev -type b | wc -l',
+                    'PodmanArgs=--privileged', 'AddDevice=/dev/cams/deep/b', 'UIDMap=0:100000:65536', 'GIDMap=0:100000:65536')
+        assert said == ['ls: /dev/cams/a: No such file or directory', 'mknod: /tmp/n: Operation not permitted', 'no', 'Seccomp:\t0',
+                        'a.e5', '0'], said
+
+
+def test_privileged_drops(machine):
+    """Podman drops nothing. Here no container has more than its file says."""
+    full = int(machine.run("grep CapBnd /proc/1/status").out.split()[1], 16)
+    said = once(machine, 'grep CapBnd /proc/self/status', 'PodmanArgs=--privileged', 'DropCapability=SYS_ADMIN')
+    assert int(said[0].split()[1], 16) == full & ~(1 << 21), said
+    said = once(machine, 'grep CapBnd /proc/self/status; mount -t tmpfs x /tmp 2>/dev/null || echo no', 'PodmanArgs=--privileged', 'DropCapability=ALL')
+    assert said == ['CapBnd:\t0000000408000000', 'no'], said  # SYSLOG and MKNOD, which are asked for
 
 
 def test_keep_groups(machine):

@@ -36,6 +36,7 @@ UNITS = {
     'keyturn-cdi.service': (6.7, AHEAD),
     'keyturn-stop@web.service': (7.1, AHEAD),
     'keyturn-userns@web.service': (7.8, AHEAD),
+    'keyturn-idle@keyturn-network@web.service': (7.0, AHEAD),
     'keyturn-volume@named.service': (7.9, (*AHEAD, BUILDER)),
     'keyturn-network@web.service': (5.0, AHEAD),
     'keyturn-health@web.service': (9.4, (*AHEAD, PAYLOAD)),

@@ -28,6 +28,13 @@ def test_a_subpath_beside_a_tmpfs(machine):
     assert inside(machine, 'one', 'ls /a/b/c') == 'file\n'
 
 
+def test_what_is_wrong_with_a_mount_is_said(machine):
+    """Also of one that comes after libcrun's, which would say no more than in which of its steps."""
+    machine.run(f'rm -rf {VOLUMES}/parts; mkdir -p {VOLUMES}/parts/_data/sub')
+    start(machine, 'two', 'Tmpfs=/t\nMount=type=volume,source=parts,destination=/a/b/c,subpath=gone\n', check=False)
+    assert "subpath 'gone'" in machine.journal('two') and 'HANDLER' not in machine.journal('two'), machine.journal('two')
+
+
 def test_an_image_beside_a_tmpfs(machine):
     start(machine, 'one', 'Tmpfs=/t\nMount=type=image,source=localhost/test/busybox,destination=/a/b/c\n')
     assert 'busybox' in inside(machine, 'one', 'ls /a/b/c/bin').split()

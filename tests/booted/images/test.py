@@ -29,10 +29,9 @@ def test_what_is_missing_is_pulled_once_and_before(machine):
                                 'Pull=missing\n', reload=False)
     machine.reload()
     machine.run('systemctl start a b')
-    both = [machine.journal(f'keyturn-pull-{name}.service') for name in 'ab']
-    assert sum('Copying config' in said for said in both) == 1, both
-    # A process that ends at once may be none of its unit's any more when its line is read.
-    assert machine.journal().count('is there') == 1, machine.journal()
+    # Whose lines a process wrote that ended at once, the journal may not know; and one that began late has nothing to say.
+    said = machine.journal()
+    assert said.count('Copying config') == 1 and said.count('is there') <= 1, said
     assert f'Pulling {registry.NAME}/app:1: ' in ''.join(machine.show(f'keyturn-pull-{name}', 'StatusText') for name in 'ab')
     assert 'IS=pulled' in machine.run('keyturnctl exec a env').out
     # From now on nothing is executed, as long as the image is there.
@@ -176,6 +175,25 @@ def test_a_build_file_builds_once(machine):
         if tool == 'podman':
             machine.run('mv /usr/bin/podman /usr/bin/podman.away')
     machine.run('mv /usr/bin/podman.away /usr/bin/podman')
+
+
+def test_builds_of_instances_with_a_network_of_their_own(machine):
+    # Debian 12's Podman runs nothing on these machines; and its cache knows no arguments, so each could take the other's layer.
+    runs = machine.suite != 'bookworm'
+    machine.write('/srv/build/Containerfile', 'FROM localhost/test/busybox\nARG WHAT\nENV WHAT=$WHAT\n' +
+                  ('RUN ip -4 addr show >/address\n' if runs else ''))
+    machine.container('net@.network', '[Network]\nSubnet=10.77.%i.0/24\n', reload=False)
+    machine.container('its@.build', '[Build]\nImageTag=localhost/built:%i\nFile=/srv/build/Containerfile\nBuildArg=WHAT=%i\n'
+                                    'Network=net@%i.network\nPull=never\nPodmanArgs=--no-cache --ulimit=nofile=1000:1000 --ulimit=nproc=1000:1000\n'
+                                    '[Quadlet]\nDefaultDependencies=no\n', reload=False)
+    container(machine, 'app@', 'Image=its@.build')
+    machine.run('systemctl start app@5 app@6', timeout=120)
+    for name in '56':
+        assert machine.run(f'keyturnctl exec app@{name} sh -c "echo \\$WHAT"').out == f'{name}\n'
+        assert not runs or f' 10.77.{name}.' in machine.run(f'keyturnctl exec app@{name} cat /address').out
+        assert machine.show(f'net-network@{name}', 'ActiveState') == 'active'
+    machine.run('systemctl stop app@5 app@6 net-network@5 net-network@6; for i in 5 6; do keyturn-network delete --name systemd-net-$i; '
+                'skopeo delete containers-storage:localhost/built:$i; done')
 
 
 def test_instances_have_images_of_their_own(machine):

@@ -176,11 +176,18 @@ def footprint(machine):
             'processes': [line for line in found['processes'] if re.search('keyturn|camera|sleep', line)]}
 
 
+def name_of(pid):
+    """Of a process that may end meanwhile."""
+    try:
+        return pathlib.Path(f'/proc/{pid}/comm').read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ''
+
+
 def journals(machine):
     """The processes of journald, as the host numbers them."""
     processes = host('sh', '-c', f'find {machine._cgroup} -name cgroup.procs -exec cat {{}} + 2>/dev/null || true').split()
-    return {pid for pid in processes if pathlib.Path(f'/proc/{pid}/comm').exists() and
-            pathlib.Path(f'/proc/{pid}/comm').read_text() == 'systemd-journal\n'}
+    return {pid for pid in processes if name_of(pid) == 'systemd-journal\n'}
 
 
 def soft_reboot(machine):
@@ -241,12 +248,14 @@ def test_soft_reboot_into_another_system(machine):
 def examples():
     """File -> text, of all complete examples of the manual's pages. Each block has its number in all its names.
 
-    What the README and the guides have their readers do is done by booted/guides, and two partitions are vm/rauc's."""
+    What the README and the guides have their readers do is done by booted/guides, and two partitions are vm/rauc's. Files
+    of users (~/.config) are none of a system's: booted/rootless-templates."""
     found = {}
     guides = ('keyturn-fleet.7.md', 'keyturn-migrate.7.md', 'keyturn-system-image.7.md', 'keyturn-tutorial.7.md')
     pages = [path for path in sorted(TOP.glob('man/*.md')) if path.name not in guides]
     blocks = [textwrap.dedent(block) for page in pages for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', page.read_text(), re.M)]
-    for number, block in enumerate(block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block)):
+    complete = [block for block in blocks if re.search(r'\[Container\](.|\n)*Image=', block) and '# ~/.config/' not in block]
+    for number, block in enumerate(complete):
         parts = re.split(r'^# /etc/containers/systemd/(.*)\n', block, flags=re.M)
         files = dict(zip(parts[1::2], parts[2::2])) or {'example.container': block}
         for name, text in files.items():

@@ -45,6 +45,10 @@ def test_a_file_and_what_it_names(machine):
     for part in '# /etc/containers/systemd/one/one.container\n[Container]', '10-more.conf\n[Container]\nEnvironment=SIZE=big', \
             'ExecStart=/usr/lib/keyturn/libstart run', '# /run/systemd/generator/one.service':
         assert part in shown, (part, shown)
+    files = json.loads(ctl(machine, 'cat --json one'))
+    assert [file['file'].removeprefix(APPLICATIONS) for file in files] == [
+        '/one/one.container', '/one/one.container.d/10-more.conf', '/run/systemd/generator/one.service'], files
+    assert 'Environment=SIZE=big' in files[1]['text'] and 'libstart run' in files[2]['text'], files
     assert 'ExecStart=/usr/lib/keyturn/libstart volume' in ctl(machine, 'cat one-volume')
     assert 'one.container\n' in ctl(machine, 'cat systemd-one')
 
@@ -114,7 +118,11 @@ def test_what_was_installed_as_json(machine):
     machine.write('/srv/json/two@.container', container('Nonsense=1'))
     done = machine.run('keyturnctl install --json --replace /srv/json </dev/null', check=False)
     assert done.status == 125 and done.out == '' and 'Nonsense' in done.err, (done.out, done.err)
-    ctl(machine, 'uninstall json')
+    machine.run('systemctl start one')
+    removed, = json.loads(ctl(machine, 'uninstall --json --force json'))
+    removed['files'].sort()
+    assert removed == {'application': 'json', 'directory': f'{APPLICATIONS}/json', 'stopped': ['one.service'],
+                       'files': ['one.container', 'two@.container'], 'left': 'no'}, removed
 
 
 def test_what_is_wrong_is_not_installed(machine):

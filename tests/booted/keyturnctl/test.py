@@ -456,6 +456,15 @@ def test_profile(machine):
         assert 'do_syscall_64' in svg and ' (kernel): ' in svg and '[libstart]' not in svg.split('>payload<')[0].split('>libstart<')[1]
         assert other.show('runs', 'ActiveState') == 'active'
 
+        # What it is compared with.
+        other.unit('native', '[Service]\nExecStart=sleep 1000\n')
+        native, _ = profile(other, '--starts 20 native.service')
+        whole = [sum(ms for (part, function), ms in found.items() if not function and part != 'idle') for found in (native, rows)]
+        assert 0 < whole[0] < whole[1] and not {part for part, _ in native} & {'libstart'}, (native, rows)
+        assert "There is no container 'native'" in ctl(other, 'profile --starts 1 native', 125)
+        assert 'nothing.service not found' in ctl(other, 'profile --starts 1 nothing.service', 125)
+        assert "There is no container 'native.service'" in ctl(other, 'profile --seconds 1 native.service', 125)
+
         # The one that was busy in the first has gone in the second.
         changes = json.loads(other.run('keyturnctl profile --json --diff /tmp/busy.svg /tmp/profile.svg --output /tmp/diff.svg').out)
         busy, = (row for row in changes if row['function'] == '[busybox-evil]')

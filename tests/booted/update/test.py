@@ -3,7 +3,9 @@
 
 import json
 import os
+import random
 import re
+import time
 
 import registry
 import slow_registry
@@ -88,6 +90,22 @@ def test_a_restart_limit_does_not_keep_the_old_one_from_starting(machine):
     registry.push(machine, 'app:1', BAD['ends-soon'], env=['IS=bad'])
     assert update(machine, status=1)['one']['updated'] == 'rolled back'
     assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', 'first')
+
+
+def test_a_restart_before_ours_is_over_does_not_count(machine):
+    """systemd's own, of a service that has failed: as a payload that is killed before systemctl says that it is up."""
+    prepare(machine, more='[Service]\nRestart=always\nRestartSec=50ms\n[Unit]\nStartLimitIntervalSec=0\n')
+    registry.push(machine, 'app:1', BAD['cannot-be-executed'], env=['IS=bad'])
+    machine.write('/usr/local/bin/systemctl', """#!/bin/sh
+        /usr/bin/systemctl "$@" || exit
+        [ "$2" = restart ] || exit 0
+        /usr/bin/systemctl kill --signal=KILL one
+        until [ "$(/usr/bin/systemctl show --value --property=NRestarts one)" -ge 1 ] &&
+              /usr/bin/systemctl --quiet is-active one; do sleep 0.05; done
+    """, mode=0o755)
+    line = update(machine, status=1)['one']
+    assert line['updated'] == 'rolled back', line
+    assert machine.show('one', 'NRestarts') != '0' and runs(machine) == 'first'
 
 
 def test_containers_of_one_image_are_updated_together(machine):
@@ -255,6 +273,69 @@ def test_an_update_killed_in_its_pull_begins_anew(machine):
     assert runs(machine) == 'first'
     assert update(machine)['one']['updated'] == 'true'
     assert runs(machine) == 'second'
+
+
+def test_a_rollback_that_is_killed_goes_on(machine):
+    """The old image has its name again, and the container runs the one that is ill."""
+    prepare(machine, keys='HealthCmd=test $$IS != sick\nHealthInterval=100ms\nHealthRetries=1')
+    before = registry.images(machine)
+    registry.push(machine, 'app:1', env=['IS=sick'], size=1000)
+    machine.write('/usr/local/bin/systemctl', """#!/bin/sh
+        if [ "$2" = restart ] && [ -e /run/restarted ]; then
+                rm /run/restarted
+                kill -KILL $PPID
+                exit 1
+        fi
+        [ "$2" != restart ] || touch /run/restarted
+        exec /usr/bin/systemctl "$@"
+    """, mode=0o755)
+    assert machine.run('keyturnctl update', check=False).status == 137
+    machine.run('rm /usr/local/bin/systemctl')
+    assert runs(machine) == 'sick' and is_marked(machine)
+    assert update(machine, status=1)['one']['updated'] == 'rolled back'
+    assert (machine.show('one', 'ActiveState'), runs(machine), is_marked(machine)) == ('active', 'first', False)
+    assert registry.images(machine) == before
+    assert 'was rolled back' in update(machine)['one']['problem'] and runs(machine) == 'first'
+
+
+def left(machine):
+    """What an update may not leave."""
+    return machine.run('ls -A /var/lib/keyturn/pulling; ls -d /var/lib/keyturn/images/updating /var/tmp/container* 2>/dev/null; '
+                       "pgrep -l 'skopeo|keyturnctl'; cat /proc/mounts | grep -c /var/lib/containers/storage/overlay/; true").out
+
+
+def test_a_kill_at_any_moment_is_ended_by_the_next_one(machine):
+    """Of keyturnctl alone, or of all that the update has started; of an image that works, or is ill, or cannot start. Before the next
+    one the container may be started anew, as by a boot."""
+    kills, seed = (int(os.environ.get(f'KEYTURN_TEST_{name}', otherwise)) for name, otherwise in (('KILLS', 4), ('SEED', time.time())))
+    chance = random.Random(seed)
+    prepare(machine, keys='HealthCmd=test $$IS != sick\nHealthInterval=100ms\nHealthRetries=1')
+    registry.push(machine, 'app:1', env=['IS=good'], size=500000)
+    begin = time.monotonic()
+    assert update(machine)['one']['updated'] == 'true'
+    good, before, seconds, done = 'good', left(machine), 1.2 * (time.monotonic() - begin), 0
+    for turn in range(kills):
+        kind, who, again = chance.choice(('good', 'sick', 'cannot-be-executed')), chance.choice(('main', 'all')), chance.random() < 0.3
+        after = chance.uniform(0, seconds)
+        what = f'KEYTURN_TEST_SEED={seed}, kill {turn + 1}: {kind}, {who} after {after:.3f} s, {again}'
+        name = f'{kind}-{turn}' if kind != 'sick' else 'sick'
+        images = registry.images(machine)
+        registry.push(machine, 'app:1', BAD.get(kind, ('sleep', '1000')), env=[f'IS={name}', f'TURN={turn}'], size=500000)
+        machine.run('systemd-run -q --collect --unit=killed keyturnctl update --watch=1')
+        time.sleep(after)
+        done += machine.run(f'systemctl kill -s KILL --kill-whom={who} killed', check=False).status == 0
+        machine.wait_for(lambda: machine.run('systemctl is-active -q killed', check=False).status != 0)
+        if again:
+            machine.run('systemctl restart one', check=False)
+        machine.run('systemctl start keyturn-update', check=False)
+        good = name if kind == 'good' else good
+        said = machine.journal('keyturn-update.service')
+        assert (machine.show('one', 'ActiveState'), runs(machine)) == ('active', good), (what, said)
+        assert left(machine) == before, (what, left(machine), said)
+        # One that works replaces the other, which stays without its name; a bad one is gone.
+        now = registry.images(machine)
+        assert len(now) == len(images) + (kind == 'good') and set(images) <= set(now), (what, images, now, said)
+    print(f'# {done} of {kills} kills came before the end; KEYTURN_TEST_SEED={seed}')
 
 
 def test_a_local_image(machine):

@@ -204,6 +204,27 @@ def test_a_device_is_mounted_by_the_volumes_service(machine):
     machine.run('rm /etc/containers/systemd/mem.volume')
 
 
+def test_a_volume_of_another_machine_is_mounted_ahead(machine):
+    """There is no server here: what mount(8) calls for nfs says what it was given, and mounts something."""
+    remove_volumes(machine)
+    machine.write('/usr/sbin/mount.nfs', '#!/bin/sh\necho "$@" >/run/mount-nfs\ntest -e /run/no-server && { echo no answer >&2; exit 32; }\n'
+                                         'exec mount -i -t tmpfs -o size=1M nfs "$2"\n')
+    machine.run('chmod 755 /usr/sbin/mount.nfs')
+    machine.write('/etc/containers/systemd/share.volume',
+                  '[Volume]\nType=nfs\nDevice=server.example:/export\nOptions=ro,soft,nfsvers=4.2\n')
+    start(machine, 'one', 'Volume=share.volume:/share')
+    assert inside(machine, 'one', 'df -k /share').splitlines()[-1].split()[1] == '1024'
+    given = machine.read('/run/mount-nfs').split()
+    assert given[0] == 'server.example:/export' and {'ro', 'soft', 'nfsvers=4.2'} <= set(given[-1].split(',')), given
+    assert 'network-online.target' in machine.show('share-volume', 'After').split()
+    machine.run('systemctl stop one share-volume')
+    assert machine.run(f'findmnt -no FSTYPE {VOLUMES}/systemd-share/_data', check=False).out == ''
+    machine.run('touch /run/no-server')
+    assert machine.run('systemctl start one', check=False).status != 0
+    assert 'no answer' in machine.journal('share-volume') and machine.show('one', 'MainPID') == '0'
+    machine.run('rm -f /run/no-server /usr/sbin/mount.nfs /etc/containers/systemd/share.volume; systemctl reset-failed')
+
+
 # ---- what the image has
 
 
@@ -452,3 +473,18 @@ def test_an_images_files_as_a_volume(machine):
         options = inside(machine, 'reads', f"grep ' {path} ' /proc/mounts").split()[3].split(',')
         assert {'ro', 'nodev'} <= set(options), options
     assert machine.show('files-volume', 'LoadState') == 'loaded'
+    machine.run('systemctl stop reads; rm /etc/containers/systemd/files.volume /etc/containers/systemd/base.image')
+
+
+def test_instances_of_an_images_files(machine):
+    """Which image is said by the volume's instance, not by the container's."""
+    machine.container('base@.image', '[Image]\nImage=localhost/test/%i\n', reload=False)
+    machine.container('files@.volume', '[Volume]\nDriver=image\nImage=base@%i.image\n', reload=False)
+    lines = ('Image=base@.image\nVolume=files@.volume:/own:ro\nVolume=files@debian.volume:/other:ro\n'
+             'Mount=type=volume,source=files@debian.volume,destination=/mounted,ro\nExec=sleep 1000\nStopSignal=SIGKILL\n')
+    machine.container('app@', f'[Container]\n{lines}')
+    machine.run('systemctl start app@busybox')
+    for path, is_debian in (('/own', False), ('/other', True), ('/mounted', True)):
+        assert ('debian_version' in inside(machine, 'app@busybox', f'ls {path}/etc')) == is_debian, path
+        assert machine.run(f'keyturnctl exec app@busybox touch {path}/x', check=False).status == 1
+    machine.run('systemctl stop app@busybox')

@@ -7,14 +7,15 @@
 #define DIGEST "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 #define ID "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
 
-/* As version 1.0 has written them: they are read for ever. */
+/* As version 1.0 has written them, at first without newlines behind: they are read for ever. */
 static const struct {
-        const char *text, *rejected, *previous;
+        const char *text, *rejected, *previous, *bad;
 } notes_of_1_0[] = {
-        { "", NULL, NULL },
-        { "rejected=sha256:" DIGEST "\n", "sha256:" DIGEST, NULL },
-        { "previous=" ID "\n", NULL, ID },
-        { "rejected=sha256:" DIGEST "\nprevious=" ID "\n", "sha256:" DIGEST, ID },
+        { "", NULL, NULL, NULL },
+        { "rejected=sha256:" DIGEST "\n", "sha256:" DIGEST, NULL, NULL },
+        { "previous=" ID "\n", NULL, ID, NULL },
+        { "rejected=sha256:" DIGEST "\nprevious=" ID "\n", "sha256:" DIGEST, ID, NULL },
+        { "rejected=sha256:" DIGEST "\nprevious=" ID "\nbad=" ID "\n", "sha256:" DIGEST, ID, ID },
 };
 
 START_TEST(test_notes_of_1_0_are_read) {
@@ -25,19 +26,25 @@ START_TEST(test_notes_of_1_0_are_read) {
         image_notes_read(fileno(file), &notes);
         ck_assert_pstr_eq(notes.rejected, notes_of_1_0[_i].rejected);
         ck_assert_pstr_eq(notes.previous, notes_of_1_0[_i].previous);
+        ck_assert_pstr_eq(notes.bad, notes_of_1_0[_i].bad);
         fclose(file);
 }
 END_TEST
 
 START_TEST(test_notes_are_written_as_they_are_read) {
-        ImageNotes notes = { (char *) notes_of_1_0[_i].rejected, (char *) notes_of_1_0[_i].previous };
+        ImageNotes notes = { (char *) notes_of_1_0[_i].rejected, (char *) notes_of_1_0[_i].previous,
+                             (char *) notes_of_1_0[_i].bad };
         FILE *file = tmpfile();
         char text[256] = "";
         g_autoptr(GError) error = NULL;
 
-        ck_assert(file && image_notes_write(fileno(file), &notes, &error));
+        /* Over longer ones, of which nothing stays; and always as long. */
+        ck_assert(file && fprintf(file, "%0200d\nprevious=%s\n", 0, ID) > 0 && fflush(file) == 0);
+        ck_assert(image_notes_write(fileno(file), &notes, &error));
         rewind(file);
-        ck_assert_uint_eq(fread(text, 1, sizeof text - 1, file), strlen(notes_of_1_0[_i].text));
+        ck_assert_uint_eq(fread(text, 1, sizeof text - 1, file), 255);
+        ck_assert_uint_eq(strspn(text + strlen(notes_of_1_0[_i].text), "\n"), 255 - strlen(notes_of_1_0[_i].text));
+        text[strlen(notes_of_1_0[_i].text)] = '\0';
         ck_assert_str_eq(text, notes_of_1_0[_i].text);
         fclose(file);
 }

@@ -76,6 +76,13 @@ START_TEST(test_bounding) {
         ck_assert_uint_eq(find(WORDS("--cap-add=all", "--cap-drop=sys_admin", "i"), without_resource),
                           without_resource & ~BIT(CAP_SYS_ADMIN));
         ck_assert_uint_eq(find(WORDS("--cap-drop=all", "--cap-add=sys_resource", "i"), without_resource), 0);
+        ck_assert_uint_eq(find(WORDS("--privileged", "i"), without_resource), without_resource);
+        ck_assert_uint_eq(find(WORDS("--privileged", "--cap-drop=sys_admin", "i"), without_resource),
+                          without_resource & ~BIT(CAP_SYS_ADMIN));
+        ck_assert_uint_eq(find(WORDS("--privileged", "--cap-drop=all", "--cap-add=chown", "i"), CAPABILITY_ALL),
+                          BIT(CAP_CHOWN));
+        ck_assert_uint_eq(find(WORDS("--privileged", "--cap-add=all", "--cap-drop=chown", "i"), CAPABILITY_ALL),
+                          CAPABILITY_ALL);
         ck_assert_uint_eq(find(WORDS("i"), BIT(CAP_CHOWN) | BIT(CAP_SYS_ADMIN)), BIT(CAP_CHOWN));
 }
 END_TEST

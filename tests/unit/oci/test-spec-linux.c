@@ -82,6 +82,30 @@ START_TEST(test_masks) {
 }
 END_TEST
 
+/* Where a user's container has the host's /sys, what the host has mounted below is hidden, too. */
+static const struct {
+        const char *const *words;
+        bool is_hidden;
+} users_masks[] = {
+        { WORDS("i"), true },
+        { WORDS("--network=host", "i"), true },
+        { WORDS("--network=none", "i"), false },
+        { WORDS("--security-opt=unmask=ALL", "i"), true },
+        { WORDS("--privileged", "i"), false },
+};
+
+START_TEST(test_masks_of_users) {
+        g_auto(SpecCase) c = spec_case();
+        bool is_hidden = false;
+
+        c.host.is_users_view = true;
+        g_autoptr(Spec) spec = expect_spec(&c, users_masks[_i].words);
+        for (size_t i = 0; i < spec->linux->masked_paths_len; i++)
+                is_hidden |= g_str_equal(spec->linux->masked_paths[i], "/sys/kernel");
+        ck_assert_int_eq(is_hidden, users_masks[_i].is_hidden);
+}
+END_TEST
+
 #define OPT "--security-opt"
 
 /* Which of Podman's defaults are left, and what is added. */
@@ -158,5 +182,6 @@ TEST_MAIN("spec-linux", {
         tcase_add_loop_test(tcase, test_rows, 0, G_N_ELEMENTS(rows));
         tcase_add_test(tcase, test_network_sysctl);
         tcase_add_test(tcase, test_masks);
+        tcase_add_loop_test(tcase, test_masks_of_users, 0, G_N_ELEMENTS(users_masks));
         tcase_add_loop_test(tcase, test_masks_of_the_file, 0, G_N_ELEMENTS(masks));
 })

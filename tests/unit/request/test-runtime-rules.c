@@ -20,7 +20,6 @@ static const char *const only_runc[] = {
 };
 
 static const char *const nobody[] = {
-        "--group-add=keep-groups",
         "--volume=/a:/b:shared",
         "--mount=type=bind,source=/a,target=/b,bind-propagation=rshared",
 };

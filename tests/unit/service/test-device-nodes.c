@@ -70,6 +70,16 @@ START_TEST(test_all) {
 }
 END_TEST
 
+/* Nobody could open them there. */
+START_TEST(test_all_in_a_user_namespace) {
+        g_auto(ReadWords) asked = read_words(WORDS("--privileged", "--userns=auto", "--device=/dev/null", "i"));
+        g_autoptr(GPtrArray) nodes = device_nodes_find(&asked.request, NULL);
+
+        ck_assert_ptr_nonnull(nodes);
+        ck_assert_uint_eq(nodes->len, 1);
+}
+END_TEST
+
 static const struct {
         const char *option;
         ErrorCode code;
@@ -97,5 +107,6 @@ TEST_MAIN("device-nodes", {
         tcase_add_loop_test(tcase, test_good, 0, G_N_ELEMENTS(good));
         tcase_add_test(tcase, test_directory);
         tcase_add_test(tcase, test_all);
+        tcase_add_test(tcase, test_all_in_a_user_namespace);
         tcase_add_loop_test(tcase, test_bad, 0, G_N_ELEMENTS(bad));
 })
