@@ -151,8 +151,9 @@ def forget_the_killed():
             remove_cgroup(os.path.join(root, name))
 
 
-def wait_for(what, timeout=10, interval=0.02):
-    """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls."""
+def wait_for(what, timeout=20, interval=0.02):
+    """Until 'what' is true. A command in it that fails is not there yet: pgrep, ls. On a machine that has much to do beside this
+    it may take seconds."""
     deadline = time.monotonic() + timeout
     while True:
         failure = None
@@ -474,7 +475,7 @@ class Machine:
                 raise AssertionError(f"systemd does not know the property '{name}' of '{unit}'")
         return values[properties[0]] if len(properties) == 1 else values
 
-    def wait_for(self, what, timeout=10):
+    def wait_for(self, what, timeout=20):
         return wait_for(what, timeout)
 
     # ---- what happened
