@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,37 +14,81 @@
 
 static bool is_entered;
 
-/* 0 where there is none. The user has written it: whatever process it names, this one can enter namespaces that
- * are the user's and no others. */
-static pid_t find_holder(void) {
-        const char *directory = getenv("XDG_RUNTIME_DIR");
-        g_autofree char *path = g_build_filename(directory ?: "/", USER_VIEW_HOLDER, NULL), *text = NULL;
-        guint64 pid = 0;
+/* Below $XDG_RUNTIME_DIR: the number of the process that holds the view, and when it began. */
+#define HOLDER "keyturn/.view"
 
-        if (!directory || !g_file_get_contents(path, &text, NULL, NULL))
-                return 0;
-        g_ascii_string_to_unsigned(g_strchomp(text), 10, 1, G_MAXINT32, &pid, NULL);
-        return (pid_t) pid;
+/* Five seconds. */
+#define TRIES 500
+#define TRY_USEC 10000
+
+/* Transfer full. NULL where nobody has said where. */
+static char *holder_path(void) {
+        const char *directory = getenv("XDG_RUNTIME_DIR");
+
+        return directory ? g_build_filename(directory, HOLDER, NULL) : NULL;
+}
+
+/* In ticks since the boot (field 22 of stat, proc(5)): a process that has got the number of an ended one began later.
+ * 0 where there is none. */
+static guint64 find_begin(pid_t pid) {
+        enum { AFTER_NAME = 20 };
+        g_autofree char *path = g_strdup_printf("/proc/%d/stat", (int) pid), *stat = NULL;
+        const char *field = g_file_get_contents(path, &stat, NULL, NULL) ? strrchr(stat, ')') : NULL;
+
+        for (int i = 0; field && i < AFTER_NAME; i++)
+                field = strchr(field + 1, ' ');
+        return field ? g_ascii_strtoull(field + 1, NULL, 10) : 0;
+}
+
+/* The user has written the file: whatever process it names, this one can enter namespaces that are the user's and no
+ * others. But a payload may have the number of a holder that has ended, and its namespaces are hostile. */
+int user_view_open_holder(pid_t *ret_pid) {
+        g_autofree char *path = holder_path(), *text = NULL;
+        _cleanup_close_ int holder = -1;
+        guint64 begin;
+
+        if (!path || !g_file_get_contents(path, &text, NULL, NULL) ||
+            sscanf(text, "%d %" G_GUINT64_FORMAT, ret_pid, &begin) != 2) {
+                errno = ENOENT;
+                return -1;
+        }
+        holder = (int) syscall(SYS_pidfd_open, *ret_pid, 0);
+        if (holder >= 0 && find_begin(*ret_pid) != begin) {
+                errno = ESRCH;
+                return -1;
+        }
+        return fd_steal(&holder);
+}
+
+bool user_view_announce(GError **error) {
+        g_autofree char *path = holder_path();
+        g_autofree char *text = g_strdup_printf("%d %" G_GUINT64_FORMAT "\n", (int) getpid(), find_begin(getpid()));
+
+        return path ? g_file_set_contents(path, text, -1, error) :
+                      error_set(error, KT_ERROR_USAGE, "XDG_RUNTIME_DIR is not set");
+}
+
+static bool enter_holders(void) {
+        pid_t pid;
+        _cleanup_close_ int holder = user_view_open_holder(&pid);
+
+        return holder >= 0 && setns(holder, CLONE_NEWUSER | CLONE_NEWNS) == 0;
 }
 
 bool user_view_enter(GError **error) {
-        _cleanup_close_ int holder = -1;
-        pid_t pid;
-
         if (getauxval(AT_EUID) == 0)
                 return true;
-        pid = find_holder();
-        holder = pid == 0 ? -1 : (int) syscall(SYS_pidfd_open, pid, 0);
-        if (holder < 0 && (pid == 0 || errno == ESRCH))
+        for (int i = 0; !(is_entered = enter_holders()) && errno == ESRCH && i < TRIES; i++)
+                g_usleep(TRY_USEC);
+        if (is_entered)
+                return true;
+        if (errno == ENOENT)
                 return error_set(
                         error, KT_ERROR_NOT_FOUND,
                         "keyturn-view.service of this user does not run: systemctl --user start keyturn-view");
-        if (holder < 0)
-                return error_set_errno(error, errno, "Cannot open the process of keyturn-view.service");
-        if (setns(holder, CLONE_NEWUSER | CLONE_NEWNS) < 0)
-                return error_set_errno(error, errno, "Cannot enter the namespaces of keyturn-view.service");
-        is_entered = true;
-        return true;
+        return error_set_errno(error, errno,
+                               "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service has "
+                               "(systemctl --user status keyturn-relay)");
 }
 
 bool user_view_enter_anew(char *const argv[], GError **error) {
@@ -95,5 +140,5 @@ gid_t user_view_find_gid(void) {
 
 /* Root's /run/keyturn has no holder. */
 bool user_view_is_here(void) {
-        return is_entered || access("/run/" USER_VIEW_HOLDER, F_OK) == 0;
+        return is_entered || access("/run/" HOLDER, F_OK) == 0;
 }

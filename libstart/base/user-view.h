@@ -7,13 +7,18 @@
 
 /* What a user's services see of the machine: a user namespace, in which they are root, and a mount namespace, in
  * which the places of root's services are those of the user (userns/view.h). keyturn-view.service of the user's
- * manager makes both, once, and holds them; whoever is not root enters them before anything else. */
+ * manager makes both, once, and the user's relay holds them (relay/view-keeper.h); whoever is not root enters them
+ * before anything else. */
 
-/* The holder writes its process id there, below $XDG_RUNTIME_DIR. */
-#define USER_VIEW_HOLDER "keyturn/.view"
-
-/* For root nothing, without a system call. */
+/* For root nothing, without a system call. Waits for a relay that has just ended: systemd starts it again at once. */
 bool user_view_enter(GError **error);
+
+/* A pidfd (close-on-exec) and the number of the process that holds the view. -1 with errno: ENOENT where none has
+ * said so, ESRCH where that one has ended. */
+int user_view_open_holder(pid_t *ret_pid);
+
+/* This process holds the view that it is in: from now on it is the one that others enter. */
+bool user_view_announce(GError **error);
 
 /* The same for a program that enters containers, and may be executed in the view already: there it is executed anew,
  * from a mount of the namespace that it is in, which own_program_protect() needs. argv: the words that it is to have

@@ -8,8 +8,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/log.h"
 #include "libstart/base/program.h"
-#include "libstart/base/user-view.h"
 #include "libstart/relay/relay-loop.h"
+#include "libstart/relay/view-keeper.h"
 #include "libstart/relay/watchdog.h"
 
 /* keyturn-relay.service: see keyturn-relay.service(8). It has no state but what lies in the store that systemd keeps
@@ -40,7 +40,7 @@ static bool run(GError **error) {
         int socket, ends[2];
         guint n_ends;
 
-        if (!user_view_enter(error))
+        if (!view_keeper_take(received, getenv("NOTIFY_SOCKET"), error))
                 return false;
         take_received(received, &socket, ends, &n_ends);
         store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);

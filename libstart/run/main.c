@@ -106,10 +106,11 @@ static int check_health(bool (*command)(const char *what, GError **error), const
         return EXIT_KEYTURN;
 }
 
-static int hold_view(void) {
+static int make_view(void) {
         g_autoptr(GError) error = NULL;
 
-        (void) view_hold(&error);
+        if (view_make(&error))
+                return EXIT_SUCCESS;
         fail(error);
         return EXIT_KEYTURN;
 }
@@ -155,7 +156,7 @@ int libstart_main(int argc, char *argv[]) {
                 }
         }
         if (argc == 2 && g_str_equal(argv[1], "view"))
-                return hold_view();
+                return make_view();
         if (argc > 2 && g_str_equal(argv[1], "refuse")) /* whether there is a view or not */
                 return refuse(argv[2]);
         if (!enter_view(argv, is_check))

@@ -87,7 +87,7 @@ static bool join_group(pid_t payload, GError **error) {
 
 /* systemd closes what it gets with this when all before it is handled. It looks at nobody's control group for it, as
  * it would for notify_mark(). */
-static bool await_barrier(int socket, GError **error) {
+bool notify_await_barrier(int socket, GError **error) {
         struct pollfd closed = { .events = 0 };
         int ends[2];
         const SocketExtra extra = { SCM_RIGHTS, &ends[1], sizeof ends[1] };
@@ -110,7 +110,8 @@ bool notify_send_beside(int socket, const char *state, size_t size, pid_t payloa
         if (!join_group(payload, error))
                 return false;
         n = socket_send(socket, NULL, state, size, NULL, 0);
-        return n >= 0 ? await_barrier(socket, error) : error_set_errno(error, (int) -n, "Cannot notify systemd");
+        return n >= 0 ? notify_await_barrier(socket, error) :
+                        error_set_errno(error, (int) -n, "Cannot notify systemd");
 }
 
 bool notify_is_handled(const Notify *notify) {

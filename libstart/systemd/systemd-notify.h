@@ -34,6 +34,9 @@ bool notify_mark(Notify *notify, pid_t main_process, GError **error);
  * one that ends then. Returns when systemd has handled it, which may take as long as systemd likes. */
 bool notify_send_beside(int socket, const char *state, size_t size, pid_t payload, GError **error);
 
+/* Returns when systemd has handled all that it was sent before, by any socket; this one is connected to it. */
+bool notify_await_barrier(int socket, GError **error);
+
 /* Has systemd taken everything? After notify_watch(), epoll_wait(2) returns each time that it takes a message. */
 bool notify_is_handled(const Notify *notify);
 bool notify_watch(const Notify *notify, int epoll);

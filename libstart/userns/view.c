@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -20,11 +21,14 @@
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/store/store-conf.h"
-#include "libstart/systemd/systemd-notify.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/view.h"
 
 #define ETC PATH_RUN "/.etc"
+
+/* Twenty seconds. */
+#define TRIES 4000
+#define TRY_USEC 5000
 
 /*
  * The user namespace
@@ -267,22 +271,35 @@ static bool show_all(const char *runtime, const char *home, GError **error) {
                show_configuration(home, error);
 }
 
-bool view_hold(GError **error) {
-        const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
-        g_autofree char *holder = g_build_filename(runtime ?: "/", USER_VIEW_HOLDER, NULL);
-        g_autofree char *number = g_strdup_printf("%d\n", (int) getpid());
-        g_autofree char *uid = g_strdup_printf("%u", getuid());
-        g_autoptr(Notify) systemd = notify_open(error);
+/* The relay enters what this process has made and says so, in the place of the relay that had the view before. */
+static bool hand_over(int old, GError **error) {
+        pid_t holder = 0;
 
-        if (*error)
+        if (!user_view_announce(error))
                 return false;
+        if (old >= 0)
+                (void) syscall(SYS_pidfd_send_signal, old, SIGTERM, NULL, 0);
+        for (int i = 0; i < TRIES && (holder == 0 || holder == getpid()); i++) {
+                _cleanup_close_ int fd = -1;
+
+                g_usleep(TRY_USEC);
+                fd = user_view_open_holder(&holder);
+        }
+        return holder != getpid() ||
+               error_set(error, KT_ERROR_FAILED,
+                         "The user's relay has not taken the namespaces: systemctl --user status keyturn-relay");
+}
+
+bool view_make(GError **error) {
+        const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
+        g_autofree char *uid = g_strdup_printf("%u", getuid());
+        _cleanup_close_ int old = -1;
+        pid_t pid;
+
         if (getuid() == 0 || !runtime || !home)
                 return error_set(error, KT_ERROR_USAGE,
                                  "This is for the manager of a user who is not root: systemctl --user");
         g_setenv("UID", uid, TRUE); /* which storage.conf(5) may name; in the namespace it is another */
-        if (!enter_new(error) || !show_all(runtime, home, error) || !g_file_set_contents(holder, number, -1, error) ||
-            !notify_send(systemd, "READY=1", error))
-                return false;
-        for (;;)
-                pause();
+        old = user_view_open_holder(&pid);
+        return enter_new(error) && show_all(runtime, home, error) && hand_over(old, error);
 }

@@ -6,8 +6,8 @@
 
 #include "libstart/store/store-conf.h"
 
-/* `libstart view`, which keyturn-view.service of a user's manager is: makes what user-view.h describes, says that it
- * is ready, and waits.
+/* `libstart view`, which keyturn-view.service of a user's manager is: makes what user-view.h describes, and ends once
+ * the user's relay has taken it.
  *
  * Inside, the user's id is 0 and the subordinate ids follow (newuidmap(1)); a user without any has the one id. And:
  *   /run/keyturn         is $XDG_RUNTIME_DIR/keyturn
@@ -15,8 +15,8 @@
  *   /var/lib/keyturn     is ~/.local/share/keyturn
  *   /etc/containers      has a storage.conf of the user's store, above the host's files
  *
- * Returns where something fails. */
-bool view_hold(GError **error);
+ * What was before stays where something fails. */
+bool view_make(GError **error);
 
 /* storage.conf(5) for the view, as Podman has it for users: what the user's own file says (`own`, called `name` in
  * errors; NULL: there is none), then rootless_storage_path of the machine's, which `settings` have, and else the

@@ -41,6 +41,11 @@ def start(machine, name='mine', keys='', command='sleep 1000', user='alice', che
     return as_user(machine, f'systemctl --user restart {name}', user, check)
 
 
+def renew_view(machine):
+    """What is pinned in the namespaces of before goes with them, as soon as nothing runs there any more."""
+    as_user(machine, 'systemctl --user restart keyturn-view')
+
+
 def show(machine, name, *what, user='alice'):
     return as_user(machine, f'systemctl --user show --value -p {",".join(what)} {name}', user).out.strip()
 
@@ -57,7 +62,7 @@ def traces(machine, kinds=('net',), more='true'):
     """Of alice's containers: files, mounts, processes and namespaces, and what is printed by `more`."""
     run = f'/run/user/{USERS["alice"]}/keyturn'
     return (machine.run(f'cd {run} && find . | grep -v "seccomp\\|/.netavark" | sort').out,
-            machine.run(f'cut -d" " -f5 /proc/$(cat {run}/.view)/mountinfo | sort').out,
+            machine.run(f'cut -d" " -f5 /proc/$(cut -d" " -f1 {run}/.view)/mountinfo | sort').out,
             machine.run('ps -u alice -o args= | grep -v keyturn-relay | sort').out,
             [machine.run(f'lsns -n -t {kind} | wc -l').out for kind in kinds], machine.run(more, check=False).out)
 

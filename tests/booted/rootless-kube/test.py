@@ -5,7 +5,7 @@ import re
 import textwrap
 
 from kube_app import APP, MEMBERS
-from users import IMAGE, as_user, inside, make_user, show
+from users import IMAGE, as_user, inside, make_user, renew_view, show
 from world import ask, fetch_inside, last, make_world
 
 PACKAGES = ('passt',)
@@ -98,8 +98,7 @@ def test_a_view_that_is_killed(machine):
     try:
         as_user(machine, 'systemctl --user start app')
         inside(machine, 'echo x >/data/more', 'app-web-server', check=False)
-        machine.run(f'kill -9 $(cat {RUN}/.view)')
-        machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+        renew_view(machine)
         machine.wait_for(lambda: fetch(machine) == 'from a ConfigMap')
         as_user(machine, 'systemctl --user restart app-web-helper')
         machine.wait_for(lambda: states(machine) == 'active active active active active')

@@ -3,7 +3,7 @@
 
 import re
 
-from users import IMAGE, as_user, container, fails, inside, make_user, show, start, start_and_kill, traces, wait_for_same
+from users import IMAGE, as_user, container, fails, inside, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
 from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -162,8 +162,7 @@ def test_a_file_that_has_changed(machine):
 def test_a_view_that_is_killed(machine):
     make_world(machine)
     start(machine, keys='Network=pasta\nPublishPort=8080:80', command=SERVER)
-    machine.run('kill -9 $(cat /run/user/1234/keyturn/.view)')
-    machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+    renew_view(machine)
     machine.wait_for(lambda: fetch(machine, 8080) == 'from inside')
     for _ in range(2):
         as_user(machine, 'systemctl --user restart mine')
@@ -302,9 +301,9 @@ def test_together_whatever_becomes_of_the_one(machine):
             ('Network=pasta', 'systemctl --user restart one'),
             ('Network=pasta', 'systemctl --user restart keyturn-network@one'),
             ('Network=pasta\nHostName=changed', 'systemctl --user kill -s KILL one'),
-            ('Network=pasta', 'kill -9 $(cat $XDG_RUNTIME_DIR/keyturn/.view); sleep 1; systemctl --user restart mine'),
+            ('Network=pasta', 'systemctl --user restart keyturn-view; systemctl --user restart mine'),
             ('Network=none', 'systemctl --user restart one'),
-            ('Network=none', 'kill -9 $(cat $XDG_RUNTIME_DIR/keyturn/.view); sleep 1; systemctl --user kill -s KILL four'),
+            ('Network=none', 'systemctl --user restart keyturn-view; systemctl --user kill -s KILL four'),
             ('Network=none', 'systemctl --user kill -s KILL one')):
         write(keys)
         since = show(machine, 'one', 'InvocationID')
@@ -326,7 +325,7 @@ def test_another_containers_network_in_the_hands_of_an_attacker(machine):
     start(machine, 'third', 'Network=pasta')
     start(machine, keys='Network=victim.container\nAddCapability=all')
     pid, victim, third = (show(machine, name, 'MainPID') for name in ('mine', 'victim', 'third'))
-    holder = machine.run('cat /run/user/1234/keyturn/.view').out.strip()
+    holder = machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view').out.strip()
     assert machine.run(f'readlink /proc/{pid}/ns/user').out == machine.run(f'readlink /proc/{victim}/ns/user').out
     assert len(inside(machine, 'ls -d /proc/[0-9]*').split()) <= 4 and 'key' not in inside(machine, 'cat /proc/*/root/kept/key 2>/dev/null', check=False)
     # Even where it found their numbers: not the third's, nor the view's, nor pasta's, nor the machine's.
@@ -352,7 +351,7 @@ def test_a_payload_in_the_hands_of_an_attacker(machine):
     serve_locally(machine)
     start(machine, 'victim', 'Network=pasta\nPublishPort=8081:80', command=SERVER)
     start(machine, keys='Network=pasta\nAddCapability=all\nPublishPort=8080:80', command=SERVER)
-    pasta, victim, holder = pasta_pid(machine), pasta_pid(machine, 'victim'), machine.run('cat /run/user/1234/keyturn/.view').out.strip()
+    pasta, victim, holder = pasta_pid(machine), pasta_pid(machine, 'victim'), machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view').out.strip()
     # pasta is nobody that it sees, nor could anybody with its ids and capabilities do anything to it.
     assert 'pasta' not in inside(machine, 'ps -o args')
     pid = show(machine, 'mine', 'MainPID')

@@ -4,7 +4,7 @@
 import json
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, show, start, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start, traces, wait_for_same
 from world import MACHINE, SERVER, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -67,7 +67,7 @@ def test_a_pod_with_a_port(machine):
         assert fetch_inside(machine, 'systemd-a', 80, 'b') == 'from inside'
         one, two = namespaces(machine, 'a'), namespaces(machine, 'b')
         assert one[:4] == two[:4] and one[4] != two[4] and one[5] != two[5], (one, two)
-        assert one[0] != machine.run(f'readlink /proc/$(cat {RUN}/.view)/ns/user').out
+        assert one[0] != machine.run(f'readlink /proc/$(cut -d" " -f1 {RUN}/.view)/ns/user').out
         for name in ('a', 'b'):
             said = inside(machine, 'hostname; cat /etc/hostname /shared/file; grep other.example /etc/hosts; cat /etc/resolv.conf; df -k /dev/shm | tail -1',
                           name)
@@ -141,8 +141,7 @@ def test_a_pod_on_a_bridge(machine):
         assert one[:4] == two[:4], (one, two)
         assert inside(machine, 'ip link add br7 type bridge && ls /sys/class/net', 'b').split() == ['br7', 'eth0', 'lo']
         # All of it anew, as the view is.
-        machine.run(f'kill -9 $(cat {RUN}/.view)')
-        machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+        renew_view(machine)
         pods(machine, 'restart a')
         machine.wait_for(lambda: states(machine, 'pod-pod', 'a', 'b') == 'active active active')
         machine.wait_for(lambda: fetch(machine, 8060) == 'from inside')
@@ -308,8 +307,7 @@ def test_auto_ids_of_pods(machine):
         copies = machine.run('ls /home/alice/.local/share/keyturn/copies').out.split()
         assert len(copies) == 3, copies
         # The view goes, and with it what was pinned: the whole pod is started anew, with the same ids and the same copies.
-        machine.run(f'kill -9 $(cat {RUN}/.view)')
-        machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+        renew_view(machine)
         pods(machine, 'restart onea twoa')
         machine.wait_for(lambda: states(machine, 'one-pod', *units.split()) == ' '.join(['active'] * 5))
         machine.wait_for(lambda: namespaces(machine, 'onea')[:4] == namespaces(machine, 'oneb')[:4])
@@ -406,8 +404,7 @@ def test_a_view_that_is_killed(machine):
             pods(machine, 'start pod-pod; systemctl --user start a b')
             inside(machine, 'touch /dev/shm/note', 'b')
             before = show(machine, 'a', 'MainPID')
-            machine.run(f'kill -9 $(cat {RUN}/.view)')
-            machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+            renew_view(machine)
             assert show(machine, 'a', 'MainPID') == before
             if port:
                 machine.wait_for(lambda: fetch(machine, port) == 'from inside')
@@ -440,7 +437,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
         as_user(machine, 'for i in $(seq 25); do systemctl --user start pod-pod quiet-pod; '
                          '[ $((i % 5)) = 0 ] && systemctl --user restart a c; '
                          '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
-                         '[ $((i % 8)) = 7 ] && systemctl --user kill -s KILL keyturn-view; '
+                         '[ $((i % 8)) = 7 ] && systemctl --user restart keyturn-view; '
                          '[ $((i % 4)) = 1 ] && systemctl --user kill -s KILL keyturn-network@pod-pod pod-pod; '
                          '[ $((i % 4)) = 2 ] && { systemctl --user restart --no-block pod-pod; sleep 0.0$((i % 10)); systemctl --user kill -s KILL pod-pod quiet-pod; }; '
                          'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) a b c; '
@@ -540,7 +537,7 @@ def attack(machine, keys):
         assert inside(machine, 'hostname; ls /dev/mqueue /dev/shm', 'neighbour').split() == ['systemd-other', '/dev/mqueue:', '/dev/shm:']
         assert machine.run('ipcs | grep -c ^0x', check=False).out == '0\n'
         # From outside, with the payload's own ids and capabilities: as if it had got the host's pid namespace.
-        pid, holder = show(machine, 'wolf', 'MainPID'), machine.run(f'cat {RUN}/.view').out.strip()
+        pid, holder = show(machine, 'wolf', 'MainPID'), machine.run(f'cut -d" " -f1 {RUN}/.view').out.strip()
         targets = [show(machine, 'victim', 'MainPID'), show(machine, 'neighbour', 'MainPID'), holder, pasta_pid(machine),
                    machine.run('systemctl show --value -p MainPID user@1234').out.strip()]
         for target in targets:

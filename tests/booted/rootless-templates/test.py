@@ -3,7 +3,7 @@
 
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, show, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_user, renew_view, show, traces, wait_for_same
 from world import MACHINE, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -101,8 +101,7 @@ def test_a_restart_finds_its_network(machine):
         users(machine, 'restart web@8071')
         assert inside(machine, 'cat /proc/sys/net/ipv4/ip_default_ttl', 'web@8071') == '43'
         # As the view ends, what it has pinned goes. What starts then is whole.
-        machine.run(f'kill -9 $(cat {RUN}/.view)')
-        machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+        renew_view(machine)
         users(machine, 'restart web@8071')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
         assert fetch_inside(machine, name='web@8071') == 'from the world'
@@ -192,8 +191,7 @@ def test_pods(machine):
         assert not set(namespaces(machine, 'in@8071')) & set(namespaces(machine, 'in@8072'))
         assert len(machine.run(f'ls {COPIES}').out.split()) == 1
         # All of one anew, as the view is, and nothing of the other's.
-        machine.run(f'kill -9 $(cat {RUN}/.view)')
-        machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
+        renew_view(machine)
         other = show(machine, 'in@8072', 'MainPID')
         users(machine, 'restart in@8071')
         machine.wait_for(lambda: states(machine, 'cell-pod@8071', 'in@8071', 'beside@8071') == 'active active active')
@@ -219,7 +217,7 @@ def test_any_order_leaves_nothing(machine):
                          '[ $((i % 5)) = 1 ] && systemctl --user kill -s KILL keyturn-network-web@8071 keyturn-userns-web@8072; '
                          '[ $((i % 5)) = 3 ] && { systemctl --user restart --no-block keyturn-copy-web@8071 web@8072; sleep 0.0$((i % 10)); '
                          'systemctl --user kill -s KILL keyturn-copy-web@8071; }; '
-                         '[ $((i % 9)) = 7 ] && systemctl --user kill -s KILL keyturn-view; '
+                         '[ $((i % 9)) = 7 ] && systemctl --user restart keyturn-view; '
                          'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) web@8071; '
                          'systemctl --user stop web@8071 web@8072; systemctl --user reset-failed; done', check=False)
         users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
@@ -259,7 +257,7 @@ def test_instances_are_apart(machine):
     try:
         users(machine, 'start web@8071 web@8072 sheep@8073')
         machine.wait_for(lambda: fetch(machine, 8073) == '8073')
-        pid, holder = show(machine, 'web@8071', 'MainPID'), machine.run(f'cat {RUN}/.view').out.strip()
+        pid, holder = show(machine, 'web@8071', 'MainPID'), machine.run(f'cut -d" " -f1 {RUN}/.view').out.strip()
         for target in (show(machine, 'web@8072', 'MainPID'), show(machine, 'sheep@8073', 'MainPID'), holder,
                        show(machine, 'keyturn-pasta-web@8072', 'MainPID'), show(machine, 'keyturn-pasta-web@8071', 'MainPID')):
             for what in ('ns/net', 'ns/user', 'ns/mnt', 'environ', 'mem'):

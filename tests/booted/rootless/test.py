@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers of users' managers: systemctl --user, without root."""
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_user, show, start
+from users import IMAGE, as_user, container, fails, inside, journal, make_user, renew_view, show, start
 
 
 # ---- what it is
@@ -33,13 +33,12 @@ def test_a_user_without_further_ids(machine):
 
 
 def test_nothing_of_a_start_stays(machine):
-    """The payload, one process that holds the namespaces of all, and the relay with its workers."""
+    """The payload, and the relay with its workers, which holds the namespaces of all."""
     for name in ('one', 'two', 'three'):
         start(machine, name)
     lines = machine.run('ps -u alice -o args=').out.splitlines()
     lines = [line for line in lines if 'keyturn' in line]
-    assert len([line for line in lines if 'view' in line]) == 1 and \
-        not [line for line in lines if not line.endswith(('view', 'keyturn-relay'))], lines
+    assert lines and not [line for line in lines if not line.endswith('/keyturn-relay')], lines
     assert not [line for line in lines if 'conmon' in line or 'podman' in line], lines
 
 
@@ -177,7 +176,7 @@ def test_a_module_of_the_users(machine):
 def test_what_is_not_there_is_refused_with_its_line(machine):
     make_user(machine, 'alice')
     wrong = []
-    for key in ('Network=bridge', 'PublishPort=8080:80', 'AddDevice=vendor.com/cam=a', 'UserNS=ns:/x', 'PodmanArgs=--privileged', 'SubUIDMap=bob',
+    for key in ('Network=bridge', 'PublishPort=8080:80', 'UserNS=ns:/x', 'PodmanArgs=--privileged', 'SubUIDMap=bob',
                 'LogOpt=path=/tmp/x\nLogDriver=k8s-file'):
         container(machine, 'mine', f'[Container]\nImage={IMAGE}\n{key}\n')
         if as_user(machine, 'systemctl --user start mine', check=False).status == 0:
@@ -196,7 +195,7 @@ def test_what_a_user_may_not_is_refused_with_what_to_do(machine):
     wrong = []
     for line, words in (
             ('PodmanArgs=--privileged', 'AddCapability='), ('PodmanArgs=--device-cgroup-rule="c 1:3 r"', 'remove it'), ('SubUIDMap=bob', 'her own name'),
-            ('AddDevice=vendor.com/cam=a', 'AddDevice=/dev/'), ('UserNS=ns:/x', 'UserNS=keep-id'), ('Network=slirp4netns', 'write Network=pasta'),
+            ('UserNS=ns:/x', 'UserNS=keep-id'), ('Network=slirp4netns', 'write Network=pasta'),
             ('LogDriver=k8s-file\nLogOpt=path=/tmp/x', 'remove path='), ('[Keyturn]\nEarly=yes', system), ('[Service]\nUser=bob', system), ('[Service]\nUser=root', system),
             ('[Service]\nGroup=alice', system), ('[Service]\nDynamicUser=yes', system), ('[Service]\nIPAddressDeny=any', system),
             ('[Service]\nSocketBindDeny=any', system), ('[Service]\nRestrictNetworkInterfaces=lo', system), ('[Service]\nDevicePolicy=closed', system),
@@ -303,14 +302,15 @@ def test_users_are_apart(machine):
     start(machine)
     start(machine, user='bob')
     pid = show(machine, 'mine', 'MainPID')
-    for command in ('ls /run/user/1234', 'cat /run/user/1234/keyturn/.view', f'kill -0 {pid}', f'cat /proc/{pid}/environ',
+    for command in ('ls /run/user/1234', 'cut -d" " -f1 /run/user/1234/keyturn/.view', f'kill -0 {pid}', f'cat /proc/{pid}/environ',
                     f'nsenter -t {pid} -U -m true', f'ls -l /proc/{pid}/ns/mnt', f'ls /proc/{pid}/root/'):
         assert as_user(machine, command, 'bob', check=False).status, command
     # Bob names the holder of alice's namespaces as his own.
     holder = machine.run('cat /run/user/1234/keyturn/.view').out.strip()
-    as_user(machine, f'echo {holder} >$XDG_RUNTIME_DIR/keyturn/.view', 'bob')
+    as_user(machine, f'cp $XDG_RUNTIME_DIR/keyturn/.view ~; echo {holder} >$XDG_RUNTIME_DIR/keyturn/.view', 'bob')
     assert as_user(machine, 'systemctl --user restart mine', 'bob', check=False).status
     assert 'Cannot enter the namespaces' in machine.journal()
+    as_user(machine, 'cp ~/.view $XDG_RUNTIME_DIR/keyturn; systemctl --user restart mine', 'bob')
 
 
 def test_a_payload_in_the_hands_of_an_attacker(machine):
@@ -318,7 +318,7 @@ def test_a_payload_in_the_hands_of_an_attacker(machine):
     start(machine, 'victim')
     start(machine, keys='AddCapability=all')
     victim = show(machine, 'victim', 'MainPID')
-    holder = machine.run('cat /run/user/1234/keyturn/.view').out.strip()
+    holder = machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view').out.strip()
     assert inside(machine, f'ls /proc/{victim} /proc/{holder} 2>&1', check=False).count('No such file') == 2
     assert inside(machine, 'ls /run/user /run/keyturn 2>&1', check=False).count('No such file') == 2
     # From outside, with the payload's own ids and capabilities: as if it had got the host's pid namespace.
@@ -400,16 +400,52 @@ def test_a_directory_in_the_hands_of_an_attacker(machine):
             as_user(machine, 'systemctl --user stop mine; systemctl --user reset-failed', check=False)
 
 
+def view(machine):
+    return machine.run('readlink /proc/$(cut -d" " -f1 /run/user/1234/keyturn/.view)/ns/user /proc/$(cut -d" " -f1 '
+                       '/run/user/1234/keyturn/.view)/ns/mnt').out.split()
+
+
 def test_a_holder_that_is_killed(machine):
+    """It comes back in the same namespaces, and who starts meanwhile waits for it."""
+    start(machine)
+    container(machine, 'other', f'[Container]\nImage={IMAGE}\nExec=sleep 1000\n[Service]\nKillSignal=SIGKILL\n')
+    before = show(machine, 'mine', 'MainPID'), view(machine)
+    for _ in range(5):
+        as_user(machine, 'kill -9 $(cut -d" " -f1 $XDG_RUNTIME_DIR/keyturn/.view); systemctl --user restart other')
+        assert (show(machine, 'mine', 'MainPID'), view(machine)) == before
+    as_user(machine, 'systemctl --user stop other; systemctl --user restart mine')
+    assert inside(machine, 'echo word >&2; id -u') == '0'
+
+
+def test_a_view_that_is_made_anew(machine):
     """What runs goes on, and what starts next gets new namespaces."""
     start(machine)
-    before = show(machine, 'mine', 'MainPID')
-    machine.run('kill -9 $(cat /run/user/1234/keyturn/.view)')
-    machine.wait_for(lambda: show(machine, 'keyturn-view', 'SubState') == 'running')
-    assert show(machine, 'mine', 'MainPID') == before
+    before, old = show(machine, 'mine', 'MainPID'), view(machine)
+    renew_view(machine)
+    assert show(machine, 'mine', 'MainPID') == before and not set(view(machine)) & set(old)
     start(machine, 'other')
     as_user(machine, 'systemctl --user restart mine')
     assert inside(machine, 'id -u') == '0'
+    # One that cannot be made leaves the one before.
+    old = view(machine)
+    machine.write('/home/alice/.config/containers/storage.conf', '[storage\n')
+    assert as_user(machine, 'systemctl --user restart keyturn-view', check=False).status
+    assert 'storage.conf' in machine.journal()
+    machine.run('rm /home/alice/.config/containers/storage.conf')
+    assert view(machine) == old
+    start(machine, 'other')
+
+
+def test_a_number_that_a_payload_has_now(machine):
+    """Of a holder that has ended: its namespaces are the payload's, and nothing is to start there."""
+    start(machine, keys='AddCapability=all')
+    pid = show(machine, 'mine', 'MainPID')
+    as_user(machine, f'cd $XDG_RUNTIME_DIR/keyturn; cp .view ~; sed -i "s/^[0-9]*/{pid}/" .view')
+    assert as_user(machine, 'timeout 30 keyturnctl --user list', check=False).status not in (0, 124)
+    assert start(machine, 'other', check=False).status
+    assert machine.journal().count('Cannot enter the namespaces of keyturn-view.service') >= 1
+    as_user(machine, 'cp ~/.view $XDG_RUNTIME_DIR/keyturn/')
+    start(machine, 'other')
 
 
 def test_starts_stops_and_kills_leave_nothing(machine):
@@ -419,7 +455,7 @@ def test_starts_stops_and_kills_leave_nothing(machine):
 
     def left():
         return (machine.run('cd /run/user/1234/keyturn && find . | sort').out,
-                machine.run('grep -c . /proc/1/mountinfo; grep -c . /proc/$(cat /run/user/1234/keyturn/.view)/mountinfo').out,
+                machine.run('grep -c . /proc/1/mountinfo; grep -c . /proc/$(cut -d" " -f1 /run/user/1234/keyturn/.view)/mountinfo').out,
                 machine.run('ps -u alice -o args= | sort').out)
     before = left()
     as_user(machine, 'for i in $(seq 25); do systemctl --user start one two; '

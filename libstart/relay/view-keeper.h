@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+#include "libstart/relay/fd-store.h"
+
+/* A user's relay is in her view (base/user-view.h), as all her containers are, and is its holder: a namespace lasts
+ * as long as somebody is in it or has it open. Descriptors of both namespaces lie in systemd's store, so that the
+ * next relay is in the same view.
+ *
+ * Enters the view of the holder that lives, which keyturn-view.service has just made, and takes it over; else the one
+ * of the store; else waits for one. `received`: what systemd gave back; those of the view are closed. `address`:
+ * $NOTIFY_SOCKET. For root nothing. */
+bool view_keeper_take(const ListenFd *received, const char *address, GError **error);
