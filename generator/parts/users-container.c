@@ -251,10 +251,6 @@ static void refuse_user_namespace(Container *container) {
 static void refuse_values(Container *container) {
         const LaunchArgs *args = container->args;
 
-        if (devices_have_cdi(args))
-                container_problem(container, option_rules_find_line(container, "device"),
-                                  "a container of a user's manager has no devices of CDI: name the nodes, as in "
-                                  "AddDevice=/dev/dri/renderD128");
         if (args->rootfs == FLAG_TRUE && g_str_has_suffix(args->image, ":idmap"))
                 container_problem(container, container_line(container, "Container", "Rootfs"), "%s", ROOTFS_NO_IDMAP);
         refuse_network(container);

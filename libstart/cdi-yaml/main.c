@@ -11,6 +11,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/base/program.h"
+#include "libstart/base/user-view.h"
 #include "libstart/cdi-yaml/cdi-yaml.h"
 #include "libstart/cdi/cdi-file.h"
 #include "libstart/cdi/cdi-search.h"
@@ -93,9 +94,16 @@ static bool print(const char *path) {
 }
 
 int keyturn_cdi_main(int argc, char *argv[]) {
+        g_autoptr(GError) error = NULL;
+
         log_open("keyturn-cdi", LOG_TO_STDERR, LOG_INFO);
         if (argc > 2 || (argc == 2 && argv[1][0] != '/')) {
                 log_error("usage: keyturn-cdi [FILE], with an absolute path");
+                return EXIT_FAILURE;
+        }
+        /* A start asks from within; what a user's service makes is for her starts. */
+        if (argc == 1 && !user_view_enter(&error)) {
+                log_error("%s", error->message);
                 return EXIT_FAILURE;
         }
         return (argc == 2 ? print(argv[1]) : put_all()) ? EXIT_SUCCESS : EXIT_FAILURE;

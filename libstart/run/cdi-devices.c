@@ -7,6 +7,7 @@
 #include "keyturn-config.h"
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/user-view.h"
 #include "libstart/hook/hook-process.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/request/device-request.h"
@@ -63,7 +64,7 @@ static bool fill_node(const CdiNode *wanted, DeviceNode *node, GError **error) {
         const char *path = wanted->host_path ?: wanted->path;
         struct stat st;
 
-        if (wanted->type && wanted->major != CDI_NOT_SAID) {
+        if (!user_view_is_entered() && wanted->type && wanted->major != CDI_NOT_SAID) {
                 node->type = wanted->type;
                 node->major = (unsigned) wanted->major;
                 node->minor = wanted->minor == CDI_NOT_SAID ? 0 : (unsigned) wanted->minor;
@@ -73,6 +74,10 @@ static bool fill_node(const CdiNode *wanted, DeviceNode *node, GError **error) {
                 return error_set_errno(error, errno, "Cannot find the device '%s', which a file of CDI names", path);
         if (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode))
                 return error_set(error, KT_ERROR_FAILED, "'%s', which a file of CDI names, is no device", path);
+        if (user_view_is_entered()) { /* none can be made that anybody could open: the host's own is mounted */
+                node->is_made = false;
+                node->source = g_strdup(path);
+        }
         node->type = S_ISCHR(st.st_mode) ? 'c' : 'b';
         node->major = major(st.st_rdev);
         node->minor = minor(st.st_rdev);

@@ -166,6 +166,39 @@ def test_devices(machine):
     fails(machine, "Device '/dev/cams/missing' is not there", keys='AddDevice=/dev/cams/missing')
 
 
+CDI = '{"cdiVersion":"0.7.0","kind":"vendor.com/cam","devices":[{"name":"a","containerEdits":{"env":["CAM=one"],' \
+      '"deviceNodes":[{"path":"/dev/front/cam","hostPath":"/dev/cams/all"},{"path":"/dev/front/none","hostPath":"/dev/cams/none"}],' \
+      '"mounts":[{"hostPath":"/srv/cdi","containerPath":"/opt/cdi","options":["ro","nosuid","nodev","bind"]}],' \
+      '"hooks":[{"hookName":"createRuntime","path":"/srv/cdi/hook","args":["hook"]}]}}]}'
+
+
+def test_devices_of_cdi(machine):
+    """Nodes as they are, hooks as she; from JSON, and from YAML, which is JSON, too."""
+    nodes(machine)
+    make_user(machine, 'alice')
+    machine.run('mkdir -p /etc/cdi /srv/cdi')
+    machine.write('/srv/cdi/file', 'of the vendor\n')
+    machine.write('/srv/cdi/hook', '#!/bin/sh\nid -u >/tmp/cdi-hook; cat /proc/self/uid_map >>/tmp/cdi-hook\n', 0o755)
+    try:
+        for kind in ('json', 'yaml'):
+            as_user(machine, 'systemctl --user stop keyturn-cdi')
+            machine.run('rm -f /etc/cdi/* /tmp/cdi-hook')
+            machine.write(f'/etc/cdi/vendor.{kind}', CDI)
+            start(machine, keys='AddDevice=vendor.com/cam=a')
+            found = inside(machine, 'head -c 3 /dev/front/cam | wc -c; stat -c %t.%T.%a /dev/front/cam; echo $CAM; cat /opt/cdi/file; '
+                                    'touch /opt/cdi/x 2>/dev/null || echo ro; head -c 1 /dev/front/none 2>/dev/null || echo no')
+            assert found == '3\n1.5.666\none\nof the vendor\nro\nno', found
+            copied = machine.run('ls /run/user/1234/keyturn/cdi/etc/cdi/vendor.yaml.json', check=False).status == 0
+            assert copied == (kind == 'yaml')
+            pid = show(machine, 'mine', 'MainPID')
+            assert 'CAM=one' in machine.run(f'cat /proc/{pid}/environ').out.split('\0')
+            assert machine.run('cat /tmp/cdi-hook; stat -c %u /tmp/cdi-hook').out.split()[:3] == ['0', '0', '1234']
+        fails(machine, 'vendor.com/cam=b', keys='AddDevice=vendor.com/cam=b')
+    finally:
+        as_user(machine, 'systemctl --user stop mine keyturn-cdi', check=False)
+        machine.run('rm -rf /etc/cdi /srv/cdi /tmp/cdi-hook')
+
+
 def test_devices_of_a_group(machine):
     """Whoever is in it may open the node; the payload may with GroupAdd=keep-groups, as with rootless Podman."""
     make_podmans(machine)
@@ -267,7 +300,7 @@ def test_pull(machine):
     registry.start(machine)
     registry.push(machine, 'app:1', env=['IS=pulled'])
     image = f'{registry.NAME}/app:1'
-    mounts = 'grep -c . /proc/$(cat /run/user/1234/keyturn/.view)/mountinfo'
+    mounts = 'grep -c . /proc/$(cut -d" " -f1 /run/user/1234/keyturn/.view)/mountinfo'
     before = machine.run(mounts).out
     container(machine, 'app', f'[Container]\nImage={image}\nPull=missing\n[Service]\nKillSignal=SIGKILL\n')
     as_user(machine, 'systemctl --user start app')
@@ -348,7 +381,7 @@ def control(machine, who, command):
 def whole_state(machine):
     """Files, mounts, namespaces and processes, of root and of both users."""
     return machine.run(
-        'for i in 1234 1235; do holder=$(cat /run/user/$i/keyturn/.view); cut -d" " -f5 /proc/$holder/mountinfo | grep -v ^/run/keyturn/userns/ | sort; done; '
+        'for i in 1234 1235; do holder=$(cut -d" " -f1 /run/user/$i/keyturn/.view); cut -d" " -f5 /proc/$holder/mountinfo | grep -v ^/run/keyturn/userns/ | sort; done; '
         'find /run/keyturn /run/user/*/keyturn /run/user/*/systemd/transient /run/systemd/transient /run/credentials /run/user/*/credentials '
         '2>/dev/null | sort; cut -d" " -f5 /proc/1/mountinfo | sort; ip -o link | cut -d: -f2; ip rule; ip route; '
         'nft -s list ruleset; for i in user mnt pid ipc uts net; do lsns -n -t $i | wc -l; done; '
@@ -369,12 +402,12 @@ def settle(machine, wanted):
 
 
 def strike(machine, dice):
-    """One kill, of something that may be there."""
+    """One kill, of something that may be there, or new namespaces."""
     who, name = dice.choice(OWNERS)
     uid = dice.choice((1234, 1235))
     struck = dice.randrange(8)
     if struck == 0:
-        machine.run(f'kill -9 $(cat /run/user/{uid}/keyturn/.view)', check=False)
+        control(machine, {1234: 'alice', 1235: 'bob'}[uid], 'restart keyturn-view')
     elif struck == 1:
         machine.run(f'pkill -9 -u {uid} -x keyturn-relay', check=False)
     elif struck == 2:
