@@ -18,7 +18,8 @@
 enum { ANSWER_MSEC = 20000, SAID_MAX = 4096 };
 
 struct Recording {
-        GPid perf;   /* 0: it has ended */
+        GPid perf;
+        bool has_ended;
         int control; /* commands to it */
         int answers;
         int data, said; /* files that have no names any more: what it records, its standard error */
@@ -130,7 +131,7 @@ static bool stop(Recording *recording, GError **error) {
                 return false;
         while (waitpid(recording->perf, &status, 0) < 0 && errno == EINTR)
                 ;
-        recording->perf = 0;
+        recording->has_ended = true;
         return status == 0 || fail(recording->said, "end its recording", error);
 }
 
@@ -208,8 +209,12 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
         return status == 0 || fail(recording->said, "read its recording", error);
 }
 
+GPid recording_process(const Recording *recording) {
+        return recording->perf;
+}
+
 void recording_free(Recording *recording) {
-        if (recording->perf > 0) {
+        if (recording->perf > 0 && !recording->has_ended) {
                 kill(recording->perf, SIGKILL);
                 waitpid(recording->perf, NULL, 0);
         }
