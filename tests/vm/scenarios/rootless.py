@@ -33,12 +33,15 @@ def native():
             'etc/systemd/user/default.target.wants/camera.service': Link('../camera.service')}
 
 
-def container():
-    return {**USER, **LINGER, **MASKED,
-            'etc/systemd/system/srv-user-images.mount': IMAGES,
+def images():
+    return {'etc/systemd/system/srv-user-images.mount': IMAGES,
             'etc/systemd/system/local-fs.target.wants/srv-user-images.mount': Link('../srv-user-images.mount'),
             f'{HOME[1:]}/.config/containers/storage.conf':
-                '[storage]\ndriver = "overlay"\n[storage.options]\nadditionalimagestores = ["/srv/user/images"]\n',
+                '[storage]\ndriver = "overlay"\n[storage.options]\nadditionalimagestores = ["/srv/user/images"]\n'}
+
+
+def container():
+    return {**USER, **LINGER, **MASKED, **images(),
             f'etc/containers/systemd/users/{UID}/camera.container':
                 lanes.CONTAINER.format(more='').replace('multi-user', 'default')}
 
