@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +42,11 @@ static guint64 find_begin(pid_t pid) {
         return field ? g_ascii_strtoull(field + 1, NULL, 10) : 0;
 }
 
+/* An ended one's number may be that of a thread now, for which the kernel has other errors. */
+static bool is_lack(int error) {
+        return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 /* The user has written the file: whatever process it names, this one can enter namespaces that are the user's and no
  * others. But a payload may have the number of a holder that has ended, and its namespaces are hostile. */
 int user_view_open_holder(pid_t *ret_pid) {
@@ -53,19 +60,37 @@ int user_view_open_holder(pid_t *ret_pid) {
                 return -1;
         }
         holder = (int) syscall(SYS_pidfd_open, *ret_pid, 0);
-        if (holder >= 0 && find_begin(*ret_pid) != begin) {
+        if (holder < 0 && is_lack(errno))
+                return -1;
+        if (holder < 0 || find_begin(*ret_pid) != begin) {
                 errno = ESRCH;
                 return -1;
         }
         return fd_steal(&holder);
 }
 
-bool user_view_announce(GError **error) {
+int user_view_lock(GError **error) {
         g_autofree char *path = holder_path();
-        g_autofree char *text = g_strdup_printf("%d %" G_GUINT64_FORMAT "\n", (int) getpid(), find_begin(getpid()));
+        _cleanup_close_ int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
 
-        return path ? g_file_set_contents(path, text, -1, error) :
-                      error_set(error, KT_ERROR_USAGE, "XDG_RUNTIME_DIR is not set");
+        if (!path)
+                error_set(error, KT_ERROR_USAGE, "XDG_RUNTIME_DIR is not set");
+        else if (fd < 0 || flock(fd, LOCK_EX) < 0)
+                error_set_errno(error, errno, "Cannot lock '%s'", path);
+        else
+                return fd_steal(&fd);
+        return -1;
+}
+
+/* Always as long, over what was there, so that it needs no room. Who reads half of each finds no such process, and
+ * looks again. */
+bool user_view_announce(int lock, GError **error) {
+        g_autofree char *text = g_strdup_printf("%-20d %-20" G_GUINT64_FORMAT "\n", (int) getpid(),
+                                                find_begin(getpid()));
+        size_t length = strlen(text);
+
+        return pwrite(lock, text, length, 0) == (ssize_t) length ||
+               error_set_errno(error, errno, "Cannot write down who holds the user's namespaces");
 }
 
 static bool enter_holders(void) {
@@ -86,9 +111,10 @@ bool user_view_enter(GError **error) {
                 return error_set(
                         error, KT_ERROR_NOT_FOUND,
                         "keyturn-view.service of this user does not run: systemctl --user start keyturn-view");
-        return error_set_errno(error, errno,
-                               "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service has "
-                               "(systemctl --user status keyturn-relay)");
+        return error_set_errno(
+                error, errno,
+                "Cannot enter the namespaces of keyturn-view.service, which keyturn-relay.service should "
+                "have: systemctl --user restart keyturn-view");
 }
 
 bool user_view_enter_anew(char *const argv[], GError **error) {

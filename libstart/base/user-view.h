@@ -13,17 +13,22 @@
 /* For root nothing, without a system call. Waits for a relay that has just ended: systemd starts it again at once. */
 bool user_view_enter(GError **error);
 
-/* A pidfd (close-on-exec) and the number of the process that holds the view. -1 with errno: ENOENT where none has
- * said so, ESRCH where that one has ended. */
-int user_view_open_holder(pid_t *ret_pid);
-
-/* This process holds the view that it is in: from now on it is the one that others enter. */
-bool user_view_announce(GError **error);
-
 /* The same for a program that enters containers, and may be executed in the view already: there it is executed anew,
  * from a mount of the namespace that it is in, which own_program_protect() needs. argv: the words that it is to have
  * then. */
 bool user_view_enter_anew(char *const argv[], GError **error);
+
+/* A pidfd (close-on-exec) and the number of the process that holds the view. -1 with errno: ENOENT where none has
+ * said so, ESRCH where that one has ended. */
+int user_view_open_holder(pid_t *ret_pid);
+
+/* For those who hold it or want to: nobody else looks for the holder, or becomes it, before the descriptor that is
+ * returned (close-on-exec) is closed. -1 on errors. */
+int user_view_lock(GError **error);
+
+/* This process holds the view that it is in: from now on it is the one that others enter. `lock`: as above. Does not
+ * fail for a full file system where there has been a holder before. */
+bool user_view_announce(int lock, GError **error);
 
 /* This process of root's has become a user in a user namespace of hers by itself: for what is read and mounted there,
  * as it would be in a view. */

@@ -16,7 +16,7 @@ bool up_command(const char *unit, const UpOptions *options, GError **error);
 /* Removes it, and what was left of others whose removal was killed. None is no error. */
 bool down_command(const char *unit, GError **error);
 
-/* The same of a user whose view's holder was killed: its unit begins anew only after this one has stopped, which is
+/* The same of a user whose view cannot be entered: its unit begins anew only after this one has stopped, which is
  * ordered behind it. The namespaces have gone; the files have not. */
 bool down_without_view(const char *unit, GError **error);
 

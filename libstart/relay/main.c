@@ -30,6 +30,11 @@ static void take_received(const ListenFd *received, int *ret_socket, int ends[2]
         }
 }
 
+static bool refuse(GError **error) {
+        return error_set(error, KT_ERROR_USAGE,
+                         "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");
+}
+
 static bool run(GError **error) {
         g_auto(GStrv) names = NULL;
         g_autofree ListenFd *received = fd_store_received(getenv("LISTEN_PID"), getenv("LISTEN_FDS"),
@@ -40,9 +45,11 @@ static bool run(GError **error) {
         int socket, ends[2];
         guint n_ends;
 
-        if (!view_keeper_take(received, getenv("NOTIFY_SOCKET"), error))
-                return false;
         take_received(received, &socket, ends, &n_ends);
+        if (socket < 0 && n_ends < 2)
+                return refuse(error);
+        if (!view_keeper_take(received, getenv("NOTIFY_SOCKET"), n_ends == 2, error))
+                return false;
         store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
         if (!store)
                 return false;
@@ -50,8 +57,7 @@ static bool run(GError **error) {
         if (!relay || !relay_restore(relay, error))
                 return false;
         if (socket < 0 && relay_n_sources(relay) == 0)
-                return error_set(error, KT_ERROR_USAGE,
-                                 "No socket was passed: start it with 'systemctl start " SOCKET_NAME "'");
+                return refuse(error);
         do
                 watchdog_tell(&watchdog, g_get_monotonic_time());
         while (relay_step(relay, watchdog_timeout(&watchdog, g_get_monotonic_time()), error));

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/host-program.h"
+#include "libstart/base/log.h"
 #include "libstart/base/socket.h"
 #include "libstart/base/user-view.h"
 #include "libstart/relay/view-keeper.h"
@@ -38,29 +42,32 @@ static bool leave_with_systemd(const int namespaces[static N_NAMESPACES], const 
                         error_set_errno(error, (int) -n, "Cannot leave the user's namespaces with systemd");
 }
 
-/* Who has made the view ends as soon as this process is its holder: the store has it before that. */
-static bool take_over(int holder, const char *address, GError **error) {
-        int namespaces[N_NAMESPACES];
-        bool is_kept;
+/* Who has made the view ends as soon as this process is its holder: the store has it before that. What fails here
+ * keeps nobody's output: the relay goes on. */
+static bool keep(const char *address, GError **error) {
+        const int namespaces[] = { open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC),
+                                   open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC) };
+        bool done = (namespaces[0] >= 0 && namespaces[1] >= 0) ||
+                    error_set_errno(error, errno, "Cannot open the user's namespaces");
 
-        if (setns(holder, CLONE_NEWUSER | CLONE_NEWNS) < 0)
-                return error_set_errno(error, errno, "Cannot enter the namespaces of keyturn-view.service");
-        namespaces[0] = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
-        namespaces[1] = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-        is_kept = (namespaces[0] >= 0 && namespaces[1] >= 0) ||
-                  error_set_errno(error, errno, "Cannot open the user's namespaces");
-        is_kept = is_kept && (!address || leave_with_systemd(namespaces, address, error));
+        done = done && (!address || leave_with_systemd(namespaces, address, error));
         fds_close(namespaces, N_NAMESPACES);
-        return is_kept && user_view_announce(error);
+        return done;
 }
 
 /* systemd says nothing of their order. */
-static bool enter_kept(const int namespaces[static N_NAMESPACES], GError **error) {
-        int user = setns(namespaces[0], CLONE_NEWUSER) == 0 ? 0 : 1;
+static bool enter_kept(const int namespaces[static N_NAMESPACES]) {
+        int user = ioctl(namespaces[0], NS_GET_NSTYPE) == CLONE_NEWUSER ? 0 : 1;
 
-        if ((user == 1 && setns(namespaces[1], CLONE_NEWUSER) < 0) || setns(namespaces[1 - user], CLONE_NEWNS) < 0)
-                return error_set_errno(error, errno, "Cannot enter the user's namespaces that systemd has kept");
-        return user_view_announce(error);
+        return setns(namespaces[user], CLONE_NEWUSER) == 0 && setns(namespaces[1 - user], CLONE_NEWNS) == 0;
+}
+
+/* A holder that cannot be entered is none: it may have ended meanwhile. */
+static bool enter_holders(void) {
+        pid_t pid;
+        _cleanup_close_ int holder = user_view_open_holder(&pid);
+
+        return holder >= 0 && setns(holder, CLONE_NEWUSER | CLONE_NEWNS) == 0;
 }
 
 static guint find_kept(const ListenFd *received, int ret[static N_NAMESPACES]) {
@@ -72,22 +79,50 @@ static guint find_kept(const ListenFd *received, int ret[static N_NAMESPACES]) {
         return n;
 }
 
-static bool take(const int *kept, guint n_kept, const char *address, GError **error) {
-        for (int i = 0; i < TRIES; i++) {
-                pid_t pid;
-                _cleanup_close_ int holder = user_view_open_holder(&pid);
+/* Once: *ret_entered says whether there is a view. */
+static bool look(const int *kept, const char *address, bool *ret_entered, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        _cleanup_close_ int lock = user_view_lock(error);
 
-                if (holder >= 0)
-                        return take_over(holder, address, error);
-                if (n_kept == N_NAMESPACES)
-                        return enter_kept(kept, error);
-                g_usleep(TRY_USEC);
+        if (lock < 0)
+                return false;
+        *ret_entered = true;
+        if (enter_holders())
+                (void) keep(address, &problem);
+        else if (!kept || !enter_kept(kept))
+                *ret_entered = false;
+        if (*ret_entered)
+                (void) user_view_announce(lock, problem ? NULL : &problem);
+        if (problem)
+                log_error("%s: later starts of this user may fail", problem->message);
+        return true;
+}
+
+/* What systemd had kept is lost, and the unit that makes it does not know. */
+static void ask_for_view(void) {
+        static const char *const words[] = { "/usr/bin/systemctl", "--user",       "--no-block",
+                                             "try-restart",        "keyturn-view", NULL };
+
+        (void) host_program_run(words, NULL, NULL);
+}
+
+static bool take(const int *kept, const char *address, bool has_output, GError **error) {
+        bool is_entered = false;
+
+        for (int i = 0; i < TRIES && !is_entered; i++) {
+                if (i > 0)
+                        g_usleep(TRY_USEC);
+                if (!look(kept, address, &is_entered, error))
+                        return false;
         }
-        return error_set(error, KT_ERROR_NOT_FOUND,
+        if (is_entered)
+                return true;
+        ask_for_view();
+        return error_set(error, has_output ? KT_ERROR_NOT_FOUND : KT_ERROR_USAGE,
                          "The user has no namespaces for containers: systemctl --user restart keyturn-view");
 }
 
-bool view_keeper_take(const ListenFd *received, const char *address, GError **error) {
+bool view_keeper_take(const ListenFd *received, const char *address, bool has_output, GError **error) {
         int kept[N_NAMESPACES];
         guint n_kept;
         bool is_taken;
@@ -95,7 +130,7 @@ bool view_keeper_take(const ListenFd *received, const char *address, GError **er
         if (getauxval(AT_EUID) == 0)
                 return true;
         n_kept = find_kept(received, kept);
-        is_taken = take(kept, n_kept, address, error);
+        is_taken = take(n_kept == N_NAMESPACES ? kept : NULL, address, has_output, error);
         fds_close(kept, n_kept);
         if (is_taken)
                 user_view_assume();

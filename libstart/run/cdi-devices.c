@@ -12,6 +12,7 @@
 #include "libstart/oci/host-facts.h"
 #include "libstart/request/device-request.h"
 #include "libstart/run/cdi-devices.h"
+#include "libstart/service/device-nodes.h"
 
 #define CONVERTER KEYTURN_LIBDIR "/keyturn-cdi"
 
@@ -77,6 +78,7 @@ static bool fill_node(const CdiNode *wanted, DeviceNode *node, GError **error) {
         if (user_view_is_entered()) { /* none can be made that anybody could open: the host's own is mounted */
                 node->is_made = false;
                 node->source = g_strdup(path);
+                return device_node_check_rest(wanted->path, path, node->access, error);
         }
         node->type = S_ISCHR(st.st_mode) ? 'c' : 'b';
         node->major = major(st.st_rdev);

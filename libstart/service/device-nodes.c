@@ -64,19 +64,23 @@ static bool refuse_missing(const char *path, GError **error) {
                 path, unit, unit, path);
 }
 
-/* Nothing but the node's mode holds a user's payload. */
-static bool check_rest(const char *path, const char *node, int mode, GError **error) {
+static int mode_of(const char *access) {
+        return (strchr(access, 'r') ? R_OK : 0) | (strchr(access, 'w') ? W_OK : 0);
+}
+
+bool device_node_check_rest(const char *asked, const char *path, const char *access_wanted, GError **error) {
+        int mode = mode_of(access_wanted);
         const struct {
                 int mode;
                 const char *what;
         } all[] = { { R_OK, "reading" }, { W_OK, "writing" } };
 
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-                if (!(mode & all[i].mode) && access(node, all[i].mode) == 0)
+                if (!(mode & all[i].mode) && access(path, all[i].mode) == 0)
                         return error_set(error, KT_ERROR_UNSUPPORTED,
                                          "Nothing keeps a container of this user from %s '%s', as she may do it: "
                                          "write AddDevice=%s without what is to be allowed, or let root start it",
-                                         all[i].what, path, path);
+                                         all[i].what, asked, asked);
         return true;
 }
 
@@ -94,9 +98,9 @@ static bool refuse_user(const char *path, const char *node, const char *wanted, 
 /* Our cgroup, and so its device rules, are the payload's. access(2) asks them; to open a device would already do
  * something with some of them. */
 static bool check_access(const char *path, const char *node, const char *wanted, GError **error) {
-        int mode = (strchr(wanted, 'r') ? R_OK : 0) | (strchr(wanted, 'w') ? W_OK : 0);
+        int mode = mode_of(wanted);
 
-        if (user_view_is_entered() && !check_rest(path, node, mode, error))
+        if (user_view_is_entered() && !device_node_check_rest(path, node, wanted, error))
                 return false;
         if (mode == 0 || access(node, mode) == 0)
                 return true;

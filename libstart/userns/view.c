@@ -271,35 +271,42 @@ static bool show_all(const char *runtime, const char *home, GError **error) {
                show_configuration(home, error);
 }
 
-/* The relay enters what this process has made and says so, in the place of the relay that had the view before. */
-static bool hand_over(int old, GError **error) {
-        pid_t holder = 0;
+/* Whoever holds the view before makes room. Should this process be killed here, the next relay finds no holder that
+ * lives, and takes the view that systemd has kept for it. */
+static bool replace_holder(GError **error) {
+        _cleanup_close_ int lock = user_view_lock(error), old = -1;
+        pid_t pid;
 
-        if (!user_view_announce(error))
+        if (lock < 0)
                 return false;
+        old = user_view_open_holder(&pid);
         if (old >= 0)
                 (void) syscall(SYS_pidfd_send_signal, old, SIGTERM, NULL, 0);
-        for (int i = 0; i < TRIES && (holder == 0 || holder == getpid()); i++) {
-                _cleanup_close_ int fd = -1;
+        return user_view_announce(lock, error);
+}
 
+/* Until the relay has entered what this process has made, and said so. */
+static bool hand_over(GError **error) {
+        for (int i = 0; i < TRIES; i++) {
+                pid_t holder = 0;
+                _cleanup_close_ int fd = user_view_open_holder(&holder);
+
+                if (fd >= 0 && holder != getpid())
+                        return true;
                 g_usleep(TRY_USEC);
-                fd = user_view_open_holder(&holder);
         }
-        return holder != getpid() ||
-               error_set(error, KT_ERROR_FAILED,
-                         "The user's relay has not taken the namespaces: systemctl --user status keyturn-relay");
+        return error_set(error, KT_ERROR_FAILED,
+                         "The user's relay has not taken the namespaces: systemctl --user kill keyturn-relay, and "
+                         "systemctl --user restart keyturn-view");
 }
 
 bool view_make(GError **error) {
         const char *runtime = getenv("XDG_RUNTIME_DIR"), *home = getenv("HOME");
         g_autofree char *uid = g_strdup_printf("%u", getuid());
-        _cleanup_close_ int old = -1;
-        pid_t pid;
 
         if (getuid() == 0 || !runtime || !home)
                 return error_set(error, KT_ERROR_USAGE,
                                  "This is for the manager of a user who is not root: systemctl --user");
         g_setenv("UID", uid, TRUE); /* which storage.conf(5) may name; in the namespace it is another */
-        old = user_view_open_holder(&pid);
-        return enter_new(error) && show_all(runtime, home, error) && hand_over(old, error);
+        return enter_new(error) && show_all(runtime, home, error) && replace_holder(error) && hand_over(error);
 }

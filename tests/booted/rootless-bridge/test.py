@@ -196,7 +196,7 @@ def test_processes_that_are_killed(machine):
     assert (pid_of(machine, 'mine'), namespace(machine)) == (main, before)
 
 
-def test_a_view_that_is_killed(machine):
+def test_a_view_that_is_made_anew(machine):
     """Whoever starts next finds new bridges; the others are there when they are restarted."""
     make_world(machine)
     network(machine, 'lan', 'Subnet=10.20.30.0/24')

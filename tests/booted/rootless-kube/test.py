@@ -91,7 +91,7 @@ def test_a_pod_with_ids_of_its_own(machine):
             machine.wait_for(lambda: machine.run(f'ls -d {RUN}/pod/* {RUN}/network/*', check=False).out == '')
 
 
-def test_a_view_that_is_killed(machine):
+def test_a_view_that_is_made_anew(machine):
     """What is restarted after that begins the pod anew, its memory too: no file of it lands on the disk, without a limit."""
     make_world(machine)
     write(machine, APP)

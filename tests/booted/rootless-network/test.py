@@ -159,7 +159,7 @@ def test_a_file_that_has_changed(machine):
     assert fetch_inside(machine) == 'from the world'
 
 
-def test_a_view_that_is_killed(machine):
+def test_a_view_that_is_made_anew(machine):
     make_world(machine)
     start(machine, keys='Network=pasta\nPublishPort=8080:80', command=SERVER)
     renew_view(machine)

@@ -393,7 +393,7 @@ def test_a_pasta_that_is_killed(machine):
         end(machine)
 
 
-def test_a_view_that_is_killed(machine):
+def test_a_view_that_is_made_anew(machine):
     """What runs goes on. What starts after that finds nothing of the pod: all of it begins anew, and is one again."""
     make_world(machine)
     for keys, port in (('PublishPort=8060:80', 8060), ('Network=none', None), ('Network=host', None)):

@@ -98,7 +98,7 @@ def test_an_image_opens_its_standard_output(machine):
 def test_a_relay_that_is_killed(machine):
     start(machine, command='sh -c "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.02; done"')
     for _ in range(3):
-        machine.run('sleep 0.3; pkill -9 -u alice -x keyturn-relay')
+        machine.run('sleep 0.3; pkill -9 -u alice -x keyturn-relay', check=False)  # one that has not come back yet is not there
     machine.run('sleep 0.3')
     as_user(machine, 'systemctl --user stop mine; journalctl --sync', check=False)
     machine.run('journalctl --sync')
@@ -434,6 +434,28 @@ def test_a_view_that_is_made_anew(machine):
     machine.run('rm /home/alice/.config/containers/storage.conf')
     assert view(machine) == old
     start(machine, 'other')
+
+
+def test_a_view_is_made_anew_while_its_holder_is_killed(machine):
+    start(machine)
+    for i in range(12):
+        as_user(machine, f'(sleep 0.0{i}; systemctl --user kill -s KILL keyturn-relay) & systemctl --user restart keyturn-view & '
+                         f'sleep 0.{i:02}; timeout 15 systemctl --user restart keyturn-view; wait')
+        start(machine, 'other')
+    before = view(machine)
+    as_user(machine, 'systemctl --user kill -s KILL keyturn-relay; systemctl --user restart keyturn-view; systemctl --user restart other')
+    assert not set(view(machine)) & set(before)
+
+
+def test_a_holder_that_cannot_be_entered(machine):
+    """The relay has the namespaces that systemd has kept, and says that it is the holder."""
+    start(machine)
+    before = view(machine)
+    as_user(machine, 'holder=$(cut -d" " -f1 $XDG_RUNTIME_DIR/keyturn/.view); '
+                     'printf "%-20s %-20s\\n" 1 $(cut -d" " -f22 /proc/1/stat) >$XDG_RUNTIME_DIR/keyturn/.view; kill -9 $holder')
+    machine.wait_for(lambda: machine.run('cut -d" " -f1 /run/user/1234/keyturn/.view').out.strip() != '1')
+    as_user(machine, 'systemctl --user restart mine')
+    assert view(machine) == before and inside(machine, 'id -u') == '0'
 
 
 def test_a_number_that_a_payload_has_now(machine):
