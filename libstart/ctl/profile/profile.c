@@ -15,7 +15,7 @@
 #include "libstart/table/table.h"
 
 /* Samples a second: of a start, which is short, many. Not a multiple of what the kernel's own clock ticks with. */
-enum { START_FREQUENCY = 4999, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600, N_TIPS = 10 };
+enum { START_FREQUENCY = 1499, RUN_FREQUENCY = 999, STARTS_MAX = 1000, SECONDS_MAX = 600, N_TIPS = 10 };
 
 typedef struct Profile {
         GPtrArray *units;   /* "camera.service", borrowed */
