@@ -93,17 +93,18 @@ bool user_view_announce(int lock, GError **error) {
                error_set_errno(error, errno, "Cannot write down who holds the user's namespaces");
 }
 
-static bool enter_holders(void) {
+bool user_view_try(void) {
         pid_t pid;
         _cleanup_close_ int holder = user_view_open_holder(&pid);
 
-        return holder >= 0 && setns(holder, CLONE_NEWUSER | CLONE_NEWNS) == 0;
+        is_entered = holder >= 0 && setns(holder, CLONE_NEWUSER | CLONE_NEWNS) == 0;
+        return is_entered;
 }
 
 bool user_view_enter(GError **error) {
         if (getauxval(AT_EUID) == 0)
                 return true;
-        for (int i = 0; !(is_entered = enter_holders()) && errno == ESRCH && i < TRIES; i++)
+        for (int i = 0; !user_view_try() && errno == ESRCH && i < TRIES; i++)
                 g_usleep(TRY_USEC);
         if (is_entered)
                 return true;

@@ -22,6 +22,9 @@ bool user_view_enter_anew(char *const argv[], GError **error);
  * said so, ESRCH where that one has ended. */
 int user_view_open_holder(pid_t *ret_pid);
 
+/* Enters its view, without waiting. False with errno: the above, or setns(2)'s. */
+bool user_view_try(void);
+
 /* For those who hold it or want to: nobody else looks for the holder, or becomes it, before the descriptor that is
  * returned (close-on-exec) is closed. -1 on errors. */
 int user_view_lock(GError **error);
@@ -30,8 +33,8 @@ int user_view_lock(GError **error);
  * fail for a full file system where there has been a holder before. */
 bool user_view_announce(int lock, GError **error);
 
-/* This process of root's has become a user in a user namespace of hers by itself: for what is read and mounted there,
- * as it would be in a view. */
+/* This process has entered one by itself; or, as root, has become a user in a user namespace of hers: for what is
+ * read and mounted there, as it would be in a view. */
 void user_view_assume(void);
 
 /* Has this process entered one? */

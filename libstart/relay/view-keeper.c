@@ -62,14 +62,6 @@ static bool enter_kept(const int namespaces[static N_NAMESPACES]) {
         return setns(namespaces[user], CLONE_NEWUSER) == 0 && setns(namespaces[1 - user], CLONE_NEWNS) == 0;
 }
 
-/* A holder that cannot be entered is none: it may have ended meanwhile. */
-static bool enter_holders(void) {
-        pid_t pid;
-        _cleanup_close_ int holder = user_view_open_holder(&pid);
-
-        return holder >= 0 && setns(holder, CLONE_NEWUSER | CLONE_NEWNS) == 0;
-}
-
 static guint find_kept(const ListenFd *received, int ret[static N_NAMESPACES]) {
         guint n = 0;
 
@@ -79,19 +71,18 @@ static guint find_kept(const ListenFd *received, int ret[static N_NAMESPACES]) {
         return n;
 }
 
-/* Once: *ret_entered says whether there is a view. */
-static bool look(const int *kept, const char *address, bool *ret_entered, GError **error) {
+/* Once. A holder that cannot be entered is none: it may have ended meanwhile. */
+static bool look(const int *kept, const char *address, GError **error) {
         g_autoptr(GError) problem = NULL;
         _cleanup_close_ int lock = user_view_lock(error);
 
         if (lock < 0)
                 return false;
-        *ret_entered = true;
-        if (enter_holders())
+        if (user_view_try())
                 (void) keep(address, &problem);
-        else if (!kept || !enter_kept(kept))
-                *ret_entered = false;
-        if (*ret_entered)
+        else if (kept && enter_kept(kept))
+                user_view_assume();
+        if (user_view_is_entered())
                 (void) user_view_announce(lock, problem ? NULL : &problem);
         if (problem)
                 log_error("%s: later starts of this user may fail", problem->message);
@@ -107,15 +98,13 @@ static void ask_for_view(void) {
 }
 
 static bool take(const int *kept, const char *address, bool has_output, GError **error) {
-        bool is_entered = false;
-
-        for (int i = 0; i < TRIES && !is_entered; i++) {
+        for (int i = 0; i < TRIES && !user_view_is_entered(); i++) {
                 if (i > 0)
                         g_usleep(TRY_USEC);
-                if (!look(kept, address, &is_entered, error))
+                if (!look(kept, address, error))
                         return false;
         }
-        if (is_entered)
+        if (user_view_is_entered())
                 return true;
         ask_for_view();
         return error_set(error, has_output ? KT_ERROR_NOT_FOUND : KT_ERROR_USAGE,
@@ -132,7 +121,5 @@ bool view_keeper_take(const ListenFd *received, const char *address, bool has_ou
         n_kept = find_kept(received, kept);
         is_taken = take(n_kept == N_NAMESPACES ? kept : NULL, address, has_output, error);
         fds_close(kept, n_kept);
-        if (is_taken)
-                user_view_assume();
         return is_taken;
 }

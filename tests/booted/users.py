@@ -74,11 +74,12 @@ def wait_for_same(machine, find, before):
         assert find() == before, (before, find())
 
 
-def start_and_kill(machine, rounds, kills):
-    """Two of alice's containers, one and two, with more `kills` by the number of the round ($i)."""
-    as_user(machine, f'for i in $(seq {rounds}); do systemctl --user start one two; {kills}'
-                     'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) one; '
-                     'systemctl --user stop one two; systemctl --user reset-failed; done', check=False)
+def start_and_kill(machine, rounds, kills, units='one two', struck='one'):
+    """Units of alice's are started and stopped, those that are `struck` killed between, with more `kills` by the number of
+    the round ($i)."""
+    as_user(machine, f'for i in $(seq {rounds}); do systemctl --user start {units}; {kills}'
+                     f'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) {struck}; '
+                     f'systemctl --user stop {units}; systemctl --user reset-failed; done', check=False)
 
 
 def fails(machine, words, **how):

@@ -4,23 +4,22 @@
 enum { PID_INIT = 1, PID_KTHREADD = 2 };
 
 const char *const part_names[] = {
-        [PART_PID1] = "PID 1",        [PART_EXECUTOR] = "systemd-executor",
-        [PART_LIBSTART] = "libstart", [PART_PAYLOAD] = "payload",
-        [PART_RELAY] = "relay",       [PART_KERNEL] = "kernel threads",
-        [PART_OTHER] = "others",      [PART_PERF] = "perf",
-        [PART_IDLE] = "idle",         [N_PARTS] = NULL,
+        [PART_PID1] = "PID 1",
+        [PART_EXECUTOR] = "systemd-executor",
+        [PART_LIBSTART] = "libstart",
+        [PART_PAYLOAD] = "payload",
+        [PART_RELAY] = "relay",
+        [PART_KERNEL] = "kernel threads",
+        [PART_OTHER] = "others",
+        [PART_IDLE] = "idle",
+        [N_PARTS] = NULL,
 };
 
 const char *const part_colours[] = {
         [PART_PID1] = "#7fa8d4",    [PART_EXECUTOR] = "#6fc2ba", [PART_LIBSTART] = "#7cc06f",
         [PART_PAYLOAD] = "#f2a65a", [PART_RELAY] = "#c79a6b",    [PART_KERNEL] = "#e58a88",
-        [PART_OTHER] = "#c9a9d6",   [PART_PERF] = "#d8d8d8",     [PART_IDLE] = "#eeeeee",
-        [N_PARTS] = NULL,
+        [PART_OTHER] = "#c9a9d6",   [PART_IDLE] = "#eeeeee",     [N_PARTS] = NULL,
 };
-
-bool part_is_work(Part part) {
-        return part != PART_IDLE && part != PART_PERF;
-}
 
 struct Parts {
         GHashTable *processes; /* pid: Process */

@@ -14,16 +14,12 @@ typedef enum Part {
         PART_RELAY,
         PART_KERNEL, /* its threads */
         PART_OTHER,
-        PART_PERF, /* what takes the samples */
         PART_IDLE,
         N_PARTS,
 } Part;
 
 /* NULL-terminated, in the order of Part: what people read, and colours. */
 extern const char *const part_names[], *const part_colours[];
-
-/* What somebody has done, and would have without the samples. */
-bool part_is_work(Part part);
 
 typedef struct Process {
         Part part;

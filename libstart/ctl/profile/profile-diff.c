@@ -94,7 +94,7 @@ static void print_table(const Side sides[2], bool json) {
                 }
                 if (is_there)
                         add_row(table, &whole);
-                if (part_is_work(part))
+                if (part != PART_IDLE)
                         find_changes(sides, part_names[part], changes);
         }
         g_array_sort(changes, compare_changes);

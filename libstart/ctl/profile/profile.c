@@ -164,7 +164,7 @@ static bool find_processes(const Profile *profile, Samples *samples, GError **er
 typedef struct Report {
         Table *table;
         double msec;  /* of one sample, for each start */
-        guint64 busy; /* samples of what is work */
+        guint64 busy; /* samples of processors that were not idle */
 } Report;
 
 static void add_row(const Report *report, const char *part, const char *function, guint64 samples, bool is_busy) {
@@ -184,10 +184,6 @@ static int compare_rows(const void *a, const void *b) {
         return x->tip.samples < y->tip.samples ? 1 : x->tip.samples > y->tip.samples ? -1 : 0;
 }
 
-static bool is_measurement(const char *part) {
-        return g_str_equal(part, part_names[PART_IDLE]) || g_str_equal(part, part_names[PART_PERF]);
-}
-
 static void add_tips(const Report *report, const FlameFrame *root) {
         g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(Row));
 
@@ -195,7 +191,8 @@ static void add_tips(const Report *report, const FlameFrame *root) {
                 const FlameFrame *part = root->children->pdata[i];
                 g_autoptr(GArray) tips = flame_find_tips(part);
 
-                for (guint j = 0; j < MIN(tips->len, N_TIPS) && !is_measurement(part->name); j++) {
+                for (guint j = 0; j < MIN(tips->len, N_TIPS) && !g_str_equal(part->name, part_names[PART_IDLE]);
+                     j++) {
                         const Row row = { part->name, g_array_index(tips, FlameTip, j) };
 
                         g_array_append_val(rows, row);
@@ -217,12 +214,11 @@ static void print_table(const Samples *samples, double msec, bool json) {
 
         for (int i = 0; i < N_PARTS && samples->root->by_name; i++)
                 found[i] = g_hash_table_lookup(samples->root->by_name, part_names[i]);
-        for (int i = 0; i < N_PARTS; i++)
-                if (found[i] && !part_is_work(i))
-                        report.busy -= found[i]->samples;
+        if (found[PART_IDLE])
+                report.busy -= found[PART_IDLE]->samples;
         for (int i = 0; i < N_PARTS; i++)
                 if (found[i])
-                        add_row(&report, part_names[i], NULL, found[i]->samples, part_is_work(i));
+                        add_row(&report, part_names[i], NULL, found[i]->samples, i != PART_IDLE);
         add_tips(&report, samples->root);
         table_print(table, json);
 }
@@ -267,7 +263,6 @@ int command_profile(const GPtrArray *all, const Options *options, char **words, 
                 return profile_diff(options, words, error) ? 0 : -1;
         if (!check(all, options, words, &profile, error) || !(recording = recording_begin(profile.frequency, error)))
                 return -1;
-        parts_set(samples->parts, recording_process(recording), PART_PERF, false);
         if (profile.starts > 0 ? !record_starts(&profile, recording, error) :
                                  !find_processes(&profile, samples, error) ||
                                          !record_seconds(&profile, recording, (guint) options->seconds, error))

@@ -18,8 +18,7 @@
 enum { ANSWER_MSEC = 20000, SAID_MAX = 4096 };
 
 struct Recording {
-        GPid perf;
-        bool has_ended;
+        GPid perf;   /* 0: it has ended */
         int control; /* commands to it */
         int answers;
         int data, said; /* files that have no names any more: what it records, its standard error */
@@ -131,7 +130,7 @@ static bool stop(Recording *recording, GError **error) {
                 return false;
         while (waitpid(recording->perf, &status, 0) < 0 && errno == EINTR)
                 ;
-        recording->has_ended = true;
+        recording->perf = 0;
         return status == 0 || fail(recording->said, "end its recording", error);
 }
 
@@ -209,12 +208,8 @@ bool recording_read(Recording *recording, Samples *samples, GError **error) {
         return status == 0 || fail(recording->said, "read its recording", error);
 }
 
-GPid recording_process(const Recording *recording) {
-        return recording->perf;
-}
-
 void recording_free(Recording *recording) {
-        if (recording->perf > 0 && !recording->has_ended) {
+        if (recording->perf > 0) {
                 kill(recording->perf, SIGKILL);
                 waitpid(recording->perf, NULL, 0);
         }

@@ -22,8 +22,5 @@ bool recording_switch(Recording *recording, bool on, GError **error);
 /* The end of it; what it has found is added to `samples`. */
 bool recording_read(Recording *recording, Samples *samples, GError **error);
 
-/* The process that has recorded, also when it has ended. */
-GPid recording_process(const Recording *recording);
-
 void recording_free(Recording *recording);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Recording, recording_free)

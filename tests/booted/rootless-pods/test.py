@@ -4,7 +4,7 @@
 import json
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
 from world import MACHINE, SERVER, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -434,14 +434,13 @@ def test_starts_stops_and_kills_leave_nothing(machine):
         pods(machine, 'start a b c; systemctl --user stop pod-pod quiet-pod')
         machine.wait_for(lambda: 'pasta' not in left(machine)[2] and 'network/' not in left(machine)[0])
         before = left(machine)
-        as_user(machine, 'for i in $(seq 25); do systemctl --user start pod-pod quiet-pod; '
-                         '[ $((i % 5)) = 0 ] && systemctl --user restart a c; '
-                         '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
-                         '[ $((i % 8)) = 7 ] && systemctl --user restart keyturn-view; '
-                         '[ $((i % 4)) = 1 ] && systemctl --user kill -s KILL keyturn-network@pod-pod pod-pod; '
-                         '[ $((i % 4)) = 2 ] && { systemctl --user restart --no-block pod-pod; sleep 0.0$((i % 10)); systemctl --user kill -s KILL pod-pod quiet-pod; }; '
-                         'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) a b c; '
-                         'systemctl --user stop pod-pod quiet-pod; systemctl --user reset-failed; done', check=False)
+        start_and_kill(machine, 25,
+                       '[ $((i % 5)) = 0 ] && systemctl --user restart a c; '
+                       '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
+                       '[ $((i % 8)) = 7 ] && systemctl --user restart keyturn-view; '
+                       '[ $((i % 4)) = 1 ] && systemctl --user kill -s KILL keyturn-network@pod-pod pod-pod; '
+                       '[ $((i % 4)) = 2 ] && { systemctl --user restart --no-block pod-pod; sleep 0.0$((i % 10)); systemctl --user kill -s KILL pod-pod quiet-pod; }; ',
+                       'pod-pod quiet-pod', 'a b c')
         # A stop that was killed is repaired by the next one.
         as_user(machine, 'systemctl --user start pod-pod quiet-pod; systemctl --user stop pod-pod quiet-pod')
         wait_for_same(machine, lambda: left(machine), before)

@@ -3,7 +3,7 @@
 
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, renew_view, show, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start_and_kill, traces, wait_for_same
 from world import MACHINE, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -212,14 +212,13 @@ def test_any_order_leaves_nothing(machine):
         users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
         machine.wait_for(lambda: 'network/' not in traces(machine)[0])
         before = traces(machine, ('net', 'user'), f'ls {COPIES}/.units')
-        as_user(machine, 'for i in $(seq 20); do systemctl --user start web@8071 web@8072; '
-                         '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
-                         '[ $((i % 5)) = 1 ] && systemctl --user kill -s KILL keyturn-network-web@8071 keyturn-userns-web@8072; '
-                         '[ $((i % 5)) = 3 ] && { systemctl --user restart --no-block keyturn-copy-web@8071 web@8072; sleep 0.0$((i % 10)); '
-                         'systemctl --user kill -s KILL keyturn-copy-web@8071; }; '
-                         '[ $((i % 9)) = 7 ] && systemctl --user restart keyturn-view; '
-                         'systemctl --user kill -s KILL --kill-whom=$( [ $((i % 2)) = 0 ] && echo main || echo all ) web@8071; '
-                         'systemctl --user stop web@8071 web@8072; systemctl --user reset-failed; done', check=False)
+        start_and_kill(machine, 20,
+                       '[ $((i % 3)) = 0 ] && pkill -9 -u alice -f [b]in/pasta; '
+                       '[ $((i % 5)) = 1 ] && systemctl --user kill -s KILL keyturn-network-web@8071 keyturn-userns-web@8072; '
+                       '[ $((i % 5)) = 3 ] && { systemctl --user restart --no-block keyturn-copy-web@8071 web@8072; sleep 0.0$((i % 10)); '
+                       'systemctl --user kill -s KILL keyturn-copy-web@8071; }; '
+                       '[ $((i % 9)) = 7 ] && systemctl --user restart keyturn-view; ',
+                       'web@8071 web@8072', 'web@8071')
         users(machine, 'start web@8071 web@8072; systemctl --user stop web@8071 web@8072')
         wait_for_same(machine, lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'), before)
         users(machine, 'start web@8071')
