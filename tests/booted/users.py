@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Users with a manager of their own, and containers of theirs."""
 
+import os
+
 IMAGE = 'localhost/test/busybox'
 USERS = {'alice': 1234, 'bob': 1235}
+PAGE = os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../man/keyturn-user-generator.8.md')
+
+
+def printed(section):
+    """What the page prints there, to be written and typed: files and commands."""
+    with open(PAGE) as page:
+        lines = page.read().split(f'\n# {section}\n')[1].split('\n# ')[0].split('\n')
+    text = '\n'.join(line[4:] if line.startswith('    ') else line and '\0' for line in lines)
+    return [block.strip('\n') + '\n' for block in text.split('\0') if block.strip()]
 
 
 def as_user(machine, command, name='alice', check=True):
@@ -26,6 +37,12 @@ def make_user(machine, name):
     machine.run(f'mkdir -p /home/{name}/.local/share/containers; mount -t tmpfs tmpfs /home/{name}/.local/share/containers; '
                 f'cd /home/{name}/.local/share/containers; cp -a /var/lib/containers/storage .; '
                 f'rm -rf storage/db.sql* storage/libpod; chown -R {name}: /home/{name}')
+
+
+def make_podmans(machine, name='alice'):
+    """A user whose Podman uses overlays: that of 4.3 takes copies of whole trees else."""
+    make_user(machine, name)
+    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf', name)
 
 
 def container(machine, name, text, user='alice'):

@@ -10,16 +10,10 @@ import time
 
 import registry
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_user, show, start
+from users import IMAGE, as_user, container, fails, inside, journal, make_podmans, make_user, show, start
 from world import make_world
 
 PACKAGES = ('passt',)
-
-
-def make_podmans(machine, name='alice'):
-    """A user whose Podman uses overlays: that of 4.3 takes copies of whole trees else."""
-    make_user(machine, name)
-    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf', name)
 
 
 # ---- health checks

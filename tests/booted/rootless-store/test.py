@@ -2,22 +2,12 @@
 """Where users' managers find images: places with variables, and additional stores."""
 
 import contextlib
-import os
 
-from users import IMAGE, as_user, container, fails, inside, make_user, show, start
+from users import IMAGE, as_user, container, fails, inside, make_user, printed, show, start
 
 PACKAGES = ('attr',)
-PAGE = os.path.join(os.path.dirname(os.path.realpath(__file__)), '../../../man/keyturn-user-generator.8.md')
 MACHINES = '/usr/share/containers/storage'
 LAYERS = 'localhost/test/layers:4'
-
-
-def blocks():
-    """Those of the manual's section, as printed."""
-    with open(PAGE) as file:
-        lines = file.read().split('# IMAGES OF THE MACHINE')[1].split('\n# ')[0].split('\n')
-    text = '\n'.join(line[4:] if line.startswith('    ') else '' if not line.strip() else '#' for line in lines)
-    return [block.strip('\n') + '\n' for block in text.split('#') if block.strip()]
 
 
 def configure(machine, text):
@@ -142,7 +132,7 @@ def test_a_store_with_others_ids_is_refused(machine):
 
 
 def test_the_machines_images_as_the_manual_says(machine):
-    mount, settings, attributes = blocks()
+    mount, settings, attributes = printed('IMAGES OF THE MACHINE')
     make_machines_store(machine)
     assert 'alice:100000:65536' in machine.read('/etc/subuid') and 'alice:100000:65536' in machine.read('/etc/subgid')
     machine.run(attributes)

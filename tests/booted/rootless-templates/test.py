@@ -3,7 +3,7 @@
 
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start_and_kill, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_podmans, make_user, printed, renew_view, show, start_and_kill, traces, wait_for_same
 from world import MACHINE, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -223,6 +223,24 @@ def test_any_order_leaves_nothing(machine):
         wait_for_same(machine, lambda: traces(machine, ('net', 'user'), f'ls {COPIES}/.units'), before)
         users(machine, 'start web@8071')
         machine.wait_for(lambda: fetch(machine, 8071) == '8071')
+    finally:
+        end(machine)
+
+
+def test_the_examples_of_the_page(machine):
+    """A container and a template, as printed; the image is another one of that name."""
+    make_world(machine)
+    make_podmans(machine)
+    as_user(machine, 'podman tag localhost/test/nginx docker.io/library/nginx')
+    try:
+        for section, at, name, ports in ('DESCRIPTION', 1, 'web', (8080,)), ('TEMPLATES', 0, 'web@', (8071, 8072)):
+            file, commands = printed(section)[at:at + 2]
+            write(machine, f'{name}.container', file)
+            as_user(machine, 'systemctl --user daemon-reload')
+            as_user(machine, '\n'.join(line for line in commands.splitlines() if line.startswith('systemctl')))
+            for port in ports:
+                machine.wait_for(lambda: fetch(machine, port) == 'hello from nginx')
+            users(machine, 'stop web', check=False)
     finally:
         end(machine)
 

@@ -5,15 +5,10 @@ import json
 
 import registry
 
-from users import as_user, container, make_user, show
+from users import as_user, container, make_podmans, show
 
 APP = f'{registry.NAME}/app:1'
 NOTES = '/home/alice/.local/share/keyturn/images'
-
-
-def make_podmans(machine, name='alice'):
-    make_user(machine, name)
-    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf', name)
 
 
 def prepare(machine, *names, keys='', policy='registry', user='alice'):
