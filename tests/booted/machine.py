@@ -26,7 +26,8 @@ with a booted machine, in the order they are written):
   journal(unit=None)              lines of this test only, oldest first, message text only
   wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
   processor_seconds()             what all processes of the machine have used so far
-  footprint()                     mounts, processes and files on /run, to compare before and after
+  footprint()                     mounts, processes and files on /run, to compare before and after: is_as(before) waits
+                                  until all is as it was, settled() is a footprint that systemd's children change no more
   another(prepare=None, **other)  context manager: a second machine of the same kind, freshly booted;
                                   prepare(root_directory) may change its files before the boot; 'other' is what
                                   Machine is to be given otherwise than this one
@@ -53,6 +54,7 @@ import subprocess
 import tempfile
 import textwrap
 import time
+from collections import Counter
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 
@@ -514,6 +516,20 @@ class Machine:
         processes = [line for line in self.run(['ps', '-e', '-o', 'args=']).out.splitlines()
                      if not line.startswith('ps -e')]
         return {'mounts': sorted(mounts), 'files': sorted(files), 'processes': sorted(processes)}
+
+    def settled(self):
+        """systemd's children, which remove directories for example, look as it does."""
+        found = []
+        self.wait_for(lambda: found.append(self.footprint()) or len(found) > 1 and found[-1] == found[-2])
+        return found[-1]
+
+    def is_as(self, before):
+        try:
+            self.wait_for(lambda: self.footprint() == before)
+        except AssertionError:
+            after = self.footprint()
+            raise AssertionError([(what, Counter(after[what]) - Counter(before[what]),
+                                   Counter(before[what]) - Counter(after[what])) for what in before]) from None
 
     def tidy(self):
         """Undoes what container(), unit() and write() did. The runner calls this after every test."""

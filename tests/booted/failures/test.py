@@ -124,14 +124,14 @@ def test_killed_at_any_moment_of_the_start(machine):
         StopSignal=SIGKILL
     ''')
     machine.run('systemctl start cut; systemctl stop cut')
-    before = machine.footprint()
+    before = machine.settled()
     random.seed(1)
     for i in range(50):
         whom = ('all', 'main')[i % 2]
         machine.run(f'systemctl start --no-block cut; sleep 0.0{random.randrange(40):02}; '
                     f'systemctl kill --kill-who={whom} --signal=KILL cut; systemctl stop cut; '
                     'systemctl reset-failed cut')
-    machine.wait_for(lambda: machine.footprint() == before)
+    machine.is_as(before)
 
 
 def test_default_instance(machine):

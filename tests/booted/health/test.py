@@ -4,7 +4,6 @@ whoever checks them."""
 
 import json
 import time
-from collections import Counter
 
 BUSYBOX = '''
     [Container]
@@ -44,22 +43,6 @@ def turns_end(machine, span):
                                  for kind in ('timer', 'service')))
 
 
-def settled(machine):
-    """systemd's children, which remove directories for example, look as it does."""
-    found = []
-    machine.wait_for(lambda: found.append(machine.footprint()) or len(found) > 1 and found[-1] == found[-2])
-    return found[-1]
-
-
-def unchanged(machine, before):
-    try:
-        machine.wait_for(lambda: machine.footprint() == before)
-    except AssertionError:
-        after = machine.footprint()
-        raise AssertionError([(what, Counter(after[what]) - Counter(before[what]),
-                               Counter(before[what]) - Counter(after[what])) for what in before]) from None
-
-
 def test_becomes_healthy_and_unhealthy(machine):
     container(machine, 'one', '''HealthCmd=test -e /tmp/well || { echo is not well; exit 3; }
                                  HealthInterval=1h
@@ -89,7 +72,7 @@ def test_is_run_by_a_timer_while_the_container_runs(machine):
     machine.run('systemctl start timed')
     machine.wait_for(lambda: status(machine, 'timed') == 'healthy')
     machine.run('systemctl stop timed')
-    before = settled(machine)
+    before = machine.settled()
     machine.run('systemctl start timed')
     first = machine.wait_for(lambda: health(machine, 'timed').get('Log'))[0]['Start']
     machine.wait_for(lambda: health(machine, 'timed')['Log'][0]['Start'] != first)
@@ -102,7 +85,7 @@ def test_is_run_by_a_timer_while_the_container_runs(machine):
     turns_end(machine, '300ms')
     machine.run('systemctl start keyturn-health@timed')  # nothing to do, which is no error
     assert machine.run('ls -d /run/keyturn/timed', check=False).status != 0
-    unchanged(machine, before)
+    machine.is_as(before)
 
 
 def test_shows_what_was_found(machine):
@@ -284,7 +267,7 @@ def test_check_of_an_image(machine):
     machine.wait_for(lambda: status(machine, 'image') == 'healthy')
     machine.run('systemctl stop image')
     turns_end(machine, '5s')
-    before = settled(machine)
+    before = machine.settled()
     machine.run('systemctl start image none off')
     machine.wait_for(lambda: status(machine, 'image') == 'healthy')
     machine.wait_for(lambda: machine.show('keyturn-health-every@5s.timer', 'ActiveState') == 'active')
@@ -295,7 +278,7 @@ def test_check_of_an_image(machine):
         machine.wait_for(lambda: status(machine, 'image') == 'healthy')
     machine.run('systemctl stop image none off')
     turns_end(machine, '5s')
-    unchanged(machine, before)
+    machine.is_as(before)
 
 
 def test_templates(machine):

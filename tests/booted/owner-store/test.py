@@ -173,13 +173,13 @@ def test_nothing_is_left(machine):
     prepare(machine)
     start(machine)
     machine.run('systemctl stop owned')
-    before = machine.footprint()
+    before = machine.settled()
     for _ in range(3):
         machine.run('systemctl start owned && systemctl stop owned')
     machine.run('for i in 1 2 3 4; do systemctl start owned & sleep 0.0$i; systemctl kill -s KILL owned; wait; systemctl stop owned; done',
                 check=False)
     machine.run('systemctl reset-failed owned', check=False)
-    assert machine.footprint() == before
+    machine.is_as(before)
     assert as_user(machine, 'ps -o pid= -u alice', check=False).out.strip().count('\n') <= 2
 
 

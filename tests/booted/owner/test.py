@@ -274,10 +274,10 @@ def test_no_more_than_she_may(machine):
 def test_nothing_is_left(machine):
     start(machine, keys='Volume=/home/alice/data:/data')
     machine.run('systemctl stop owned')
-    before = machine.footprint()
+    before = machine.settled()
     for _ in range(3):
         machine.run('systemctl start owned && systemctl stop owned')
-    assert machine.footprint() == before
+    machine.is_as(before)
 
 
 def test_verify_says_who_is_missing(machine):
@@ -317,14 +317,14 @@ def test_nobody_has_its_ids(machine):
 def test_they_are_others_each_time_and_nothing_is_kept(machine):
     dynamic(machine)
     machine.run('systemctl stop nobodys')
-    before = machine.footprint()
+    before = machine.settled()
     seen = set()
     for _ in range(5):
         machine.run('systemctl start nobodys')
         seen.add(ids(machine, 'nobodys'))
         machine.run('systemctl stop nobodys')
     assert len(seen) > 1, seen
-    assert machine.footprint() == before
+    machine.is_as(before)
     assert machine.run('ls /var/lib/keyturn/ids/nobodys /run/keyturn/nobodys', check=False).out == ''
 
 

@@ -70,14 +70,14 @@ def test_journal_is_of_this_test_only(machine):
 
 
 def test_tidy_leaves_nothing(machine):
-    before = machine.footprint()
+    before = machine.settled()
     machine.unit('sleeper', SLEEPER)
     machine.write('/run/some/file', 'x')
     machine.run('systemctl start sleeper')
     during = machine.footprint()
     assert during['processes'] != before['processes']
     machine.tidy()
-    assert machine.footprint() == before
+    machine.is_as(before)
     assert machine.run(['test', '-e', '/run/some/file'], check=False).status == 1
     assert machine.show('sleeper', 'LoadState') == 'not-found'
 

@@ -5,7 +5,7 @@ import re
 import textwrap
 
 from kube_app import APP, MEMBERS
-from users import IMAGE, as_user, inside, make_user, renew_view, show
+from users import IMAGE, as_user, inside, make_podmans, make_user, renew_view, show
 from world import ask, fetch_inside, last, make_world
 
 PACKAGES = ('passt',)
@@ -178,7 +178,7 @@ def stop_forced(machine):
 def test_volumes_of_the_yaml_are_removed(machine):
     """But for what another one has: keyturn's, the user's Podman's, whom the view does not see, or a mount."""
     make_world(machine)
-    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf')
+    make_podmans(machine)
     write(machine, FORCED, '[Kube]\nYaml=app.yaml\nKubeDownForce=true\nNetwork=none\n')
     try:
         as_user(machine, 'systemctl --user start app')

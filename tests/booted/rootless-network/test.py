@@ -3,7 +3,7 @@
 
 import re
 
-from users import IMAGE, as_user, container, fails, inside, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
+from users import IMAGE, as_user, container, fails, inside, make_podmans, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
 from world import MACHINE, SERVER, WORLD, ask, fetch, fetch_inside, last, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -44,8 +44,8 @@ def test_as_rootless_podman_has_it(machine):
     assert '169.254.1.2' in ours or machine.suite == 'bookworm', ours
     if machine.suite == 'bookworm':  # whose Podman has no pasta yet
         return
-    as_user(machine, 'systemctl --user stop mine; mkdir -p ~/.config/containers; '
-                     'printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf')
+    as_user(machine, 'systemctl --user stop mine')
+    make_podmans(machine)
     theirs = as_user(machine, f"podman run --rm --cgroups disabled --network pasta {IMAGE} sh -c '{LOOK}'").out
     assert facts(ours) == facts(theirs), (facts(ours), facts(theirs))
 

@@ -4,7 +4,7 @@
 import json
 import re
 
-from users import IMAGE, as_user, container, inside, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
+from users import IMAGE, as_user, container, inside, make_podmans, make_user, renew_view, show, start, start_and_kill, traces, wait_for_same
 from world import MACHINE, SERVER, WORLD, fetch, fetch_inside, make_world, serve_locally
 
 PACKAGES = ('passt',)
@@ -193,7 +193,7 @@ def test_as_rootless_podman_has_it(machine):
     assert 'same.example' in ours and 'size=10240k' in ours, ours
     if machine.suite == 'bookworm':
         return
-    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf')
+    make_podmans(machine)
     theirs = as_user(machine, f'''
         podman --cgroup-manager cgroupfs pod create --infra-image {IMAGE} --infra-command 'sleep 1000' --network pasta --name same --hostname same.example \\
             --shm-size 10m --add-host there:10.1.2.3 --dns-search example -v ~/volume:/volume -v ~/look:/look -p 8061:80 >/dev/null

@@ -137,6 +137,7 @@ def test_bridges(machine):
 def test_ids_of_instances(machine):
     """As of other containers. One image with the same ids is copied once; each has UserNS=auto's for itself."""
     make_world(machine)
+    make_podmans(machine)
     first = int(machine.run("awk -F: '/^alice/ {print $2}' /etc/subuid").out)
     whole = [(0, first, 65536)]
     for keys, expected, copies, uid in (('UserNS=keep-id', [(0, first, 1234), (1234, 1234, 1), (1235, first + 1234, 65536 - 1234)], 1, '1234'),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Containers of users' managers: systemctl --user, without root."""
 
-from users import IMAGE, as_user, container, fails, inside, journal, make_user, renew_view, show, start
+from users import IMAGE, as_user, container, fails, inside, journal, make_podmans, make_user, renew_view, show, start
 
 
 # ---- what it is
@@ -57,9 +57,8 @@ def test_protection(machine):
 
 def test_as_under_podman(machine):
     """Facts of the payload, line by line."""
-    make_user(machine, 'alice')
-    # Podman 4.3 takes copies of whole trees else. The view reads the file, too.
-    as_user(machine, 'mkdir -p ~/.config/containers; printf "[storage]\\ndriver = \\"overlay\\"\\n" >~/.config/containers/storage.conf')
+    # The view reads what this writes, too.
+    make_podmans(machine)
     facts = 'grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/self/status; cat /proc/self/uid_map; ls /dev; pwd; echo $PATH $HOME; ' \
         'umask; stat -c "%u:%g %a %n" / /tmp /dev/null /etc/passwd /root; ls /proc/1/fd'
     machine.write('/home/alice/facts', facts, 0o755)

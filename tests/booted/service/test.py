@@ -260,20 +260,20 @@ def test_twenty_rounds_leave_nothing(machine):
     container(machine, 'one', 'sleep 1000', container='StopSignal=KILL')
     container(machine, 'two', 'sleep 1000', container='StopSignal=KILL')
     machine.run('systemctl start one two; systemctl stop one two')
-    before = machine.footprint()
+    before = machine.settled()
     for _ in range(20):
         machine.run('systemctl start one two')
         machine.run('systemctl stop one two')
-    machine.wait_for(lambda: machine.footprint() == before)
+    machine.is_as(before)
 
 
 def test_stop_in_the_middle_of_a_start_leaves_nothing(machine):
     container(machine, 'aborted', 'sleep 1000', container='StopSignal=KILL')
     machine.run('systemctl start aborted; systemctl stop aborted')
-    before = machine.footprint()
+    before = machine.settled()
     for i in range(40):
         machine.run(f'systemctl start --no-block aborted; sleep 0.0{i:02}; systemctl stop aborted')
-    machine.wait_for(lambda: machine.footprint() == before)
+    machine.is_as(before)
 
 
 def test_starts_by_hand_leave_nothing(machine):
