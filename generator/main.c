@@ -181,12 +181,23 @@ static bool is_kube(const SourceFile *source) {
         return g_str_has_suffix(source->name, ".kube");
 }
 
+/* Of an application of which a part is refused nothing is started: not even what systemd would restart with it. */
+static void refuse_rest(Run *run, const SourceFile *source) {
+        bool can_run = g_str_has_suffix(source->name, ".container") || g_str_has_suffix(source->name, ".pod");
+        const char *why = can_run ? g_hash_table_lookup(run->refused_kubes, source->path) : NULL;
+
+        if (why && !g_hash_table_contains(run->refused_parts, source))
+                refused_put_part(run, source, why);
+}
+
 /* Everything is made of what was read before: the files, their names, the machine's configuration. */
 static void make_all(Run *run, const Sources *sources) {
         untrusted_survey(run, sources->files);
         for (guint i = 0; i < sources->files->len; i++)
                 if (!is_kube(sources->files->pdata[i]))
                         take_file(run, sources->files->pdata[i]);
+        for (guint i = 0; i < sources->files->len; i++)
+                refuse_rest(run, sources->files->pdata[i]);
         for (guint i = 0; i < sources->files->len; i++) /* when their parts are known */
                 if (is_kube(sources->files->pdata[i]))
                         take_file(run, sources->files->pdata[i]);
@@ -243,6 +254,7 @@ static bool run_generator(const Tree *tree) {
         bool beside_podman = sources->files->len > 0 && !arg_alone && podman_generator_is_active(tree, arg_users);
         g_autoptr(UnitNames) names = NULL;
         g_autoptr(GHashTable) refused_kubes = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+        g_autoptr(GHashTable) refused_parts = g_hash_table_new(NULL, NULL);
         g_autoptr(KeyturnConf) conf = keyturn_conf_new(tree);
         g_autoptr(FiltersNeeded) filters = filters_needed_new(tree, arg_root, arg_install);
         g_autoptr(UntrustedPaths) untrusted = untrusted_paths_new();
@@ -262,7 +274,8 @@ static bool run_generator(const Tree *tree) {
                     .filters = filters,
                     .untrusted = untrusted,
                     .machine = machine,
-                    .refused_kubes = refused_kubes };
+                    .refused_kubes = refused_kubes,
+                    .refused_parts = refused_parts };
 
         if (arg_users)
                 keyturn_conf_set_users(conf);

@@ -111,6 +111,15 @@ void refused_put(const Run *run, Container *container, Writer *writer) {
         writer_put_unit(writer, source->path, container->service, source->unit->readers, text);
 }
 
+void refused_put_part(const Run *run, const SourceFile *source, const char *why) {
+        g_autoptr(Container) part = convert_file(run, source);
+
+        g_ptr_array_set_size(part->findings, 0);
+        container_problem(part, NULL, "another part of it is refused, so nothing of it is started: %s", why);
+        network_unit_assume(part);
+        refused_put(run, part, run->writer);
+}
+
 void refused_put_unreadable(Run *run, const SourceFile *source) {
         g_autoptr(UnitFile) nothing = unit_file_new();
         SourceFile empty = *source;

@@ -8,5 +8,8 @@
  * stopped as it would have been, and keyturnctl finds it. */
 void refused_put(const Run *run, Container *container, Writer *writer);
 
+/* The same of a part of a .kube file, another part of which is refused. why: what is said of that one. */
+void refused_put_part(const Run *run, const SourceFile *source, const char *why);
+
 /* The same of a file that cannot be read, which is said: what still runs must be stopped as it would have been. */
 void refused_put_unreadable(Run *run, const SourceFile *source);

@@ -17,8 +17,10 @@ static void note_refusal(Run *run, const Container *container, const char *text)
         const SourceFile *source = container->source;
         bool is_pod = g_str_has_suffix(source->name, ".pod");
 
-        if (g_str_has_suffix(source->path, ".kube") && !g_str_has_suffix(source->name, ".kube") &&
-            (is_pod || !g_hash_table_contains(run->refused_kubes, source->path)))
+        if (!g_str_has_suffix(source->path, ".kube") || g_str_has_suffix(source->name, ".kube"))
+                return;
+        g_hash_table_add(run->refused_parts, (void *) source);
+        if (is_pod || !g_hash_table_contains(run->refused_kubes, source->path))
                 g_hash_table_insert(run->refused_kubes, source->path, g_strdup(text));
 }
 

@@ -28,6 +28,7 @@ typedef struct Run {
         Writer *late; /* for what is there only where nobody else has its name */
 
         GHashTable *refused_kubes; /* paths of .kube files, and what is wrong with a part of each */
+        GHashTable *refused_parts; /* the parts of them, of SourceFile, that something is wrong with */
 
         unsigned controls; /* what of the kernel the containers need; bits of KernelControl */
         bool has_unit;     /* at least one was made */

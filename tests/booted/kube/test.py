@@ -109,6 +109,11 @@ def test_of_an_application_all_is_started_or_nothing(machine):
     write(machine, refused)
     assert machine.run('systemctl restart app', check=False).status != 0
     assert machine.show('app', 'ActiveState') == 'failed'
+    # Nor is what restarts with it.
+    machine.wait_for(lambda: 'active' not in states(machine).split())
+    assert 'another part of it is refused' in machine.show('app-web-server', 'Description'), machine.show('app-web-server', 'Description')
+    assert machine.run('systemctl start app-web-server', check=False).status
+    assert 'app.yaml:' in machine.journal('app-web-server')
     for said in 'a part of it is refused, so nothing of it is started', 'app.yaml:':
         assert said in machine.show('app', 'Description'), machine.show('app', 'Description')
         assert said in machine.journal('app')
