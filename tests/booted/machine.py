@@ -496,8 +496,10 @@ class Machine:
         command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', *cursor]
         if lines:
             command.append(f'--lines={lines}')
-        # What a service wrote just before is in the journal only after journald has read it.
-        self.run(['journalctl', '--sync'])
+        # What a payload wrote just before is in the journal when the relay has passed it on, which sleeps only then, and
+        # when journald has read it.
+        self.run('for i in $(seq 500); do ps -e -o comm=,stat= | grep ^keyturn-relay | grep -qv " S" || break; sleep 0.01; done; '
+                 'journalctl --sync')
         return self.run(command).out
 
     def console(self):
