@@ -5,6 +5,7 @@
 #include "generator/parts/users-container.h"
 #include "generator/unit/source-path.h"
 #include "keyturn-config.h"
+#include "libstart/base/paths.h"
 #include "libstart/request/storage-option.h"
 #include "libstart/store/image.h"
 #include "libstart/value/unit-words.h"
@@ -82,6 +83,7 @@ void image_skip_present(const Container *container, const char *root) {
         g_autoptr(GPtrArray) stores = name ? image_find_stores(container) : NULL;
         g_autoptr(StoreImage) image = NULL;
         g_autofree char *path = NULL, *condition = NULL;
+        Service *service = container->puller ?: container->service;
 
         if (!name || strpbrk(name, "%$") || container->is_users) /* whose store is to be seen in her view alone */
                 return;
@@ -89,6 +91,8 @@ void image_skip_present(const Container *container, const char *root) {
         if (!image)
                 return;
         path = source_path_escape(image->store + strlen(root), "%");
-        condition = g_strconcat("!", path, "/overlay-images/", image->id, NULL);
-        service_unit(container->puller ?: container->service, "ConditionPathIsDirectory", condition);
+        condition = g_strconcat("|!", path, "/overlay-images/", image->id, NULL);
+        service_unit(service, "ConditionPathIsDirectory", condition);
+        /* After a power cut in a pull the image may have its name, and be empty. */
+        service_unit(service, "ConditionDirectoryNotEmpty", "|" PATH_UNSYNCED);
 }

@@ -7,7 +7,10 @@
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
+#include "libstart/image/mend.h"
+#include "libstart/image/remote.h"
 #include "libstart/image/tool.h"
+#include "libstart/image/unsynced.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
 
@@ -45,7 +48,7 @@ static bool try_once(const PullRequest *request, const char *name, GError **erro
         return copy_run(words, podman, name, what, error); /* with the lock of the name */
 }
 
-bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
+static bool pull_name(const PullRequest *request, const char *name, GError **error) {
         int retries = request->retry < 0 ? PULL_RETRY_DEFAULT : request->retry;
         const char *what = request->artifacts ? "Artifact" : "Image";
         guint64 delay = G_USEC_PER_SEC;
@@ -71,20 +74,14 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
         }
 }
 
-char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
-        g_autoptr(GPtrArray) words = inspect_words(request, name);
-        g_autofree char *manifest = NULL, *hash = NULL;
-        gsize length;
+bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
+        bool is_new, ok;
 
-        if (!tool_is_there("skopeo")) {
-                error_set(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
-                return NULL;
-        }
-        manifest = tool_read(words, &length, error);
-        if (!manifest)
-                return NULL;
-        hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) manifest, length);
-        return g_strconcat("sha256:", hash, NULL);
+        if (!unsynced_mark(name, &is_new, error))
+                return false;
+        ok = pull_name(request, name, error);
+        unsynced_end(name, /* whole= */ ok || is_new);
+        return ok;
 }
 
 /* Only where there is another to run in its place. */
@@ -104,9 +101,12 @@ static bool is_policy(const PullRequest *request, const char *policy) {
 }
 
 static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
-        g_autofree char *there = local_find(request->tag ?: name, NULL);
+        g_autofree char *there = NULL;
         g_autoptr(GError) problem = NULL;
 
+        if (unsynced_was_cut(NULL))
+                image_mend(request, name);
+        there = local_find(request->tag ?: name, NULL);
         if (there && is_policy(request, "missing") && !request->all_tags) {
                 log_info("Image '%s' is there", request->tag ?: name);
                 return true;
@@ -138,26 +138,45 @@ static bool is_there(const PullRequest *request) {
 }
 
 bool image_pull(const PullRequest *request, GError **error) {
+        bool there = is_there(request);
+        g_autoptr(GError) problem = NULL;
         g_autoptr(ShortNames) names = NULL;
         g_autofree char *name = NULL;
         _cleanup_close_ int lock = -1;
 
-        if (is_policy(request, "never") || is_there(request))
+        if (is_policy(request, "never") || (there && !unsynced_was_cut(NULL)))
                 return true;
-        names = short_names_load("", error);
-        if (!names)
+        names = short_names_load("", &problem);
+        if (names)
+                name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
+                                                                  pull_find_name(request->reference, names, &problem);
+        lock = name ? image_lock(name, &problem) : -1;
+        if (lock >= 0)
+                return pull_missing(request, name, lock, error);
+        if (!there)
+                g_propagate_error(error, g_steal_pointer(&problem));
+        return there;
+}
+
+static bool build(const char *tag, GPtrArray *words, GError **error) {
+        g_autofree char *what = g_strconcat("Building ", tag, NULL);
+        bool is_new, ok;
+
+        if (!unsynced_mark(tag, &is_new, error))
                 return false;
-        name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
-                                                          pull_find_name(request->reference, names, error);
-        lock = name ? image_lock(name, error) : -1;
-        return lock >= 0 && pull_missing(request, name, lock, error);
+        ok = tool_run_long(words, what, error); /* a compiler's work is not seen: its unit has a time-out */
+        unsynced_end(tag, /* whole= */ ok || is_new);
+        return ok;
 }
 
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
         const char *program = global_args || tool_is_there("podman") ? "podman" : "buildah";
         g_autoptr(GPtrArray) words = build_words(program, global_args, args);
-        g_autofree char *there = local_find(tag, NULL), *what = g_strconcat("Building ", tag, NULL);
+        g_autofree char *there = NULL;
 
+        if (unsynced_was_cut(NULL))
+                image_mend(NULL, tag);
+        there = local_find(tag, NULL);
         if (there) {
                 log_info("Image '%s' is there", tag);
                 return true;
@@ -168,7 +187,7 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
                                                "neither podman nor buildah is installed: install one of them");
         if (!offline)
                 wait_for_network();
-        if (tool_run_long(words, what, error)) /* a compiler's work is not seen: its unit has a time-out */
+        if (build(tag, words, error))
                 return true;
         g_prefix_error(error, "Image '%s' cannot be built: ", tag);
         return false;

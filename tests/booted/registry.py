@@ -36,6 +36,15 @@ def stop(machine):
     machine.run('systemctl stop test-registry', check=False)
 
 
+def mark_cut(machine, name):
+    """As a power cut within a pull leaves it: its mark is of another boot."""
+    machine.write(find_mark(name), '0123456789abcdef0123456789abcdef')
+
+
+def find_mark(name):
+    return f'/var/lib/keyturn/unsynced/{hashlib.sha256(f"{NAME}/{name}".encode()).hexdigest()}'
+
+
 def random_layer(size):
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as tar:

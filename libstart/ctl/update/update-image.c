@@ -10,7 +10,10 @@
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
+#include "libstart/image/mend.h"
 #include "libstart/image/pull.h"
+#include "libstart/image/remote.h"
+#include "libstart/image/unsynced.h"
 #include "libstart/request/auto-update.h"
 
 /* Containers with the same image. */
@@ -102,6 +105,8 @@ static bool pull(Group *group, GError **error) {
         if (!group->digest)
                 return true;
         group->is_pulled = true;
+        if (unsynced_was_cut(NULL))
+                image_mend(&group->request, group->name);
         if (!note(group, group->digest, group->old, /* bad= */ NULL, error))
                 return false;
         if (image_pull_name(&group->request, group->name, error))
@@ -278,6 +283,10 @@ static void resume(Group *group, const Options *options) {
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
         group->is_pulled = true;
         group->new = g_strdup(group->old);
+        if (unsynced_was_cut(group->name)) { /* it may work, and it is not the registry's that does not */
+                reason = g_strdup("the machine went off while it came, so it may not be whole");
+                g_clear_pointer(&group->notes.rejected, g_free);
+        }
         for (guint i = 0; i < group->members->len; i++) {
                 const UpdateMember *member = group->members->pdata[i];
                 ContainerUnit *container = member->container;

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Images that come ahead of a container: Pull=, .image and .build files."""
 
+import re
+
 import registry
 import slow_registry
 
@@ -156,6 +158,79 @@ def test_an_image_file_makes_a_service_ahead(machine):
     assert machine.run('systemctl start one', check=False).status != 0
     assert 'authentication required' in machine.journal('its-image.service')
     machine.run('systemctl stop one its-image')
+
+
+def tear(machine, name):
+    """A file whose name is on the disk, and whose blocks are not."""
+    directory = machine.run(f'podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {registry.NAME}/{name}').out.strip()
+    machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random')
+
+
+def test_what_a_power_cut_has_torn_is_pulled_again(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', size=100000)
+    container(machine, 'a', f'Image={registry.NAME}/app:1\nPull=missing\nRetry=0')
+    machine.run('systemctl start a')
+    mark = registry.find_mark('app:1')
+    size, all_images = 'keyturnctl exec a stat -c %s /random', 'podman images -q --no-trunc | sort'
+    images = machine.run(all_images).out
+
+    def boot(again=True):
+        machine.mark()
+        machine.reload()
+        machine.run('systemctl restart a')
+        assert again == (machine.show('keyturn-pull-a', 'ConditionResult') == 'yes')
+        return machine.journal('keyturn-pull-a.service')
+    boot(again=False)
+    assert machine.run(f'test -e {mark}', check=False).status
+    # Nothing was torn.
+    registry.mark_cut(machine, 'app:1')
+    said = boot()
+    assert 'seeing whether all images are whole' in said and 'Copying' not in said, said
+    assert ('takes podman 5.2' in said) == (machine.suite == 'bookworm'), said
+    assert machine.run(f'test -e {mark}', check=False).status and machine.run(all_images).out == images
+    # Another image's layers may be this one's, too; those that are on their way are not there yet.
+    registry.mark_cut(machine, 'other')
+    said = boot()
+    assert 'seeing whether' in said and 'is there' in said and machine.run('ls -A /var/lib/keyturn/unsynced').out == '', said
+    machine.run(f'cat /proc/sys/kernel/random/boot_id | tr -d "\\n-" >{mark}')
+    said = boot()
+    assert 'seeing' not in said and machine.run(f'rm {mark}').status == 0, said
+    if machine.suite == 'bookworm':  # whose Podman cannot tell
+        forget(machine, 'app:1')
+        return
+    # One that cannot be pulled again is better than none.
+    tear(machine, 'app:1')
+    registry.mark_cut(machine, 'app:1')
+    registry.stop(machine)
+    said = boot()
+    assert 'are damaged, and used as they are' in said and machine.run(size).out == '0\n', said
+    assert machine.run(f'test -e {mark}').status == 0 and machine.run(all_images).out == images
+    registry.start(machine)
+    said = boot()
+    assert 'Copying' in said and machine.run(size).out == '100000\n', said
+    assert machine.run(f'test -e {mark}', check=False).status and machine.run(all_images).out == images
+    boot(again=False)
+    forget(machine, 'app:1')
+
+
+def test_an_image_is_on_the_disk_before_it_is_said_to_be_there(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', size=100000)
+    machine.run('strace -f -qq -e trace=rename,fsync,execve,syncfs,unlink -o /run/traced '
+                f'/usr/lib/keyturn/keyturn-image pull --policy=missing -- {registry.NAME}/app:1')
+    mark = registry.find_mark('app:1')
+    calls = [line.split(None, 1)[1] for line in machine.read('/run/traced').splitlines()
+             if mark in line or re.search(r'(fsync|syncfs)\(.* = 0|execve\("[^"]*skopeo".* = 0', line)]
+    steps = [re.match(r'\w+', call)[0] for call in calls]
+    begin = steps.index('rename')
+    assert steps[begin - 1:begin + 3] == ['fsync', 'rename', 'fsync', 'execve'] and steps[-2:] == ['syncfs', 'unlink'], calls
+    assert mark in calls[begin] and mark in calls[-1], calls
+    # What fails is no reason to look at all images after the next boot.
+    registry.stop(machine)
+    assert machine.run(f'/usr/lib/keyturn/keyturn-image pull --retry=0 -- {registry.NAME}/other', check=False).status
+    assert machine.run('ls -A /var/lib/keyturn/unsynced').out == ''
+    forget(machine, 'app:1')
 
 
 def test_a_build_file_builds_once(machine):

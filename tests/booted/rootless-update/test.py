@@ -2,6 +2,7 @@
 """keyturnctl --user update: new images for users' containers with AutoUpdate=, and the way back."""
 
 import json
+import os
 
 import registry
 
@@ -54,6 +55,22 @@ def test_a_new_image_is_pulled_and_started(machine):
     assert not machine.run('find /home/alice/.local/share/containers /home/alice/.local/share/keyturn -uid 0', check=False).out
     as_user(machine, 'systemctl --user stop one')
     assert 'does not run' in update(machine)['one']['problem']
+
+
+def test_what_a_power_cut_has_torn_is_pulled_again(machine):
+    """As of root's: images/. Her Podman looks, in her view."""
+    prepare(machine)
+    registry.push(machine, 'app:1', env=['IS=second'], size=100000)
+    assert update(machine)['one']['updated'] == 'true'
+    as_user(machine, f'podman unshare truncate -s 0 $(podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {APP})/random')
+    mark = '~/.local/share/keyturn/unsynced'
+    as_user(machine, f'mkdir -p {mark}; echo 0 >{mark}/{os.path.basename(registry.find_mark("app:1"))}')
+    as_user(machine, 'systemctl --user daemon-reload; systemctl --user restart one')
+    said = machine.journal()
+    assert 'seeing whether all images are whole' in said, said
+    assert ('takes podman 5.2' in said) == (machine.suite == 'bookworm'), said
+    size = as_user(machine, 'keyturnctl --user exec one stat -c %s /random').out
+    assert size == ('0\n' if machine.suite == 'bookworm' else '100000\n') and not as_user(machine, f'ls {mark}').out
 
 
 def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):

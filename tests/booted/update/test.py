@@ -192,6 +192,20 @@ def resume(machine):
     return next((line for line in said.splitlines() if line.startswith('one.service')), said)
 
 
+def test_what_may_be_torn_is_taken_back_and_comes_again(machine):
+    """The power was cut when the new image had its name, and before it was on the disk."""
+    prepare(machine)
+    machine.run('systemctl start one')
+    interrupt(machine, ['sleep', '1000'])
+    machine.run('systemctl stop one; systemctl start one')
+    assert runs(machine) == 'new'
+    registry.mark_cut(machine, 'app:1')
+    said = resume(machine)
+    assert 'rolled back' in said and 'may not be whole' in said and runs(machine) == 'first', said
+    assert update(machine)['one']['updated'] == 'true' and runs(machine) == 'new'
+    assert machine.run(f'test -e {registry.find_mark("app:1")}', check=False).status
+
+
 def is_marked(machine):
     return machine.run('test -e /var/lib/keyturn/images/updating', check=False).status == 0
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-id128.h>
+#include <unistd.h>
+
+#include "libstart/base/directory.h"
+#include "libstart/base/error.h"
+#include "libstart/base/fd.h"
+#include "libstart/base/log.h"
+#include "libstart/base/paths.h"
+#include "libstart/image/unsynced.h"
+#include "libstart/store/store-conf.h"
+
+#define NEW ".new" /* while it is written */
+
+/* Transfer full. */
+static char *find_mark(const char *name) {
+        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
+
+        return g_build_filename(PATH_UNSYNCED, hash, NULL);
+}
+
+static bool find_boot(char ret[static SD_ID128_STRING_MAX]) {
+        sd_id128_t boot;
+
+        if (sd_id128_get_boot(&boot) < 0)
+                return false;
+        (void) sd_id128_to_string(boot, ret);
+        return true;
+}
+
+/* It appears with its text in it. */
+static bool write_mark(const char *name) {
+        g_autofree char *path = find_mark(name), *new = g_strconcat(path, NEW, NULL);
+        _cleanup_close_ int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
+                            directory = open(PATH_UNSYNCED, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        char boot[SD_ID128_STRING_MAX];
+
+        return fd >= 0 && directory >= 0 && find_boot(boot) && fd_write_all(fd, boot, strlen(boot)) &&
+               fsync(fd) == 0 && rename(new, path) == 0 && fsync(directory) == 0;
+}
+
+/* A mark of a boot before stays what it is. */
+bool unsynced_mark(const char *name, bool *ret_is_new, GError **error) {
+        g_autofree char *path = find_mark(name);
+
+        if (!directory_make(PATH_UNSYNCED, 0700, error))
+                return false;
+        *ret_is_new = access(path, F_OK) < 0;
+        return !*ret_is_new || write_mark(name) || error_set_errno(error, errno, "Cannot make '%s'", path);
+}
+
+void unsynced_end(const char *name, bool whole) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
+        g_autofree char *path = find_mark(name);
+        _cleanup_close_ int fd = conf ? open(conf->stores[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+        if (fd >= 0 && syncfs(fd) < 0)
+                log_warning("'%s' cannot be written to its disk: %s", conf->stores[0], g_strerror(errno));
+        else if (whole)
+                (void) unlink(path);
+}
+
+/* What cannot be read, or was cut itself, is of a boot before. */
+static bool is_of_before(const char *path) {
+        g_autofree char *text = NULL;
+        char boot[SD_ID128_STRING_MAX];
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return access(path, F_OK) == 0;
+        return !find_boot(boot) || !g_str_equal(text, boot);
+}
+
+/* Transfer full. */
+static GPtrArray *find_all_of_before(void) {
+        g_autoptr(GDir) directory = g_dir_open(PATH_UNSYNCED, 0, NULL);
+        GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory))) {
+                g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
+
+                if (!g_str_has_suffix(name, NEW) && is_of_before(path))
+                        g_ptr_array_add(found, g_steal_pointer(&path));
+        }
+        return found;
+}
+
+bool unsynced_was_cut(const char *name) {
+        g_autofree char *path = name ? find_mark(name) : NULL;
+        g_autoptr(GPtrArray) all = path ? NULL : find_all_of_before();
+
+        return path ? is_of_before(path) : all->len > 0;
+}
+
+void unsynced_forget(void) {
+        g_autoptr(GPtrArray) all = find_all_of_before();
+
+        for (guint i = 0; i < all->len; i++)
+                (void) unlink(all->pdata[i]);
+}

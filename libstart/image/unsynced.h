@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* The tools that bring images see to it that their lists are on the disk, and not that the files of the layers are:
+ * after a power cut an image has its name, and files of it are empty. So each name of which an image is brought has a
+ * mark, on the disk before the first layer, until all of it is there. */
+
+/* *ret_is_new: it had none. */
+bool unsynced_mark(const char *name, bool *ret_is_new, GError **error);
+
+/* Write the store to its disk; with `whole`, that is all of it, and the mark goes. */
+void unsynced_end(const char *name, bool whole);
+
+/* Has the name a mark of a boot before? NULL: has any? Layers that one has left may be another's, too. */
+bool unsynced_was_cut(const char *name);
+
+/* Remove all marks of boots before. */
+void unsynced_forget(void);
