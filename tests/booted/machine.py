@@ -23,7 +23,7 @@ with a booted machine, in the order they are written):
   write(path, text, mode=0o644)   writes any file (parents are made)
   read(path)                      reads one
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
-  journal(unit=None)              lines of this test only, oldest first, message text only
+  journal(unit=None)              lines of this test only, oldest first, message text only; sync_journal(): by another way
   wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
   processor_seconds()             what all processes of the machine have used so far
   footprint()                     mounts, processes and files on /run, to compare before and after: is_as(before) waits
@@ -496,11 +496,14 @@ class Machine:
         command = ['journalctl', '--quiet', '--no-pager', f'--output={output}', *cursor]
         if lines:
             command.append(f'--lines={lines}')
-        # What a payload wrote just before is in the journal when the relay has passed it on, which sleeps only then, and
-        # when journald has read it.
+        self.sync_journal()
+        return self.run(command).out
+
+    def sync_journal(self):
+        """What a payload wrote just before is in the journal when the relay has passed it on, which sleeps only then, and
+        when journald has read it."""
         self.run('for i in $(seq 500); do ps -e -o comm=,stat= | grep ^keyturn-relay | grep -qv " S" || break; sleep 0.01; done; '
                  'journalctl --sync')
-        return self.run(command).out
 
     def console(self):
         """What systemd-nspawn and the console said; for a boot that failed."""

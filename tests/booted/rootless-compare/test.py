@@ -154,7 +154,8 @@ def start_and_collect(machine, names):
             try:
                 found[name] = machine.wait_for(lambda name=name: ended(machine, name), 60)
             except AssertionError as error:
-                said = machine.run(f'journalctl --sync; journalctl -o cat --no-pager -n 30 _SYSTEMD_USER_UNIT={name}.service '
+                machine.sync_journal()
+                said = machine.run(f'journalctl -o cat --no-pager -n 30 _SYSTEMD_USER_UNIT={name}.service '
                                    f'+ USER_UNIT={name}.service').out
                 found[name] = f'no output: {error}\n{said}'
         as_user(machine, 'systemctl --user stop ' + ' '.join(f'{unit(name)} {name}.service' for name in some))

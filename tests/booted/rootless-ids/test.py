@@ -81,7 +81,7 @@ def facts_of_ours(machine, mode, keys='', name='facts'):
                                 f'Volume=kfresh:/fresh:U\nVolume=%h/kmine:/mine:U\nVolume=%h/his:/his\n{keys}\n'
                                 '[Service]\nType=oneshot\n')
     as_user(machine, f'podman unshare sh -c "rm -rf .local/share/containers/storage/volumes/k*"; systemctl --user start {name}')
-    machine.run('journalctl --sync')
+    machine.sync_journal()
     return machine.run(f'journalctl -o cat --no-pager SYSLOG_IDENTIFIER={name} _TRANSPORT=journal').out
 
 

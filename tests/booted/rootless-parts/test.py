@@ -120,14 +120,14 @@ def test_secrets_of_podman_beside(machine):
     """The same as under rootless Podman."""
     secret(machine, 'word', 'hers-5e1c')
     secret(machine, 'deep', 'hers-6f2d')
-    look = 'cat /run/secrets/word /etc/deep; stat -c %a.%u.%g.%n /run/secrets /run/secrets/word /etc/deep'
+    look = 'cat /run/secrets/word /etc/deep; echo; stat -c %a.%u.%g.%n /run/secrets /run/secrets/word /etc/deep'
     machine.write('/home/alice/look', look, 0o755)
     podman = as_user(machine, 'podman --runtime crun run --rm --network host -v /home/alice/look:/look --secret word '
                               f'--secret deep,target=/etc/deep,uid=3,gid=4,mode=440 {IMAGE} sh /look').out
     container(machine, 'secrets', f'[Container]\nImage={IMAGE}\nVolume=/home/alice/look:/look\nExec=sh /look\nSecret=word\n'
                                   'Secret=deep,target=/etc/deep,uid=3,gid=4,mode=440\n[Service]\nType=oneshot\n')
     as_user(machine, 'systemctl --user start secrets')
-    machine.run('journalctl --sync')
+    machine.sync_journal()
     ours = machine.run('journalctl -o cat --no-pager SYSLOG_IDENTIFIER=secrets _TRANSPORT=journal').out
     assert ours.split() == podman.split(), (ours, podman)
 

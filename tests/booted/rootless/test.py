@@ -66,7 +66,8 @@ def test_as_under_podman(machine):
     as_user(machine, 'systemctl --user restart keyturn-view')
     container(machine, 'facts', f'[Container]\nImage={IMAGE}\nVolume=/home/alice/facts:/facts\nExec=sh /facts\n[Service]\nType=oneshot\n')
     as_user(machine, 'systemctl --user start facts')
-    ours = machine.run('journalctl --sync; journalctl -o cat --no-pager SYSLOG_IDENTIFIER=facts _TRANSPORT=journal').out
+    machine.sync_journal()
+    ours = machine.run('journalctl -o cat --no-pager SYSLOG_IDENTIFIER=facts _TRANSPORT=journal').out
 
     def lines(text):
         # The map has one more namespace between: of each id the same one inside and in the view.
@@ -100,7 +101,7 @@ def test_a_relay_that_is_killed(machine):
         machine.run('sleep 0.3; pkill -9 -u alice -x keyturn-relay', check=False)  # one that has not come back yet is not there
     machine.run('sleep 0.3')
     as_user(machine, 'systemctl --user stop mine; journalctl --sync', check=False)
-    machine.run('journalctl --sync')
+    machine.sync_journal()
     numbers = [int(line.split()[1]) for line in journal(machine).splitlines() if line.startswith('line ')]
     assert len(numbers) > 20 and sorted(set(numbers)) == list(range(1, max(numbers) + 1)), numbers
 

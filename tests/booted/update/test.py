@@ -498,10 +498,10 @@ def test_a_short_name_is_asked_of_no_registry_that_is_not_named(machine):
 def test_what_a_registry_is_asked(machine):
     """What keyturn-fleet(7) counts with: requests for one image."""
     def asked(*words):
-        machine.run('journalctl --sync')
+        machine.sync_journal()
         before = len(log())
         update(machine, *words)
-        machine.run('journalctl --sync')
+        machine.sync_journal()
         return log()[before:]
 
     def log():
