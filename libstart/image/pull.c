@@ -100,14 +100,29 @@ static bool is_policy(const PullRequest *request, const char *policy) {
         return g_strcmp0(request->policy, policy) == 0;
 }
 
+/* What is there is whole, if its own pull was not cut: no container waits for what another one's has left. What is
+ * pulled may get layers of that. An update that is not over takes its image back by itself, when all containers run.
+ */
+static bool needs_mending(const char *name, bool is_enough, int lock) {
+        g_auto(ImageNotes) notes = { 0 };
+
+        if (!is_enough)
+                return unsynced_was_cut(NULL);
+        image_notes_read(lock, &notes);
+        return !notes.previous && unsynced_was_cut(name);
+}
+
 static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
-        g_autofree char *there = NULL;
+        bool is_only_if_missing = is_policy(request, "missing") && !request->all_tags;
+        g_autofree char *there = local_find(request->tag ?: name, NULL);
         g_autoptr(GError) problem = NULL;
 
-        if (unsynced_was_cut(NULL))
+        if (needs_mending(name, there && is_only_if_missing, lock)) {
                 image_mend(request, name);
-        there = local_find(request->tag ?: name, NULL);
-        if (there && is_policy(request, "missing") && !request->all_tags) {
+                g_free(there);
+                there = local_find(request->tag ?: name, NULL);
+        }
+        if (there && is_only_if_missing) {
                 log_info("Image '%s' is there", request->tag ?: name);
                 return true;
         }
@@ -172,11 +187,13 @@ static bool build(const char *tag, GPtrArray *words, GError **error) {
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
         const char *program = global_args || tool_is_there("podman") ? "podman" : "buildah";
         g_autoptr(GPtrArray) words = build_words(program, global_args, args);
-        g_autofree char *there = NULL;
+        g_autofree char *there = local_find(tag, NULL);
 
-        if (unsynced_was_cut(NULL))
+        if (unsynced_was_cut(there ? tag : NULL)) {
                 image_mend(NULL, tag);
-        there = local_find(tag, NULL);
+                g_free(there);
+                there = local_find(tag, NULL);
+        }
         if (there) {
                 log_info("Image '%s' is there", tag);
                 return true;

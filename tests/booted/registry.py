@@ -45,6 +45,10 @@ def find_mark(name):
     return f'/var/lib/keyturn/unsynced/{hashlib.sha256(f"{NAME}/{name}".encode()).hexdigest()}'
 
 
+def find_notes(name):
+    return find_mark(name).replace('unsynced', 'images')
+
+
 def random_layer(size):
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as tar:
