@@ -4,10 +4,10 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
+#include "libstart/image/after-cut.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
-#include "libstart/image/mend.h"
 #include "libstart/image/remote.h"
 #include "libstart/image/tool.h"
 #include "libstart/image/unsynced.h"
@@ -103,7 +103,7 @@ static bool is_policy(const PullRequest *request, const char *policy) {
 /* What is there is whole, if its own pull was not cut: no container waits for what another one's has left. What is
  * pulled may get layers of that. An update that is not over takes its image back by itself, when all containers run.
  */
-static bool needs_mending(const char *name, bool is_enough, int lock) {
+static bool needs_look(const char *name, bool is_enough, int lock) {
         g_auto(ImageNotes) notes = { 0 };
 
         if (!is_enough)
@@ -117,11 +117,8 @@ static bool pull_missing(const PullRequest *request, const char *name, int lock,
         g_autofree char *there = local_find(request->tag ?: name, NULL);
         g_autoptr(GError) problem = NULL;
 
-        if (needs_mending(name, there && is_only_if_missing, lock)) {
-                image_mend(request, name);
-                g_free(there);
-                there = local_find(request->tag ?: name, NULL);
-        }
+        if (needs_look(name, there && is_only_if_missing, lock))
+                image_look_after_cut();
         if (there && is_only_if_missing) {
                 log_info("Image '%s' is there", request->tag ?: name);
                 return true;
@@ -165,6 +162,8 @@ bool image_pull(const PullRequest *request, GError **error) {
         if (names)
                 name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
                                                                   pull_find_name(request->reference, names, &problem);
+        if (there && !(name && unsynced_was_cut(name))) /* also one that has its short name only here */
+                return true;
         lock = name ? image_lock(name, &problem) : -1;
         if (lock >= 0)
                 return pull_missing(request, name, lock, error);
@@ -189,11 +188,8 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
         g_autoptr(GPtrArray) words = build_words(program, global_args, args);
         g_autofree char *there = local_find(tag, NULL);
 
-        if (unsynced_was_cut(there ? tag : NULL)) {
-                image_mend(NULL, tag);
-                g_free(there);
-                there = local_find(tag, NULL);
-        }
+        if (unsynced_was_cut(there ? tag : NULL))
+                image_look_after_cut();
         if (there) {
                 log_info("Image '%s' is there", tag);
                 return true;

@@ -7,10 +7,10 @@
 #include "libstart/base/log.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
+#include "libstart/image/after-cut.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
-#include "libstart/image/mend.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/remote.h"
 #include "libstart/image/unsynced.h"
@@ -106,7 +106,7 @@ static bool pull(Group *group, GError **error) {
                 return true;
         group->is_pulled = true;
         if (unsynced_was_cut(NULL))
-                image_mend(&group->request, group->name);
+                image_look_after_cut();
         if (!note(group, group->digest, group->old, /* bad= */ NULL, error))
                 return false;
         if (image_pull_name(&group->request, group->name, error))

@@ -166,7 +166,7 @@ def tear(machine, name):
     machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random')
 
 
-def test_what_a_power_cut_has_torn_is_pulled_again(machine):
+def test_what_a_power_cut_has_torn_is_said(machine):
     registry.start(machine)
     registry.push(machine, 'app:1', size=100000)
     container(machine, 'a', f'Image={registry.NAME}/app:1\nPull=missing\nRetry=0')
@@ -193,12 +193,12 @@ def test_what_a_power_cut_has_torn_is_pulled_again(machine):
     # layers of either.
     registry.mark_cut(machine, 'other')
     said = boot()
-    assert 'seeing' not in said and 'is there' in said, said
+    assert 'seeing' not in said, said
     registry.mark_cut(machine, 'app:1')
     machine.write(registry.find_notes('app:1'), f'previous={"0" * 64}\n')
     assert 'seeing' not in boot()
     assert machine.run(f"/usr/lib/keyturn/keyturn-image pull --retry=0 -- {registry.NAME}/nobodys", check=False).status
-    assert machine.run('ls -A /var/lib/keyturn/unsynced').out == '' or machine.suite == 'bookworm'
+    assert machine.run('ls -A /var/lib/keyturn/unsynced').out, 'what the update needs'
     machine.run(f'rm -f {registry.find_notes("app:1")} /var/lib/keyturn/unsynced/*')
     # And those that are on their way are not there yet.
     machine.run(f'cat /proc/sys/kernel/random/boot_id | tr -d "\\n-" >{mark}')
@@ -207,17 +207,14 @@ def test_what_a_power_cut_has_torn_is_pulled_again(machine):
     if machine.suite == 'bookworm':  # whose Podman cannot tell
         forget(machine, 'app:1')
         return
-    # One that cannot be pulled again is better than none.
+    # It is said, and nothing is removed; what is said to be done helps.
     tear(machine, 'app:1')
     registry.mark_cut(machine, 'app:1')
-    registry.stop(machine)
     said = boot()
-    assert 'are damaged, and used as they are' in said and machine.run(size).out == '0\n', said
-    assert machine.run(f'test -e {mark}').status == 0 and machine.run(all_images).out == images
-    registry.start(machine)
-    said = boot()
-    assert 'Copying' in said and machine.run(size).out == '100000\n', said
+    assert 'may be damaged, and are used as they are' in said and machine.run(size).out == '0\n', said
     assert machine.run(f'test -e {mark}', check=False).status and machine.run(all_images).out == images
+    machine.run(f'systemctl stop a; podman rmi {registry.NAME}/app:1; systemctl reset-failed; systemctl start a')
+    assert machine.run(size).out == '100000\n' and machine.run(all_images).out == images
     boot(again=False)
     forget(machine, 'app:1')
 
