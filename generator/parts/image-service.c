@@ -78,6 +78,17 @@ GPtrArray *image_find_stores(const Container *container) {
         return stores;
 }
 
+/* Of conditions with "|" one is enough: no other may join those of the file. */
+static bool has_choices(const Service *service) {
+        for (guint i = 0; service->user_unit && i < service->user_unit->lines->len; i++) {
+                const UnitLine *line = &g_array_index(service->user_unit->lines, UnitLine, i);
+
+                if (line->key && g_str_has_prefix(line->key, "Condition") && line->value[0] == '|')
+                        return true;
+        }
+        return false;
+}
+
 void image_skip_present(const Container *container, const char *root) {
         const char *name = container->wanted_image;
         g_autoptr(GPtrArray) stores = name ? image_find_stores(container) : NULL;
@@ -91,8 +102,9 @@ void image_skip_present(const Container *container, const char *root) {
         if (!image)
                 return;
         path = source_path_escape(image->store + strlen(root), "%");
-        condition = g_strconcat("|!", path, "/overlay-images/", image->id, NULL);
+        condition = g_strconcat(has_choices(service) ? "!" : "|!", path, "/overlay-images/", image->id, NULL);
         service_unit(service, "ConditionPathIsDirectory", condition);
-        /* After a power cut in a pull the image may have its name, and be empty. */
-        service_unit(service, "ConditionDirectoryNotEmpty", "|" PATH_UNSYNCED);
+        if (condition[0] ==
+            '|') /* after a power cut in a pull the image may have its name, and be empty: it is said */
+                service_unit(service, "ConditionDirectoryNotEmpty", "|" PATH_UNSYNCED);
 }

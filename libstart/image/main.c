@@ -12,6 +12,7 @@
 #include "libstart/image/artifact.h"
 #include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
+#include "libstart/image/unsynced.h"
 #include "libstart/image/waiting.h"
 #include "libstart/systemd/unit-failure.h"
 
@@ -94,6 +95,7 @@ static bool run(int argc, char **argv, GError **error) {
         words = argv + 1;
         if (words[0] && g_str_equal(words[0], "--"))
                 words++;
+        unsynced_warn();
         if (g_strcmp0(command, "pull") == 0)
                 return pull(words, error);
         if (g_strcmp0(command, "artifact") == 0)

@@ -4,11 +4,9 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
-#include "libstart/image/after-cut.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
-#include "libstart/image/remote.h"
 #include "libstart/image/tool.h"
 #include "libstart/image/unsynced.h"
 #include "libstart/store/reference.h"
@@ -84,6 +82,22 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
         return ok;
 }
 
+char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
+        g_autoptr(GPtrArray) words = inspect_words(request, name);
+        g_autofree char *manifest = NULL, *hash = NULL;
+        gsize length;
+
+        if (!tool_is_there("skopeo")) {
+                error_set(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
+                return NULL;
+        }
+        manifest = tool_read(words, &length, error);
+        if (!manifest)
+                return NULL;
+        hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) manifest, length);
+        return g_strconcat("sha256:", hash, NULL);
+}
+
 /* Only where there is another to run in its place. */
 static bool is_rejected(const PullRequest *request, const char *name, int lock) {
         g_auto(ImageNotes) notes = { 0 };
@@ -100,26 +114,11 @@ static bool is_policy(const PullRequest *request, const char *policy) {
         return g_strcmp0(request->policy, policy) == 0;
 }
 
-/* What is there is whole, if its own pull was not cut: no container waits for what another one's has left. What is
- * pulled may get layers of that. An update that is not over takes its image back by itself, when all containers run.
- */
-static bool needs_look(const char *name, bool is_enough, int lock) {
-        g_auto(ImageNotes) notes = { 0 };
-
-        if (!is_enough)
-                return unsynced_was_cut(NULL);
-        image_notes_read(lock, &notes);
-        return !notes.previous && unsynced_was_cut(name);
-}
-
 static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
-        bool is_only_if_missing = is_policy(request, "missing") && !request->all_tags;
         g_autofree char *there = local_find(request->tag ?: name, NULL);
         g_autoptr(GError) problem = NULL;
 
-        if (needs_look(name, there && is_only_if_missing, lock))
-                image_look_after_cut();
-        if (there && is_only_if_missing) {
+        if (there && is_policy(request, "missing") && !request->all_tags) {
                 log_info("Image '%s' is there", request->tag ?: name);
                 return true;
         }
@@ -150,26 +149,19 @@ static bool is_there(const PullRequest *request) {
 }
 
 bool image_pull(const PullRequest *request, GError **error) {
-        bool there = is_there(request);
-        g_autoptr(GError) problem = NULL;
         g_autoptr(ShortNames) names = NULL;
         g_autofree char *name = NULL;
         _cleanup_close_ int lock = -1;
 
-        if (is_policy(request, "never") || (there && !unsynced_was_cut(NULL)))
+        if (is_policy(request, "never") || is_there(request))
                 return true;
-        names = short_names_load("", &problem);
-        if (names)
-                name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
-                                                                  pull_find_name(request->reference, names, &problem);
-        if (there && !(name && unsynced_was_cut(name))) /* also one that has its short name only here */
-                return true;
-        lock = name ? image_lock(name, &problem) : -1;
-        if (lock >= 0)
-                return pull_missing(request, name, lock, error);
-        if (!there)
-                g_propagate_error(error, g_steal_pointer(&problem));
-        return there;
+        names = short_names_load("", error);
+        if (!names)
+                return false;
+        name = reference_is_archive(request->reference) ? g_strdup(request->reference) :
+                                                          pull_find_name(request->reference, names, error);
+        lock = name ? image_lock(name, error) : -1;
+        return lock >= 0 && pull_missing(request, name, lock, error);
 }
 
 static bool build(const char *tag, GPtrArray *words, GError **error) {
@@ -188,8 +180,6 @@ bool image_build(const char *tag, char *const *global_args, char *const *args, b
         g_autoptr(GPtrArray) words = build_words(program, global_args, args);
         g_autofree char *there = local_find(tag, NULL);
 
-        if (unsynced_was_cut(there ? tag : NULL))
-                image_look_after_cut();
         if (there) {
                 log_info("Image '%s' is there", tag);
                 return true;

@@ -18,6 +18,9 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
 /* Which of the two will it be? */
 bool pull_is_by_podman(const PullRequest *request);
 
+/* The digest of what the registry has under `name`. Transfer full. */
+char *image_remote_digest(const PullRequest *request, const char *name, GError **error);
+
 /* `args` are options of podman build and its directory. Nothing happens where an image has the name `tag`.
  * global_args: options of podman's, or NULL. */
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error);

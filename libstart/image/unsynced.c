@@ -11,6 +11,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/image/lock.h"
 #include "libstart/image/unsynced.h"
 #include "libstart/store/store-conf.h"
 
@@ -58,8 +59,9 @@ void unsynced_end(const char *name, bool whole) {
         g_autofree char *path = find_mark(name);
         _cleanup_close_ int fd = conf ? open(conf->stores[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-        if (fd >= 0 && syncfs(fd) < 0)
-                log_warning("'%s' cannot be written to its disk: %s", conf->stores[0], g_strerror(errno));
+        if (fd < 0 || syncfs(fd) < 0)
+                log_warning("The image store cannot be written to its disk: %s",
+                            conf ? g_strerror(errno) : "it is not known");
         else if (whole)
                 (void) unlink(path);
 }
@@ -74,31 +76,24 @@ static bool is_of_before(const char *path) {
         return !find_boot(boot) || !g_str_equal(text, boot);
 }
 
-/* Transfer full. */
-static GPtrArray *find_all_of_before(void) {
-        g_autoptr(GDir) directory = g_dir_open(PATH_UNSYNCED, 0, NULL);
-        GPtrArray *found = g_ptr_array_new_with_free_func(g_free);
+bool unsynced_was_cut(const char *name) {
+        g_autofree char *path = find_mark(name);
+
+        return is_of_before(path);
+}
+
+void unsynced_warn(void) {
+        g_autoptr(GDir) directory = image_notes_lead_back() ? NULL : g_dir_open(PATH_UNSYNCED, 0, NULL);
         const char *name;
+        bool found = false;
 
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
 
-                if (!g_str_has_suffix(name, NEW) && is_of_before(path))
-                        g_ptr_array_add(found, g_steal_pointer(&path));
+                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && unlink(path) == 0;
         }
-        return found;
-}
-
-bool unsynced_was_cut(const char *name) {
-        g_autofree char *path = name ? find_mark(name) : NULL;
-        g_autoptr(GPtrArray) all = path ? NULL : find_all_of_before();
-
-        return path ? is_of_before(path) : all->len > 0;
-}
-
-void unsynced_forget(void) {
-        g_autoptr(GPtrArray) all = find_all_of_before();
-
-        for (guint i = 0; i < all->len; i++)
-                (void) unlink(all->pdata[i]);
+        if (found)
+                log_warning(
+                        "The machine went off while an image was brought, so one may be damaged: 'podman system check' "
+                        "(5.2 or later) says which. Remove it (podman rmi, skopeo delete), and start its service again");
 }

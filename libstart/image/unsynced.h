@@ -11,11 +11,12 @@
 /* *ret_is_new: it had none. */
 bool unsynced_mark(const char *name, bool *ret_is_new, GError **error);
 
-/* Write the store to its disk; with `whole`, that is all of it, and the mark goes. */
+/* Write the store to its disk. With `whole` the mark goes then: that was all of it, or it is gone. */
 void unsynced_end(const char *name, bool whole);
 
-/* Has the name a mark of a boot before? NULL: has any? Layers that one has left may be another's, too. */
+/* Has the name a mark of a boot before? */
 bool unsynced_was_cut(const char *name);
 
-/* Remove all marks of boots before. */
-void unsynced_forget(void);
+/* Say once that there are marks of boots before, and remove them; not while an update is to be ended, which takes its
+ * image back by its mark. Nothing else is done by itself: what is damaged may be all that there is. */
+void unsynced_warn(void);

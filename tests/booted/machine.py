@@ -24,7 +24,7 @@ with a booted machine, in the order they are written):
   read(path)                      reads one
   show(unit, *properties)         systemctl show: the value of one property, or a dict of several
   journal(unit=None)              lines of this test only, oldest first, message text only; sync_journal(): by another way
-  wait_for(what, timeout=10)      calls what() until it returns something true, and returns that
+  wait_for(what, timeout=20)      calls what() until it returns something true, and returns that
   processor_seconds()             what all processes of the machine have used so far
   footprint()                     mounts, processes and files on /run, to compare before and after: is_as(before) waits
                                   until all is as it was, settled() is a footprint that systemd's children change no more

@@ -7,12 +7,10 @@
 #include "libstart/base/log.h"
 #include "libstart/ctl/update/update-image.h"
 #include "libstart/ctl/update/update-unit.h"
-#include "libstart/image/after-cut.h"
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
 #include "libstart/image/pull.h"
-#include "libstart/image/remote.h"
 #include "libstart/image/unsynced.h"
 #include "libstart/request/auto-update.h"
 
@@ -105,8 +103,6 @@ static bool pull(Group *group, GError **error) {
         if (!group->digest)
                 return true;
         group->is_pulled = true;
-        if (unsynced_was_cut(NULL))
-                image_look_after_cut();
         if (!note(group, group->digest, group->old, /* bad= */ NULL, error))
                 return false;
         if (image_pull_name(&group->request, group->name, error))
@@ -279,11 +275,12 @@ static void go_back(Group *group) {
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
         g_autofree char *reason = NULL;
+        bool is_cut = unsynced_was_cut(group->name);
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
         group->is_pulled = true;
         group->new = g_strdup(group->old);
-        if (unsynced_was_cut(group->name)) { /* it may work, and it is not the registry's that does not */
+        if (is_cut) { /* it may work, and it is not the registry's that does not */
                 reason = g_strdup("the machine went off while it came, so it may not be whole");
                 g_clear_pointer(&group->notes.rejected, g_free);
         }
@@ -304,6 +301,8 @@ static void resume(Group *group, const Options *options) {
                 roll_back(group, containers, reason);
         else
                 prove(group, old, containers, options);
+        if (is_cut)
+                unsynced_end(group->name, /* whole= */ true);
 }
 
 static bool is_interrupted(const Group *group) {

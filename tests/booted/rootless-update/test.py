@@ -57,21 +57,13 @@ def test_a_new_image_is_pulled_and_started(machine):
     assert 'does not run' in update(machine)['one']['problem']
 
 
-def test_what_a_power_cut_has_torn_is_said(machine):
-    """As of root's: images/. Her Podman looks, in her view."""
+def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
+    """As of root's (images/), in her view."""
     prepare(machine)
-    registry.push(machine, 'app:1', env=['IS=second'], size=100000)
-    assert update(machine)['one']['updated'] == 'true'
-    as_user(machine, f'podman unshare truncate -s 0 $(podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {APP})/random')
-    mark = '~/.local/share/keyturn/unsynced'
-    as_user(machine, f'mkdir -p {mark}; echo 0 >{mark}/{os.path.basename(registry.find_mark("app:1"))}')
-    as_user(machine, 'systemctl --user daemon-reload; systemctl --user restart one')
-    said = machine.journal()
-    assert 'seeing whether all images are whole' in said, said
-    assert ('takes podman 5.2' in said) == (machine.suite == 'bookworm'), said
-    assert ('may be damaged' in said) == (machine.suite != 'bookworm'), said
-    size = as_user(machine, 'keyturnctl --user exec one stat -c %s /random').out
-    assert size == '0\n' and not as_user(machine, f'ls {mark}').out
+    mark = f'~/.local/share/keyturn/unsynced/{os.path.basename(registry.find_mark("app:1"))}'
+    assert as_user(machine, f'test -e {mark}', check=False).status
+    as_user(machine, f'echo 0 >{mark}; systemctl --user restart one')
+    assert 'may be damaged' in machine.journal() and as_user(machine, f'test -e {mark}', check=False).status
 
 
 def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
