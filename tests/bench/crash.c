@@ -5,7 +5,8 @@
  * A payload says at its first instruction what time it is, and does nothing more. The other one kills the payloads of
  * several services in turns, PAUSE milliseconds apart, and prints for each "NAME", a tab, and how many nanoseconds
  * passed until the next payload of the same service was there. The kernel says by the socket which process is to be
- * killed, whatever PID namespace it is in. The first round, which warms up, is not printed. */
+ * killed, whatever PID namespace it is in. Each round has another order: what one service leaves to be cleaned up would
+ * else always be paid by the same other one. The first round, which warms up, is not printed. */
 #include <err.h>
 #include <poll.h>
 #include <signal.h>
@@ -96,26 +97,41 @@ static long long crash(Service *service) {
         return wait_for(service) - killed;
 }
 
+static void shuffle(Service **order, int count) {
+        for (int i = count - 1; i > 0; i--) {
+                int other = (int) (random() % (i + 1));
+                Service *service = order[i];
+
+                order[i] = order[other];
+                order[other] = service;
+        }
+}
+
 int main(int argc, char **argv) {
         static Service services[SERVICES];
+        Service *order[SERVICES];
         int count = argc - 4;
 
         if (argc == 3 && strcmp(argv[1], "payload") == 0)
                 return be_payload(argv[2]);
         if (argc < 5 || count > SERVICES || strcmp(argv[1], "kill") != 0)
                 errx(2, "usage: crash payload SOCKET | crash kill ROUNDS PAUSE NAME=SOCKET...");
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
                 listen_for(&services[i], argv[i + 4]);
+                order[i] = &services[i];
+        }
         puts("ready");
         fflush(stdout);
         for (int i = 0; i < count; i++)
                 (void) wait_for(&services[i]);
-        for (int round = 0; round <= atoi(argv[2]); round++)
+        for (int round = 0; round <= atoi(argv[2]); round++) {
+                shuffle(order, count);
                 for (int i = 0; i < count; i++) {
                         usleep((useconds_t) atoi(argv[3]) * 1000);
-                        long long took = crash(&services[i]);
+                        long long took = crash(order[i]);
                         if (round > 0)
-                                printf("%s\t%lld\n", services[i].name, took);
+                                printf("%s\t%lld\n", order[i]->name, took);
                 }
+        }
         return 0;
 }
