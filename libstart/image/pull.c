@@ -72,14 +72,32 @@ static bool pull_name(const PullRequest *request, const char *name, GError **err
         }
 }
 
+/* Of an image that has come, or has not. What the disk has not taken is in memory only, so the image does not stay.
+ * is_new: of the mark. before: what had the name. */
+static bool end_coming(const char *mark, bool is_new, bool has_come, const char *name, const char *before,
+                       GError **error) {
+        g_autoptr(GError) problem = NULL;
+
+        if (unsynced_end(mark, /* whole= */ has_come || is_new, &problem) || !has_come) {
+                if (problem)
+                        log_warning("%s", problem->message);
+                return has_come;
+        }
+        g_propagate_prefixed_error(error, g_steal_pointer(&problem),
+                                   "Image '%s' has come, and does not stay: ", name);
+        local_take_back(name, before);
+        return false;
+}
+
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
+        const char *tag = request->tag ?: name;
+        g_autofree char *before = local_find(tag, NULL);
         bool is_new, ok;
 
         if (!unsynced_mark(name, &is_new, error))
                 return false;
         ok = pull_name(request, name, error);
-        unsynced_end(name, /* whole= */ ok || is_new);
-        return ok;
+        return end_coming(name, is_new, ok, tag, before, error);
 }
 
 char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
@@ -171,8 +189,7 @@ static bool build(const char *tag, GPtrArray *words, GError **error) {
         if (!unsynced_mark(tag, &is_new, error))
                 return false;
         ok = tool_run_long(words, what, error); /* a compiler's work is not seen: its unit has a time-out */
-        unsynced_end(tag, /* whole= */ ok || is_new);
-        return ok;
+        return end_coming(tag, is_new, ok, tag, /* before= */ NULL, error);
 }
 
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {

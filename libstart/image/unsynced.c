@@ -54,16 +54,19 @@ bool unsynced_mark(const char *name, bool *ret_is_new, GError **error) {
         return !*ret_is_new || write_mark(name) || error_set_errno(error, errno, "Cannot make '%s'", path);
 }
 
-void unsynced_end(const char *name, bool whole) {
+bool unsynced_end(const char *name, bool whole, GError **error) {
         g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
         g_autofree char *path = find_mark(name);
         _cleanup_close_ int fd = conf ? open(conf->stores[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-        if (fd < 0 || syncfs(fd) < 0)
+        if (fd < 0)
                 log_warning("The image store cannot be written to its disk: %s",
                             conf ? g_strerror(errno) : "it is not known");
+        else if (syncfs(fd) < 0)
+                return error_set_errno(error, errno, "The files cannot be written to the disk of the image store");
         else if (whole)
                 (void) unlink(path);
+        return true;
 }
 
 /* What cannot be read, or was cut itself, is of a boot before. */

@@ -11,8 +11,9 @@
 /* *ret_is_new: it had none. */
 bool unsynced_mark(const char *name, bool *ret_is_new, GError **error);
 
-/* Write the store to its disk. With `whole` the mark goes then: that was all of it, or it is gone. */
-void unsynced_end(const char *name, bool whole);
+/* Write the store to its disk. With `whole` the mark goes then: that was all of it, or it is gone. Fails, and the mark
+ * stays, where the disk has not taken something: a second call would not be told of it again. */
+bool unsynced_end(const char *name, bool whole, GError **error);
 
 /* Has the name a mark of a boot before? */
 bool unsynced_was_cut(const char *name);

@@ -223,6 +223,27 @@ def test_an_image_is_on_the_disk_before_it_is_said_to_be_there(machine):
     forget(machine, 'app:1')
 
 
+def test_what_its_disk_does_not_take_does_not_stay(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', env=['IS=first'], size=1000)
+    pull = '/usr/lib/keyturn/keyturn-image pull --retry=0'
+    fails = f'strace -f -qq -e trace=syncfs -e inject=syncfs:error=EIO -o /run/traced {pull}'
+    name = f'{registry.NAME}/app:1'
+    done = machine.run(f'{fails} --policy=missing -- {name}', check=False)
+    assert done.status == 125 and 'cannot be written to the disk of the image store: Input/output error' in done.err, done
+    assert not registry.images(machine, name)
+    machine.run(f'{pull} --policy=missing -- {name}')
+    first, everything = registry.images(machine, name), registry.images(machine)
+    # One that is there keeps its name, and nothing else stays.
+    registry.push(machine, 'app:1', env=['IS=second'], size=1000)
+    done = machine.run(f'{fails} --policy=newer -- {name}')
+    assert 'The one that is there is used' in done.err and 'Input/output error' in done.err, done
+    assert registry.images(machine, name) == first and registry.images(machine) == everything
+    machine.run(f'{pull} --policy=newer -- {name}')
+    assert registry.images(machine, name) != first
+    forget(machine, 'app:1')
+
+
 def test_a_build_file_builds_once(machine):
     machine.run('rm -rf /srv/build; mkdir -p /srv/build')
     machine.write('/srv/build/Containerfile', 'FROM localhost/test/busybox\nARG WHAT\nENV IS=$WHAT\nCOPY file /file\n')

@@ -59,6 +59,20 @@ def test_a_new_image_is_pulled_and_started(machine):
     assert 'does not run' in update(machine)['one']['problem']
 
 
+def test_an_image_that_its_disk_does_not_take_is_no_update(machine):
+    prepare(machine)
+    before, pid = registry.images(machine), machine.show('one', 'MainPID')
+    registry.push(machine, 'app:1', env=['IS=second'], size=1000)
+    done = machine.run('strace -f -qq -e trace=syncfs -e inject=syncfs:error=EIO -o /run/traced keyturnctl update --json --watch=1',
+                       check=False)
+    line, = json.loads(done.out)
+    assert done.status == 1 and line['updated'] == 'failed' and 'Input/output error' in line['problem'], done
+    assert (machine.show('one', 'MainPID'), registry.images(machine)) == (pid, before)
+    machine.run('systemctl restart one')
+    assert runs(machine) == 'first'
+    assert update(machine)['one']['updated'] == 'true' and runs(machine) == 'second'
+
+
 def test_a_bad_image_is_rolled_back_and_leaves_nothing(machine):
     prepare(machine)
     before = registry.images(machine)
