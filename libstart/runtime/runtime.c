@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <libcrun/cgroup-utils.h>
 #include <libcrun/container.h>
 #include <libcrun/status.h>
@@ -20,21 +21,28 @@
 /* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
  * variables, and a handler. What happens then, step by step, is told in runtime-hooks.c. */
 
-/* Before what libcrun says where a user's container may have less than root's; "" for all else. */
-static const char *find_advice(const char *message) {
+/* Before what libcrun says: what to do about it. "" where that is not known. */
+static const char *find_advice(const char *message, int status) {
         static const struct {
-                const char *start, *advice;
+                const char *start;
+                int status;      /* 0: any */
+                bool for_a_user; /* only where a user's container may have less than root's */
+                const char *advice;
         } all[] = {
-                { "setrlimit `",
+                { "clone", EAGAIN, false,
+                  "The container's process cannot be made: too few tasks for its service (TasksMax=, PidsLimit=), for its "
+                  "user, or for the machine: " },
+                { "setrlimit `", 0, true,
                   "A user's limit (Ulimit=) is at most that of her manager (systemctl --user show, DefaultLimit...): "
                   "lower it, or have root raise that, by Limit...= in [Service] of user@.service: " },
-                { "open `/proc/sys/",
+                { "open `/proc/sys/", 0, true,
                   "The kernel lets this user not change a setting (Sysctl=): remove it, or have root set it for the "
                   "machine, by sysctl.d(5): " },
         };
 
-        for (size_t i = 0; user_view_is_entered() && i < G_N_ELEMENTS(all); i++)
-                if (g_str_has_prefix(message, all[i].start))
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                if (g_str_has_prefix(message, all[i].start) && (all[i].status == 0 || all[i].status == status) &&
+                    (!all[i].for_a_user || user_view_is_entered()))
                         return all[i].advice;
         return "";
 }
@@ -44,7 +52,7 @@ static void set_error(libcrun_error_t *err, GError **error) {
         const char *message = *err ? (*err)->msg : "libcrun failed without a reason";
 
         if (status > 0)
-                error_set_errno(error, status, "%s%s", find_advice(message), message);
+                error_set_errno(error, status, "%s%s", find_advice(message, status), message);
         else
                 error_set(error, KT_ERROR_FAILED, "%s", message);
         libcrun_error_release(err);
