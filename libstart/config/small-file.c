@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
@@ -124,33 +123,26 @@ bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, 
         return error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not there, or empty: systemctl daemon-reload", path);
 }
 
-bool file_map(const char *path, FileMap *ret, GError **error) {
+bool file_load(const char *path, FileContents *ret, GError **error) {
         g_autofree char *name = g_strconcat("'", path, "'", NULL);
         _cleanup_close_ int fd = -1;
         struct stat st;
-        void *text;
 
-        *ret = (FileMap) { 0 };
+        *ret = (FileContents) { 0 };
         if (!open_file(path, &fd, error))
                 return false;
         if (fd < 0)
                 return true;
-        if (!check_file(fd, name, FILE_SIZE_MAX, &st, error))
+        if (!file_read_fd(fd, name, FILE_SIZE_MAX, &ret->text, &st, error))
                 return false;
         ret->identity = identity_of(&st);
-        if (st.st_size == 0)
-                return true;
-        /* Without MAP_POPULATE: the kernel maps 16 pages at a fault, no dearer, and only as far as is looked. */
-        text = mmap(NULL, (size_t) st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (text == MAP_FAILED)
-                return error_set_errno(error, errno, "Cannot map '%s'", path);
-        ret->text = text;
         ret->length = (size_t) st.st_size;
+        if (ret->length == 0)
+                g_clear_pointer(&ret->text, g_free);
         return true;
 }
 
-void file_unmap(FileMap *map) {
-        if (map->text)
-                munmap((void *) map->text, map->length);
-        *map = (FileMap) { 0 };
+void file_contents_clear(FileContents *contents) {
+        g_free(contents->text);
+        *contents = (FileContents) { 0 };
 }

@@ -37,14 +37,13 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **e
  * KT_ERROR_NOT_FOUND. */
 bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error);
 
-/* A regular file's contents, mapped, so that nothing is copied. Not NUL-terminated; NULL where the file does not
- * exist or is empty. Only for files that are replaced as a whole: reading one that was cut off meanwhile kills the
- * process. */
-typedef struct FileMap {
-        const char *text;
+/* The same with what tells whether the file is another by now. `text` is NULL where the file does not exist, or is
+ * empty. */
+typedef struct FileContents {
+        char *text;
         size_t length;
         FileIdentity identity;
-} FileMap;
+} FileContents;
 
-bool file_map(const char *path, FileMap *ret, GError **error);
-void file_unmap(FileMap *map);
+bool file_load(const char *path, FileContents *ret, GError **error);
+void file_contents_clear(FileContents *contents);

@@ -15,7 +15,7 @@
 /* A store's images.json, as it was when it was read. */
 typedef struct Index {
         char *path;
-        FileMap file;
+        FileContents file;
         ImageList *list; /* all of it, or only the image that was found without parsing the rest, or NULL */
 } Index;
 
@@ -25,7 +25,7 @@ static void clear_index(gpointer data) {
         Index *index = data;
 
         g_free(index->path);
-        file_unmap(&index->file);
+        file_contents_clear(&index->file);
         g_clear_pointer(&index->list, image_list_free);
 }
 
@@ -38,7 +38,7 @@ bool image_search_open(ImageSearch *search, GError **error) {
                 g_array_set_size(search->indexes, search->indexes->len + 1);
                 index = &g_array_index(search->indexes, Index, search->indexes->len - 1);
                 index->path = g_strconcat(*store, "/overlay-images/images.json", NULL);
-                if (!file_map(index->path, &index->file, error)) {
+                if (!file_load(index->path, &index->file, error)) {
                         bool is_additional = search->indexes->len > search->conf->n_writable;
 
                         if (is_additional && user_view_is_entered() && access(index->path, R_OK) < 0 &&
@@ -259,7 +259,7 @@ bool image_search_find(const ImageSearch *search, ImageMatch *ret, GError **erro
         return find_by_id(search, ret, error) && (ret->record || set_not_found(search, tried, error));
 }
 
-static bool text_has(const FileMap *file, const char *id) {
+static bool text_has(const FileContents *file, const char *id) {
         return file->text && memmem(file->text, file->length, id, strlen(id));
 }
 
