@@ -21,6 +21,8 @@
 #define PATH_UPDATING PATH_IMAGES "/updating"       /* while containers are updated: keyturn-update-resume.service */
 #define PATH_IMAGES "/var/lib/keyturn/images"     /* of each name that was pulled: a lock, and what was rolled back */
 #define PATH_UNSYNCED "/var/lib/keyturn/unsynced" /* of each name that comes: a mark until it is on the disk */
+#define PATH_CUT \
+        "/var/lib/keyturn/cut" /* of each name that a power cut kept from coming: its mark until it has come */
 #define PATH_PULLING "/var/lib/keyturn/pulling"   /* layers that come; of each name in a directory of its own */
 #define PATH_POD PATH_RUN "/" NAME_POD            /* namespaces of pods, made ahead: NAME/ipc, uts, net, shm */
 #define NAME_POD_USER "user"                      /* in there: their user namespace, where they have one */

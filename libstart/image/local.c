@@ -100,15 +100,17 @@ bool local_remove(const char *id, GError **error) {
         return delete (id, error);
 }
 
-void local_take_back(const char *name, const char *before) {
+bool local_take_back(const char *name, const char *before) {
         g_autofree char *now = local_find(name, NULL);
         g_autoptr(GError) error = NULL;
 
         if (!now || g_strcmp0(now, before) == 0)
-                return;
-        if (before ? !local_tag(before, name, /* other= */ now, &error) || !local_remove(now, &error) :
-                     !delete (now, &error))
-                log_warning(
-                        "Image '%s' stays, and may be damaged: remove it (podman rmi, skopeo delete) before it is used: %s",
-                        name, error->message);
+                return false;
+        if (before ? local_tag(before, name, /* other= */ now, &error) && local_remove(now, &error) :
+                     delete (now, &error))
+                return true;
+        log_warning(
+                "Image '%s' stays, and may be damaged: remove it (podman rmi, skopeo delete) before it is used: %s",
+                name, error->message);
+        return false;
 }

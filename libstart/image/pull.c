@@ -78,25 +78,39 @@ static bool end_coming(const char *mark, bool is_new, bool has_come, const char 
                        GError **error) {
         g_autoptr(GError) problem = NULL;
 
-        if (unsynced_end(mark, /* whole= */ has_come || is_new, &problem) || !has_come) {
-                if (problem)
-                        log_warning("%s", problem->message);
-                return has_come;
+        if (!unsynced_end(mark, /* whole= */ has_come || is_new, &problem) && has_come) {
+                g_propagate_prefixed_error(error, g_steal_pointer(&problem),
+                                           "Image '%s' has come, and does not stay: ", name);
+                (void) local_take_back(name, before);
+                return false;
         }
-        g_propagate_prefixed_error(error, g_steal_pointer(&problem),
-                                   "Image '%s' has come, and does not stay: ", name);
-        local_take_back(name, before);
-        return false;
+        if (problem)
+                log_warning("%s", problem->message);
+        if (has_come)
+                unsynced_forget_cut(mark);
+        return has_come;
+}
+
+/* What had come of it before a power cut is in the store, with files that may be empty, and was taken as it is. With the
+ * image goes what no other one has; then all of it comes. */
+static bool pull_once_more(const PullRequest *request, const char *name, const char *tag, const char *before,
+                           GError **error) {
+        if (!local_take_back(tag, before)) {
+                unsynced_tell();
+                return true;
+        }
+        log_notice("Image '%s' had come in part before a power cut: it is pulled without that", tag);
+        return pull_name(request, name, error);
 }
 
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
         const char *tag = request->tag ?: name;
         g_autofree char *before = local_find(tag, NULL);
-        bool is_new, ok;
+        bool was_cut = unsynced_was_cut(name), is_new, ok;
 
         if (!unsynced_mark(name, &is_new, error))
                 return false;
-        ok = pull_name(request, name, error);
+        ok = pull_name(request, name, error) && (!was_cut || pull_once_more(request, name, tag, before, error));
         return end_coming(name, is_new, ok, tag, before, error);
 }
 
@@ -184,11 +198,13 @@ bool image_pull(const PullRequest *request, GError **error) {
 
 static bool build(const char *tag, GPtrArray *words, GError **error) {
         g_autofree char *what = g_strconcat("Building ", tag, NULL);
-        bool is_new, ok;
+        bool was_cut = unsynced_was_cut(tag), is_new, ok;
 
         if (!unsynced_mark(tag, &is_new, error))
                 return false;
         ok = tool_run_long(words, what, error); /* a compiler's work is not seen: its unit has a time-out */
+        if (ok && was_cut)
+                unsynced_tell();
         return end_coming(tag, is_new, ok, tag, /* before= */ NULL, error);
 }
 

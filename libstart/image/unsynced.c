@@ -18,10 +18,14 @@
 #define NEW ".new" /* while it is written */
 
 /* Transfer full. */
-static char *find_mark(const char *name) {
+static char *find_file(const char *directory, const char *name) {
         g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
 
-        return g_build_filename(PATH_UNSYNCED, hash, NULL);
+        return g_build_filename(directory, hash, NULL);
+}
+
+static char *find_mark(const char *name) {
+        return find_file(PATH_UNSYNCED, name);
 }
 
 static bool find_boot(char ret[static SD_ID128_STRING_MAX]) {
@@ -80,9 +84,27 @@ static bool is_of_before(const char *path) {
 }
 
 bool unsynced_was_cut(const char *name) {
-        g_autofree char *path = find_mark(name);
+        g_autofree char *mark = find_mark(name), *cut = find_file(PATH_CUT, name);
 
-        return is_of_before(path);
+        return is_of_before(mark) || access(cut, F_OK) == 0;
+}
+
+void unsynced_forget_cut(const char *name) {
+        g_autofree char *cut = find_file(PATH_CUT, name);
+
+        (void) unlink(cut);
+}
+
+void unsynced_tell(void) {
+        log_warning("The machine went off while an image was brought, so one may be damaged: 'podman system check' "
+                    "(5.2 or later) says which. Remove it (podman rmi, skopeo delete), and start its service again");
+}
+
+/* What is in PATH_UNSYNCED has the units that bring images run. */
+static bool put_aside(const char *path, const char *name) {
+        g_autofree char *cut = g_build_filename(PATH_CUT, name, NULL);
+
+        return (directory_make(PATH_CUT, 0700, NULL) && rename(path, cut) == 0) || unlink(path) == 0;
 }
 
 void unsynced_warn(void) {
@@ -93,10 +115,8 @@ void unsynced_warn(void) {
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
 
-                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && unlink(path) == 0;
+                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && put_aside(path, name);
         }
         if (found)
-                log_warning(
-                        "The machine went off while an image was brought, so one may be damaged: 'podman system check' "
-                        "(5.2 or later) says which. Remove it (podman rmi, skopeo delete), and start its service again");
+                unsynced_tell();
 }

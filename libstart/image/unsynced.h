@@ -15,9 +15,15 @@ bool unsynced_mark(const char *name, bool *ret_is_new, GError **error);
  * stays, where the disk has not taken something: a second call would not be told of it again. */
 bool unsynced_end(const char *name, bool whole, GError **error);
 
-/* Has the name a mark of a boot before? */
+/* Has the name a mark of a boot before, and has not come whole since? */
 bool unsynced_was_cut(const char *name);
 
-/* Say once that there are marks of boots before, and remove them; not while an update is to be ended, which takes its
+/* It has come whole. */
+void unsynced_forget_cut(const char *name);
+
+/* Say that an image may be damaged, and what is to be done. */
+void unsynced_tell(void);
+
+/* Say once that there are marks of boots before, and put them aside; not while an update is to be ended, which takes its
  * image back by its mark. Nothing else is done by itself: what is damaged may be all that there is. */
 void unsynced_warn(void);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Images that come ahead of a container: Pull=, .image and .build files."""
 
+import json
 import re
 
 import registry
@@ -201,6 +202,44 @@ def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
     assert machine.run(size).out == '0\n'
     machine.run(f'systemctl stop a; podman rmi {registry.NAME}/app:1; systemctl reset-failed; systemctl start a')
     assert machine.run(size).out == '100000\n'
+    forget(machine, 'app:1')
+
+
+def lose_name(machine, name):
+    """The image is gone, and its layers are not: as a power cut leaves it before the list of images is on the disk."""
+    path = machine.path(f'{STORE}/overlay-images/images.json')
+    with open(path) as file:
+        images = json.load(file)
+    with open(path, 'w') as file:
+        json.dump([image for image in images if f'{registry.NAME}/{name}' not in image.get('names', [])], file)
+
+
+def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
+    registry.start(machine)
+    registry.push(machine, 'app:1', size=100000)
+    container(machine, 'a', f'Image={registry.NAME}/app:1\nPull=missing\nRetry=0')
+    machine.run('systemctl start a')
+    mark = registry.find_mark('app:1')
+    cut = mark.replace('unsynced', 'cut')
+    tear(machine, 'app:1')
+    for is_cut in (False, True):
+        machine.run('systemctl stop a')
+        lose_name(machine, 'app:1')
+        if is_cut:
+            registry.mark_cut(machine, 'app:1')
+            # A registry that is away at first does not make it forget that.
+            registry.stop(machine)
+            machine.mark()
+            assert machine.run('systemctl start a', check=False).status
+            assert 'may be damaged' in machine.journal('keyturn-pull-a.service')
+            assert machine.run(f'ls {mark} {cut}', check=False).out == f'{cut}\n'
+            registry.restart(machine)
+        machine.mark()
+        machine.run('systemctl reset-failed; systemctl start a')
+        assert ('pulled without that' in machine.journal('keyturn-pull-a.service')) == is_cut
+        # Without the mark they are taken as they are.
+        assert machine.run('keyturnctl exec a stat -c %s /random').out == ('100000\n' if is_cut else '0\n')
+    assert machine.run('ls -A /var/lib/keyturn/unsynced /var/lib/keyturn/cut | grep -v :', check=False).out.strip() == ''
     forget(machine, 'app:1')
 
 

@@ -202,6 +202,7 @@ def resume(machine):
     """What a boot does when all containers have started: what it says of `one`, its lines of the journal."""
     since = machine.run('date +%s.%N').out.strip()
     machine.run('systemctl reset-failed keyturn-update-resume; systemctl start keyturn-update-resume', check=False)
+    machine.sync_journal()
     said = machine.run(f'journalctl -o cat --since=@{since} -u keyturn-update-resume').out
     return next((line for line in said.splitlines() if line.startswith('one.service')), said)
 
@@ -218,6 +219,19 @@ def test_what_may_be_torn_is_taken_back_and_comes_again(machine):
     assert 'rolled back' in said and 'may not be whole' in said and runs(machine) == 'first', said
     assert update(machine)['one']['updated'] == 'true' and runs(machine) == 'new'
     assert machine.run(f'test -e {registry.find_mark("app:1")}', check=False).status
+
+
+def test_layers_of_before_a_power_cut_are_not_taken(machine):
+    """The power was cut before the new image had the name: some of its layers are in the store."""
+    prepare(machine)
+    machine.run('systemctl start one')
+    for env, is_cut in (('IS=second', True), ('IS=third', False)):
+        registry.push(machine, 'app:1', env=[env])
+        if is_cut:
+            registry.mark_cut(machine, 'app:1')
+        said = machine.run('keyturnctl update --watch=1').err
+        assert ('pulled without that' in said) == is_cut and runs(machine) == env[3:], said
+        assert machine.run(f'test -e {registry.find_mark("app:1")}', check=False).status
 
 
 def is_marked(machine):
