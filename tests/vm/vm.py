@@ -16,7 +16,7 @@ For writers of scenarios (tests/vm/scenarios/NAME.py; 'tests/vm/run NAME' calls 
   root_disk, memory, throttle   see command()
   disks         paths of ext4 images; the machine has them as /dev/vda, /dev/vdb... and may write to them
   measured(name, value, unit)   a result for people; what is in vm.data is written by --data
-  quick, cuts   less is asked for (--ci); how often power_cut cuts
+  quick, cuts   less is asked for (--ci); how often power_cut and pull_cut cut
   patience      how much longer than those of x86-64 this machine may take
   arch          the machine's architecture, as Debian calls it
   pages         how large its kernel's pages are, in KiB
