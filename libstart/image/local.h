@@ -20,8 +20,8 @@ bool local_has_digest(const char *name, const char *digest, const char *id);
  * `other`, if it is not NULL, is removed then, which hides it. */
 bool local_tag(const char *id, const char *name, const char *other, GError **error);
 
-/* Give `name` back to the image that had it, or to none (NULL), and remove what has it now, if that is another one. Says
- * whether it has. */
+/* Give `name` back to the image that had it, or to none (NULL), and remove what has it now, if that is another one.
+ * Returns whether it has. */
 bool local_take_back(const char *name, const char *before);
 
 /* Remove an image that has no name (any more). One with a name stays, which is no error. */

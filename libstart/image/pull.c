@@ -91,8 +91,8 @@ static bool end_coming(const char *mark, bool is_new, bool has_come, const char 
         return has_come;
 }
 
-/* What had come of it before a power cut is in the store, with files that may be empty, and was taken as it is. With the
- * image goes what no other one has; then all of it comes. */
+/* What had come of it before a power cut is in the store, with files that may be empty, and was taken as it is. With
+ * the image goes what no other one has; then all of it comes. */
 static bool pull_once_more(const PullRequest *request, const char *name, const char *tag, const char *before,
                            GError **error) {
         if (!local_take_back(tag, before)) {
