@@ -3,8 +3,8 @@
 
 How, says cuts.py. The machine has a registry of its own and a slow disk. It is killed in the pull, while the store is
 synced, and after the container's start. From outside: where files are torn, keyturn's mark is on the disk, too.
-Then the cut disks are booted (of fifty every fifth): the container has whole files, or keyturn has said that the
-machine went off, and what it says is to be done helps.
+Then the cut disks are booted (of fifty every fifth): the container has whole files, whatever layers there were; or its
+image was torn under its name, keyturn has said that the machine went off, and what it says is to be done helps.
 """
 
 import gzip
@@ -24,7 +24,7 @@ from vm import Link, host
 
 IMAGE = 'localhost:5000/app:1'
 LAYERS = 4
-FILES = 32 # of each layer
+FILES = 32  # of each layer
 SIZE = 64 * 1024
 
 # So that a sync of all that takes a quarter of a minute. Podman's lists are renamed after they are synced: it is the
@@ -101,7 +101,7 @@ found=$(state)
 echo "$found"
 find /var/lib/keyturn/unsynced -mindepth 1 | wc -l
 find /var /etc /opt /home /root /srv -xdev -path '*keyturn*' ! -path '/etc/systemd/*' ! -path /var/lib/keyturn \
-        ! -path /var/lib/keyturn/unsynced ! -path /var/lib/keyturn/pulling ! -path '/var/lib/keyturn/images*' \
+        ! -path /var/lib/keyturn/unsynced ! -path '/var/lib/keyturn/cut*' ! -path /var/lib/keyturn/pulling ! -path '/var/lib/keyturn/images*' \
         -print | xargs echo left
 damaged=0
 podman system check >&2 || damaged=$?
@@ -111,7 +111,7 @@ if [ "$found" = torn ]; then
         systemctl restart app.service
         state
         podman system check >&2
-        find /var/lib/keyturn/unsynced -mindepth 1 | wc -l
+        find /var/lib/keyturn/unsynced /var/lib/keyturn/cut -mindepth 1 | wc -l
 fi
 '''.replace('IMAGE', IMAGE)
 
@@ -236,7 +236,7 @@ def read(directory, name):
         return ''
 
 
-def boot_after(vm, disk, sums, name, marks):
+def boot_after(vm, disk, sums, name, image, marks):
     """Whether the container had whole files after the boot; else it has them now."""
     report = vm.boot(files_after(sums), CHECK, root_disk=disk)
     trouble = f'{name}: {report.trouble()}'
@@ -245,6 +245,7 @@ def boot_after(vm, disk, sums, name, marks):
     if found == 'whole':
         assert (state, failed, damaged) == ('running', 'failed', '0'), trouble
     else:
+        assert image == 'torn', trouble
         assert WARNING in report.journal, f'{name}: torn, and not a word of it: {trouble}'
         assert (state, failed) in (('running', 'failed'), ('degraded', 'failed app.service')), trouble
         assert damaged != '0' and mended == ['whole', '0'], trouble
@@ -262,7 +263,7 @@ def moments(number, vm, times):
         return [BEGUN], (naming - begun) * number / half
     if number < vm.cuts - 1:
         return [NAMING], (started - naming) * (number - half + 0.5) / rest
-    return [STARTED], 8 # the mark's removal is on the disk
+    return [STARTED], 8  # the mark's removal is on the disk
 
 
 def run(vm):
@@ -288,7 +289,7 @@ def run(vm):
             f'{name}: {state}, {whole} of {there} files are whole, and no mark says so'
         after = ''
         if vm.cuts <= 10 or number % 5 == 4:
-            after = ', then ' + boot_after(vm, disk, sums, name, marks)
+            after = ', then ' + boot_after(vm, disk, sums, name, state, marks)
             # The next cut needs the gate again.
             vm.initrd(files(layout))
         outcomes.append(state)
