@@ -5,8 +5,8 @@
  * A payload says at its first instruction what time it is, and does nothing more. The other one kills the payloads of
  * several services in turns, PAUSE milliseconds apart, and prints for each "NAME", a tab, and how many nanoseconds
  * passed until the next payload of the same service was there. The kernel says by the socket which process is to be
- * killed, whatever PID namespace it is in. Each round has another order: what one service leaves to be cleaned up would
- * else always be paid by the same other one. The first round, which warms up, is not printed. */
+ * killed, whatever PID namespace it is in. Each round has another order: what one service leaves to be cleaned up
+ * would else always be paid by the same other one. The first round, which warms up, is not printed. */
 #include <err.h>
 #include <poll.h>
 #include <signal.h>
