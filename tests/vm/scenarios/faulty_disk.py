@@ -117,7 +117,7 @@ try() { # NAME: one start of dump
         mark
         timeout 90 systemctl start dump || status=$?
         if [ $status = 0 ]; then
-                dumped | sed 's/[0-9a-f]\{32\}/ID/g; s/pid [0-9]*/pid N/' >/run/now
+                dumped | sed 's/[0-9a-f]\{32\}/ID/g; s/pid [0-9]*/pid N/' | sort -u >/run/now
                 if [ -s /run/reference ] && ! diff /run/reference /run/now >/run/diff; then
                         echo "read $1 other"
                         sed "s/^/diff /" /run/diff | head -20
