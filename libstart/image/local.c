@@ -73,44 +73,58 @@ bool local_tag(const char *id, const char *name, const char *other, GError **err
                error_set(error, KT_ERROR_FAILED, "'%s' is still another image than %.12s", name, id);
 }
 
-static bool has_name(const char *store, const char *id) {
-        g_autofree char *path = g_build_filename(store, "overlay-images", "images.json", NULL), *text = NULL;
-        g_autoptr(ImageList) list = NULL;
-        size_t length = 0;
+char *local_list(void) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
+        g_autofree char *path = conf ? g_build_filename(conf->stores[0], "overlay-images", "images.json", NULL) :
+                                       NULL;
+        char *text = NULL;
 
-        if (!file_read(path, &text, &length, NULL) || !text)
-                return true;
-        list = image_list_parse(text, length, NULL);
+        return path && file_read(path, &text, NULL, NULL) ? text : NULL;
+}
+
+/* How many names the image has in the store that is written to; -1: it is not there, or that is not known. */
+static int count_names(const char *id) {
+        g_autofree char *text = local_list();
+        g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), NULL) : NULL;
+
         for (guint i = 0; list && i < list->records->len; i++) {
                 const ImageRecord *record = list->records->pdata[i];
 
                 if (image_record_has_id(record, id))
-                        return record->names && record->names->len > 0;
+                        return record->names ? (int) record->names->len : 0;
         }
-        return true; /* it is not here */
+        return -1;
 }
 
 bool local_remove(const char *id, GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
-
-        if (!conf)
-                return false;
-        if (has_name(conf->stores[0], id))
-                return true;
-        return delete (id, error);
+        return count_names(id) != 0 || delete (id, error);
 }
 
-bool local_take_back(const char *name, const char *before) {
+/* Whoever else is at work in the store keeps it from that for a moment. */
+static bool remove_patiently(const char *id, GError **error) {
+        for (int i = 0;; i++) {
+                g_autoptr(GError) problem = NULL;
+
+                if (delete (id, &problem))
+                        return true;
+                if (i == 2) {
+                        g_propagate_error(error, g_steal_pointer(&problem));
+                        return false;
+                }
+                g_usleep(G_USEC_PER_SEC);
+        }
+}
+
+bool local_take_back(const char *name, const char *before, const char *list) {
         g_autofree char *now = local_find(name, NULL);
         g_autoptr(GError) error = NULL;
 
-        if (!now || g_strcmp0(now, before) == 0)
+        if (!now || g_strcmp0(now, before) == 0 || (list && strstr(list, now)) || count_names(now) != 1)
                 return false;
-        if (before ? local_tag(before, name, /* other= */ now, &error) && local_remove(now, &error) :
-                     delete (now, &error))
+        if ((!before || local_tag(before, name, /* other= */ now, &error)) &&
+            (count_names(now) < 0 || remove_patiently(now, &error)))
                 return true;
-        log_warning(
-                "Image '%s' stays, and may be damaged: remove it (podman rmi, skopeo delete) before it is used: %s",
-                name, error->message);
+        log_warning("Image %.12s, which came as '%s', cannot be removed, and may be damaged: %s", now, name,
+                    error->message);
         return false;
 }

@@ -20,9 +20,13 @@ bool local_has_digest(const char *name, const char *digest, const char *id);
  * `other`, if it is not NULL, is removed then, which hides it. */
 bool local_tag(const char *id, const char *name, const char *other, GError **error);
 
-/* Give `name` back to the image that had it, or to none (NULL), and remove what has it now, if that is another one.
- * Returns whether it has. */
-bool local_take_back(const char *name, const char *before);
+/* What is in the store, to tell later what has come: see local_take_back(). NULL: nothing. Transfer full. */
+char *local_list(void);
+
+/* Give `name` back to the image that had it, or to none (NULL), and remove the image that has it now: only one that
+ * has come since `list` was made, and has no other name. Returns whether it has; the name may be given back even if
+ * not. */
+bool local_take_back(const char *name, const char *before, const char *list);
 
 /* Remove an image that has no name (any more). One with a name stays, which is no error. */
 bool local_remove(const char *id, GError **error);

@@ -72,46 +72,77 @@ static bool pull_name(const PullRequest *request, const char *name, GError **err
         }
 }
 
-/* Of an image that has come, or has not. What the disk has not taken is in memory only, so the image does not stay.
- * is_new: of the mark. before: what had the name. */
-static bool end_coming(const char *mark, bool is_new, bool has_come, const char *name, const char *before,
-                       GError **error) {
-        g_autoptr(GError) problem = NULL;
+/* What is on its way, and what there was before. */
+typedef struct Coming {
+        Unsynced unsynced;
+        const char *name; /* in the store */
+        char *before;     /* the image that had it, or NULL */
+        char *list;       /* see local_list() */
+} Coming;
 
-        if (!unsynced_end(mark, /* whole= */ has_come || is_new, &problem) && has_come) {
-                g_propagate_prefixed_error(error, g_steal_pointer(&problem),
-                                           "Image '%s' has come, and does not stay: ", name);
-                (void) local_take_back(name, before);
+static void coming_clear(Coming *coming) {
+        unsynced_clear(&coming->unsynced);
+        g_free(coming->before);
+        g_free(coming->list);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Coming, coming_clear)
+
+/* mark: of what is asked for. */
+static bool begin_coming(Coming *coming, const char *mark, const char *name, GError **error) {
+        *coming = (Coming) { .unsynced = UNSYNCED_NULL, .name = name };
+        coming->before = local_find(name, NULL);
+        coming->list = local_list();
+        return unsynced_begin(mark, &coming->unsynced, error);
+}
+
+/* What the disk has not taken is in memory only. whole: it has no layers of before a power cut. */
+static bool end_coming(Coming *coming, bool has_come, bool whole, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        bool is_back;
+
+        if (unsynced_end(&coming->unsynced, has_come, whole, &problem))
+                return has_come;
+        if (!has_come) {
+                log_warning("%s", problem->message);
                 return false;
         }
-        if (problem)
-                log_warning("%s", problem->message);
-        if (has_come)
-                unsynced_forget_cut(mark);
-        return has_come;
+        is_back = local_take_back(coming->name, coming->before, coming->list);
+        g_propagate_prefixed_error(
+                error, g_steal_pointer(&problem),
+                is_back ? "'%s' has come, and does not stay: " : "'%s' has come, and may be damaged: ", coming->name);
+        return false;
 }
 
 /* What had come of it before a power cut is in the store, with files that may be empty, and was taken as it is. With
- * the image goes what no other one has; then all of it comes. */
-static bool pull_once_more(const PullRequest *request, const char *name, const char *tag, const char *before,
+ * the image goes what no other one has; then that comes, too. Two that share a layer do so one after the other. */
+static bool pull_once_more(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
                            GError **error) {
-        if (!local_take_back(tag, before)) {
+        *ret_whole = local_take_back(coming->name, coming->before, coming->list);
+        if (*ret_whole)
+                log_notice("Image '%s' had come in part before a power cut: it is pulled without that", coming->name);
+        else
                 unsynced_tell();
-                return true;
-        }
-        log_notice("Image '%s' had come in part before a power cut: it is pulled without that", tag);
         return pull_name(request, name, error);
 }
 
-bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
-        const char *tag = request->tag ?: name;
-        g_autofree char *before = local_find(tag, NULL);
-        bool was_cut = unsynced_was_cut(name), is_new, ok;
+static bool pull_after_cut(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
+                           GError **error) {
+        _cleanup_close_ int lock = image_lock("cut", error);
 
-        if (!unsynced_mark(name, &is_new, error))
+        return lock >= 0 && pull_name(request, name, error) &&
+               pull_once_more(request, name, coming, ret_whole, error);
+}
+
+bool image_pull_name(const PullRequest *request, const char *name, GError **error) {
+        g_auto(Coming) coming = { .unsynced = UNSYNCED_NULL };
+        bool whole = true, ok;
+
+        if (!begin_coming(&coming, name, request->tag ?: name, error))
                 return false;
-        ok = pull_name(request, name, error) && (!was_cut || pull_once_more(request, name, tag, before, error));
-        return end_coming(name, is_new, ok, tag, before, error);
+        ok = coming.unsynced.was_cut ? pull_after_cut(request, name, &coming, &whole, error) :
+                                       pull_name(request, name, error);
+        return end_coming(&coming, ok, whole, error);
 }
 
 char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
@@ -198,19 +229,18 @@ bool image_pull(const PullRequest *request, GError **error) {
 
 static bool build(const char *tag, GPtrArray *words, GError **error) {
         g_autofree char *what = g_strconcat("Building ", tag, NULL);
-        bool was_cut = unsynced_was_cut(tag), is_new, ok;
+        g_auto(Coming) coming = { .unsynced = UNSYNCED_NULL };
+        bool ok;
 
-        if (!unsynced_mark(tag, &is_new, error))
+        if (!begin_coming(&coming, tag, tag, error))
                 return false;
         ok = tool_run_long(words, what, error); /* a compiler's work is not seen: its unit has a time-out */
-        if (ok && was_cut)
-                unsynced_tell();
-        return end_coming(tag, is_new, ok, tag, /* before= */ NULL, error);
+        return end_coming(&coming, ok, /* whole= */ true, error);
 }
 
 bool image_build(const char *tag, char *const *global_args, char *const *args, bool offline, GError **error) {
         const char *program = global_args || tool_is_there("podman") ? "podman" : "buildah";
-        g_autoptr(GPtrArray) words = build_words(program, global_args, args);
+        g_autoptr(GPtrArray) words = build_words(program, global_args, !unsynced_was_cut(tag), args);
         g_autofree char *there = local_find(tag, NULL);
 
         if (there) {

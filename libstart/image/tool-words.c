@@ -127,11 +127,13 @@ GPtrArray *inspect_words(const PullRequest *request, const char *name) {
         return words;
 }
 
-GPtrArray *build_words(const char *program, char *const *global_args, char *const *args) {
+GPtrArray *build_words(const char *program, char *const *global_args, bool cache, char *const *args) {
         GPtrArray *words = tool_words(program, NULL);
 
         add_all(words, global_args);
         add(words, "", "build", "");
+        if (!cache)
+                add(words, "--", "no-cache", "");
         add_all(words, args);
         return words;
 }

@@ -45,5 +45,6 @@ GPtrArray *pull_words_podman(const PullRequest *request, const char *name);
 /* What the registry has under that name: its manifest on standard output. */
 GPtrArray *inspect_words(const PullRequest *request, const char *name);
 
-/* program: podman or buildah; args: options of `podman build`, which buildah has, too, and the directory. */
-GPtrArray *build_words(const char *program, char *const *global_args, char *const *args);
+/* program: podman or buildah; cache: steps whose images are there need not be done; args: options of `podman build`,
+ * which buildah has, too, and the directory. */
+GPtrArray *build_words(const char *program, char *const *global_args, bool cache, char *const *args);

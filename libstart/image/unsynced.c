@@ -48,31 +48,6 @@ static bool write_mark(const char *name) {
                fsync(fd) == 0 && rename(new, path) == 0 && fsync(directory) == 0;
 }
 
-/* A mark of a boot before stays what it is. */
-bool unsynced_mark(const char *name, bool *ret_is_new, GError **error) {
-        g_autofree char *path = find_mark(name);
-
-        if (!directory_make(PATH_UNSYNCED, 0700, error))
-                return false;
-        *ret_is_new = access(path, F_OK) < 0;
-        return !*ret_is_new || write_mark(name) || error_set_errno(error, errno, "Cannot make '%s'", path);
-}
-
-bool unsynced_end(const char *name, bool whole, GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
-        g_autofree char *path = find_mark(name);
-        _cleanup_close_ int fd = conf ? open(conf->stores[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-        if (fd < 0)
-                log_warning("The image store cannot be written to its disk: %s",
-                            conf ? g_strerror(errno) : "it is not known");
-        else if (syncfs(fd) < 0)
-                return error_set_errno(error, errno, "The files cannot be written to the disk of the image store");
-        else if (whole)
-                (void) unlink(path);
-        return true;
-}
-
 /* What cannot be read, or was cut itself, is of a boot before. */
 static bool is_of_before(const char *path) {
         g_autofree char *text = NULL;
@@ -89,22 +64,98 @@ bool unsynced_was_cut(const char *name) {
         return is_of_before(mark) || access(cut, F_OK) == 0;
 }
 
-void unsynced_forget_cut(const char *name) {
-        g_autofree char *cut = find_file(PATH_CUT, name);
+static int open_store(void) {
+        g_autoptr(StoreConf) conf = store_conf_load("", NULL, NULL);
 
-        (void) unlink(cut);
+        return conf ? open(conf->stores[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+/* Not back after a power cut. */
+static void remove_file(const char *directory, const char *path) {
+        _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (unlink(path) == 0 && fd >= 0)
+                (void) fsync(fd);
+}
+
+/* What is in PATH_UNSYNCED has the units that bring images run. */
+static bool put_aside(const char *name) {
+        g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL),
+                        *cut = g_build_filename(PATH_CUT, name, NULL);
+
+        return (directory_make(PATH_CUT, 0700, NULL) && rename(path, cut) == 0) || unlink(path) == 0;
+}
+
+/* A mark of a boot before stays what it is. The descriptor is told of each error from here on, and syncfs(2) of those
+ * of before, which are not this name's. */
+bool unsynced_begin(const char *name, Unsynced *ret, GError **error) {
+        g_autofree char *path = find_mark(name);
+
+        if (!directory_make(PATH_UNSYNCED, 0700, error))
+                return false;
+        ret->name = g_strdup(name);
+        ret->was_cut = unsynced_was_cut(name);
+        ret->is_new = access(path, F_OK) < 0;
+        ret->store = open_store();
+        if (ret->store >= 0)
+                (void) syncfs(ret->store);
+        return !ret->is_new || write_mark(name) || error_set_errno(error, errno, "Cannot make '%s'", path);
+}
+
+void unsynced_clear(Unsynced *coming) {
+        g_clear_pointer(&coming->name, g_free);
+        fd_close(&coming->store);
+}
+
+static void forget(const char *name) {
+        g_autofree char *mark = find_mark(name), *cut = find_file(PATH_CUT, name);
+
+        remove_file(PATH_UNSYNCED, mark);
+        if (access(cut, F_OK) == 0)
+                remove_file(PATH_CUT, cut);
+}
+
+static void count_as_cut(const char *name) {
+        g_autofree char *mark = find_mark(name), *file = g_path_get_basename(mark);
+
+        (void) put_aside(file);
+}
+
+bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error) {
+        g_autofree char *mark = find_mark(coming->name);
+
+        if (coming->store < 0)
+                coming->store = open_store();
+        if (coming->store < 0) {
+                log_warning("The image store cannot be written to its disk: it cannot be opened");
+                return true;
+        }
+        if (syncfs(coming->store) < 0) {
+                error_set_errno(error, errno, "The files cannot be written to the disk of the image store");
+                count_as_cut(coming->name);
+                return false;
+        }
+        if (has_come && whole)
+                forget(coming->name);
+        else if (has_come)
+                count_as_cut(coming->name);
+        else if (coming->is_new)
+                remove_file(PATH_UNSYNCED, mark);
+        return true;
+}
+
+void unsynced_forget(const char *name) {
+        _cleanup_close_ int store = open_store();
+
+        if (store < 0 || syncfs(store) < 0)
+                log_warning("The image store cannot be written to its disk: %s", g_strerror(errno));
+        else
+                forget(name);
 }
 
 void unsynced_tell(void) {
         log_warning("The machine went off while an image was brought, so one may be damaged: 'podman system check' "
                     "(5.2 or later) says which. Remove it (podman rmi, skopeo delete), and start its service again");
-}
-
-/* What is in PATH_UNSYNCED has the units that bring images run. */
-static bool put_aside(const char *path, const char *name) {
-        g_autofree char *cut = g_build_filename(PATH_CUT, name, NULL);
-
-        return (directory_make(PATH_CUT, 0700, NULL) && rename(path, cut) == 0) || unlink(path) == 0;
 }
 
 void unsynced_warn(void) {
@@ -115,7 +166,7 @@ void unsynced_warn(void) {
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
 
-                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && put_aside(path, name);
+                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && put_aside(name);
         }
         if (found)
                 unsynced_tell();

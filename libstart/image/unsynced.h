@@ -8,18 +8,32 @@
  * after a power cut an image has its name, and files of it are empty. So each name of which an image is brought has a
  * mark, on the disk before the first layer, until all of it is there. */
 
-/* *ret_is_new: it had none. */
-bool unsynced_mark(const char *name, bool *ret_is_new, GError **error);
+typedef struct Unsynced {
+        char *name;
+        int store;    /* -1: there is none yet */
+        bool is_new;  /* the name had no mark */
+        bool was_cut; /* layers of it that are there may be torn */
+} Unsynced;
 
-/* Write the store to its disk. With `whole` the mark goes then: that was all of it, or it is gone. Fails, and the
- * mark stays, where the disk has not taken something: a second call would not be told of it again. */
-bool unsynced_end(const char *name, bool whole, GError **error);
+#define UNSYNCED_NULL { .store = -1 }
 
-/* Has the name a mark of a boot before, and has not come whole since? */
+void unsynced_clear(Unsynced *coming);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Unsynced, unsynced_clear)
+
+/* From now on, until unsynced_end(), the name is on its way. `ret` is UNSYNCED_NULL. */
+bool unsynced_begin(const char *name, Unsynced *ret, GError **error);
+
+/* Write the store to its disk. Fails where that has not taken all.
+ *
+ * has_come: else what came of it is gone. whole: it has no layer of before a power cut. The mark goes then. Else,
+ * and after a failure, the name counts as cut until it comes whole. */
+bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error);
+
+/* Has the name a mark of a boot before, or has its disk not taken all of it, and it has not come whole since? */
 bool unsynced_was_cut(const char *name);
 
-/* It has come whole. */
-void unsynced_forget_cut(const char *name);
+/* An image whose mark said that it may be torn was taken back: write that to the disk, and forget the mark. */
+void unsynced_forget(const char *name);
 
 /* Say that an image may be damaged, and what is to be done. */
 void unsynced_tell(void);

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a container adds to a start, by the clock and by the parts of `keyturnctl profile`. The machine has one processor
-for it: where nothing is done beside anything else, the parts add up to what the clock says. Idle is one of them: samples are
-taken only while a start lasts, and each start waits for the kernel now and then. Means are compared: a profile knows no
-other, and how long a start waits is a multiple of the kernel's tick, so that medians jump by four milliseconds."""
+for it: where nothing is done beside anything else, the parts add up to what the clock says. Means are compared: a
+profile knows no other, and a start waits for a multiple of the kernel's tick, so that medians jump by four milliseconds."""
 
 import json
 import statistics
@@ -49,7 +48,6 @@ def measure(bench):
         bench.record(f'flame/start/{kind}', [value for times, _ in rounds for value in times[f'{kind}/start']], 'ms')
     for part in rounds[0][1]:
         bench.record(f'flame/added/{part}', [added.get(part, 0) for _, added in rounds], 'ms')
-    bench.record('flame/added, sum', [sum(added.values()) for _, added in rounds], 'ms')
     bench.record('flame/added, sum without idle', [sum(ms for part, ms in added.items() if part != 'idle') for _, added in rounds], 'ms')
     bench.record('flame/added, by the clock', [statistics.mean(times['keyturn/start']) - statistics.mean(times['native/start'])
                                              for times, _ in rounds], 'ms')

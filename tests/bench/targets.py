@@ -82,7 +82,7 @@ def worst_application(value):
 
 
 def off_the_clock(value):
-    return abs(value('flame/added, sum') / value('flame/added, by the clock') - 1)
+    return abs(value('flame/added, sum without idle') / value('flame/added, by the clock') - 1)
 
 
 START, STOP = 'units/start-', 'units/stop-'

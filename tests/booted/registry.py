@@ -49,6 +49,22 @@ def find_notes(name):
     return find_mark(name).replace('unsynced', 'images')
 
 
+def tear(machine, name):
+    """As a power cut leaves a layer: a file whose name is on the disk, and whose blocks are not."""
+    directory = machine.run(f'podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {NAME}/{name}').out.strip()
+    machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random')
+
+
+def lose(machine, name):
+    """The image is gone, and its layers are not: as where the list of images was not on the disk."""
+    image, = images(machine, f'{NAME}/{name}')
+    path = machine.path('/var/lib/containers/storage/overlay-images/images.json')
+    with open(path) as file:
+        records = json.load(file)
+    with open(path, 'w') as file:
+        json.dump([record for record in records if record['id'] != image.removeprefix('sha256:')], file)
+
+
 def random_layer(size):
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as tar:

@@ -275,7 +275,6 @@ static void go_back(Group *group) {
 static void resume(Group *group, const Options *options) {
         g_autoptr(GPtrArray) containers = g_ptr_array_new(), old = g_ptr_array_new();
         g_autofree char *reason = NULL;
-        g_autoptr(GError) problem = NULL;
         bool is_cut = unsynced_was_cut(group->name);
 
         log_notice("An update of '%s' was interrupted: seeing whether the new image works", group->name);
@@ -302,8 +301,8 @@ static void resume(Group *group, const Options *options) {
                 roll_back(group, containers, reason);
         else
                 prove(group, old, containers, options);
-        if (is_cut && !unsynced_end(group->name, /* whole= */ true, &problem))
-                log_warning("%s", problem->message);
+        if (is_cut)
+                unsynced_forget(group->name);
 }
 
 static bool is_interrupted(const Group *group) {

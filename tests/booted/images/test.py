@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Images that come ahead of a container: Pull=, .image and .build files."""
 
-import json
 import re
 
 import registry
@@ -161,12 +160,6 @@ def test_an_image_file_makes_a_service_ahead(machine):
     machine.run('systemctl stop one its-image')
 
 
-def tear(machine, name):
-    """A file whose name is on the disk, and whose blocks are not."""
-    directory = machine.run(f'podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {registry.NAME}/{name}').out.strip()
-    machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random')
-
-
 def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
     registry.start(machine)
     registry.push(machine, 'app:1', size=100000)
@@ -196,22 +189,13 @@ def test_that_a_power_cut_may_have_torn_an_image_is_said(machine):
     assert boot() == (True, False, [mark.rpartition('/')[2]])
     machine.run(f'rm {registry.find_notes("app:1")}')
     # What is said to be done helps.
-    tear(machine, 'app:1')
+    registry.tear(machine, 'app:1')
     assert boot() == (True, True, [])
     size = 'keyturnctl exec a stat -c %s /random'
     assert machine.run(size).out == '0\n'
     machine.run(f'systemctl stop a; podman rmi {registry.NAME}/app:1; systemctl reset-failed; systemctl start a')
     assert machine.run(size).out == '100000\n'
     forget(machine, 'app:1')
-
-
-def lose_name(machine, name):
-    """The image is gone, and its layers are not: as a power cut leaves it before the list of images is on the disk."""
-    path = machine.path(f'{STORE}/overlay-images/images.json')
-    with open(path) as file:
-        images = json.load(file)
-    with open(path, 'w') as file:
-        json.dump([image for image in images if f'{registry.NAME}/{name}' not in image.get('names', [])], file)
 
 
 def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
@@ -221,10 +205,10 @@ def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
     machine.run('systemctl start a')
     mark = registry.find_mark('app:1')
     cut = mark.replace('unsynced', 'cut')
-    tear(machine, 'app:1')
+    registry.tear(machine, 'app:1')
     for is_cut in (False, True):
         machine.run('systemctl stop a')
-        lose_name(machine, 'app:1')
+        registry.lose(machine, 'app:1')
         if is_cut:
             registry.mark_cut(machine, 'app:1')
             # A registry that is away at first does not make it forget that.
@@ -243,6 +227,36 @@ def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
     forget(machine, 'app:1')
 
 
+def test_what_has_another_name_stays(machine):
+    """Though its second name came after a power cut, or its disk did not take something: it was there, and runs."""
+    registry.start(machine)
+    registry.push(machine, 'app:1', size=100000)
+    machine.run(f'skopeo copy -q docker://{registry.NAME}/app:1 docker://{registry.NAME}/app:2')
+    container(machine, 'a', f'Image={registry.NAME}/app:1\nPull=missing')
+    machine.run('systemctl start a')
+    ids = registry.images(machine, f'{registry.NAME}/app:1')
+    pull = f'/usr/lib/keyturn/keyturn-image pull --retry=0 --policy=missing -- {registry.NAME}/app:2'
+    registry.mark_cut(machine, 'app:2')
+    done = machine.run(pull)
+    assert 'may be damaged' in done.err and 'pulled without' not in done.err, done
+    machine.run(f'podman untag {registry.NAME}/app:2 {registry.NAME}/app:2')
+    done = machine.run(f'strace -f -qq -e trace=syncfs -e inject=syncfs:error=EIO -o /run/traced {pull}', check=False)
+    assert done.status == 125 and 'may be damaged' in done.err, done
+    assert registry.images(machine, f'{registry.NAME}/app:1') == ids
+    assert machine.run('keyturnctl exec a stat -c %s /random').out == '100000\n'
+    machine.run('systemctl restart a')
+    # Once more, as its disk did not take it; and as it comes whole, it is not remembered.
+    for name in 'app:1', 'app:2':
+        machine.run(f'podman untag {registry.NAME}/{name} {registry.NAME}/{name}', check=False)
+    machine.run('systemctl stop a')
+    for image in ids:
+        machine.run(f'podman rmi -f {image}')
+    assert 'pulled without' in machine.run(pull).err
+    forget(machine, 'app:2')
+    assert 'pulled without' not in machine.run(pull).err
+    forget(machine, 'app:2')
+
+
 def test_an_image_is_on_the_disk_before_it_is_said_to_be_there(machine):
     registry.start(machine)
     registry.push(machine, 'app:1', size=100000)
@@ -253,8 +267,8 @@ def test_an_image_is_on_the_disk_before_it_is_said_to_be_there(machine):
              if mark in line or re.search(r'(fsync|syncfs)\(.* = 0|execve\("[^"]*skopeo".* = 0', line)]
     steps = [re.match(r'\w+', call)[0] for call in calls]
     begin = steps.index('rename')
-    assert steps[begin - 1:begin + 3] == ['fsync', 'rename', 'fsync', 'execve'] and steps[-2:] == ['syncfs', 'unlink'], calls
-    assert mark in calls[begin] and mark in calls[-1], calls
+    assert steps[begin - 1:begin + 3] == ['fsync', 'rename', 'fsync', 'execve'] and steps[-3:] == ['syncfs', 'unlink', 'fsync'], calls
+    assert mark in calls[begin] and mark in calls[-2], calls
     # What fails is no reason to look at all images after the next boot.
     registry.stop(machine)
     assert machine.run(f'/usr/lib/keyturn/keyturn-image pull --retry=0 -- {registry.NAME}/other', check=False).status
@@ -270,7 +284,7 @@ def test_what_its_disk_does_not_take_does_not_stay(machine):
     name = f'{registry.NAME}/app:1'
     done = machine.run(f'{fails} --policy=missing -- {name}', check=False)
     assert done.status == 125 and 'cannot be written to the disk of the image store: Input/output error' in done.err, done
-    assert not registry.images(machine, name)
+    assert 'does not stay' in done.err and not registry.images(machine, name)
     machine.run(f'{pull} --policy=missing -- {name}')
     first, everything = registry.images(machine, name), registry.images(machine)
     # One that is there keeps its name, and nothing else stays.

@@ -222,16 +222,26 @@ def test_what_may_be_torn_is_taken_back_and_comes_again(machine):
 
 
 def test_layers_of_before_a_power_cut_are_not_taken(machine):
-    """The power was cut before the new image had the name: some of its layers are in the store."""
+    """The power was cut before the new image had the name: a layer of it is in the store, and torn."""
     prepare(machine)
-    machine.run('systemctl start one')
-    for env, is_cut in (('IS=second', True), ('IS=third', False)):
-        registry.push(machine, 'app:1', env=[env])
+    first, = registry.images(machine, f'{registry.NAME}/app:1')
+    registry.push(machine, 'app:1', env=['IS=second'], size=100000)
+    size = 'keyturnctl exec one stat -c %s /random'
+    for is_cut in (False, True):
+        machine.run('keyturnctl update --watch=1')
+        if not is_cut:
+            registry.tear(machine, 'app:1')
+        registry.lose(machine, 'app:1')
+        machine.run(f'skopeo copy -q containers-storage:@{first.removeprefix("sha256:")} containers-storage:{registry.NAME}/app:1')
+        machine.run('systemctl restart one')
+        assert runs(machine) == 'first'
         if is_cut:
             registry.mark_cut(machine, 'app:1')
         said = machine.run('keyturnctl update --watch=1').err
-        assert ('pulled without that' in said) == is_cut and runs(machine) == env[3:], said
-        assert machine.run(f'test -e {registry.find_mark("app:1")}', check=False).status
+        assert ('pulled without that' in said) == is_cut and runs(machine) == 'second', said
+        # Without the mark it is taken as it is.
+        assert machine.run(size).out == ('100000\n' if is_cut else '0\n')
+    assert machine.run(f'test -e {registry.find_mark("app:1")}', check=False).status
 
 
 def is_marked(machine):

@@ -51,8 +51,8 @@ START_TEST(words) {
                 { inspect_words(&all, "r.example/x:1"),
                   "skopeo --override-arch=--arch --override-os=a b --override-variant=v8 inspect --raw --authfile=-f "
                   "--cert-dir=/c --tls-verify=false docker://r.example/x:1" },
-                { build_words("buildah", NULL, list), "buildah build --one" },
-                { build_words("podman", list, list), "podman --one build --one" },
+                { build_words("buildah", NULL, true, list), "buildah build --one" },
+                { build_words("podman", list, false, list), "podman --one build --no-cache --one" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
