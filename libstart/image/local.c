@@ -82,6 +82,21 @@ char *local_list(void) {
         return path && file_read(path, &text, NULL, NULL) ? text : NULL;
 }
 
+/* As local_find(), and of an image that cannot be used, as its layers are torn: what has the name in the list. */
+static char *find_even_torn(const char *name) {
+        char *found = local_find(name, NULL);
+        g_autofree char *text = found ? NULL : local_list();
+        g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), NULL) : NULL;
+
+        for (guint i = 0; list && !found && i < list->records->len; i++) {
+                const ImageRecord *record = list->records->pdata[i];
+
+                if (image_record_has_name(record, name))
+                        found = g_strdup(record->id);
+        }
+        return found;
+}
+
 /* How many names the image has in the store that is written to; -1: it is not there, or that is not known. */
 static int count_names(const char *id) {
         g_autofree char *text = local_list();
@@ -116,7 +131,7 @@ static bool remove_patiently(const char *id, GError **error) {
 }
 
 bool local_take_back(const char *name, const char *before, const char *list) {
-        g_autofree char *now = local_find(name, NULL);
+        g_autofree char *now = find_even_torn(name);
         g_autoptr(GError) error = NULL;
 
         if (!now || g_strcmp0(now, before) == 0 || (list && strstr(list, now)) || count_names(now) != 1)

@@ -49,10 +49,11 @@ def find_notes(name):
     return find_mark(name).replace('unsynced', 'images')
 
 
-def tear(machine, name):
-    """As a power cut leaves a layer: a file whose name is on the disk, and whose blocks are not."""
+def tear(machine, name, all_of_it=False):
+    """As a power cut leaves a layer: a file whose name is on the disk, and whose blocks are not. all_of_it: what the store notes
+    of it, too, so that the image cannot be used."""
     directory = machine.run(f'podman image inspect -f "{{{{.GraphDriver.Data.UpperDir}}}}" {NAME}/{name}').out.strip()
-    machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random')
+    machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random {"$(dirname " + directory + ")/lower" if all_of_it else ""}')
 
 
 def lose(machine, name):

@@ -223,7 +223,14 @@ def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
         assert ('pulled without that' in machine.journal('keyturn-pull-a.service')) == is_cut
         # Without the mark they are taken as they are.
         assert machine.run('keyturnctl exec a stat -c %s /random').out == ('100000\n' if is_cut else '0\n')
-    assert machine.run('ls -A /var/lib/keyturn/unsynced /var/lib/keyturn/cut | grep -v :', check=False).out.strip() == ''
+    assert machine.run(f'ls {mark} {cut}', check=False).out == ''
+    # An image that nobody can find the layers of is removed as well.
+    registry.tear(machine, 'app:1', all_of_it=True)
+    machine.run('systemctl stop a')
+    registry.lose(machine, 'app:1')
+    registry.mark_cut(machine, 'app:1')
+    machine.run('systemctl start a')
+    assert machine.run('keyturnctl exec a stat -c %s /random').out == '100000\n'
     forget(machine, 'app:1')
 
 
