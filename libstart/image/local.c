@@ -97,9 +97,8 @@ static char *find_even_torn(const char *name) {
         return found;
 }
 
-/* How many names the image has in the store that is written to; -1: it is not there, or that is not known. */
-static int count_names(const char *id) {
-        g_autofree char *text = local_list();
+/* How many names the image has in what local_list() has returned; -1: it is not there, or that is not known. */
+static int count_names(const char *text, const char *id) {
         g_autoptr(ImageList) list = text ? image_list_parse(text, strlen(text), NULL) : NULL;
 
         for (guint i = 0; list && i < list->records->len; i++) {
@@ -111,8 +110,14 @@ static int count_names(const char *id) {
         return -1;
 }
 
+static int count_names_now(const char *id) {
+        g_autofree char *text = local_list();
+
+        return count_names(text, id);
+}
+
 bool local_remove(const char *id, GError **error) {
-        return count_names(id) != 0 || delete (id, error);
+        return count_names_now(id) != 0 || delete (id, error);
 }
 
 /* Whoever else is at work in the store keeps it from that for a moment. */
@@ -134,10 +139,10 @@ bool local_take_back(const char *name, const char *before, const char *list) {
         g_autofree char *now = find_even_torn(name);
         g_autoptr(GError) error = NULL;
 
-        if (!now || g_strcmp0(now, before) == 0 || (list && strstr(list, now)) || count_names(now) != 1)
+        if (!now || g_strcmp0(now, before) == 0 || count_names(list, now) > 0 || count_names_now(now) != 1)
                 return false;
         if ((!before || local_tag(before, name, /* other= */ now, &error)) &&
-            (count_names(now) < 0 || remove_patiently(now, &error)))
+            (count_names_now(now) < 0 || remove_patiently(now, &error)))
                 return true;
         log_warning("Image %.12s, which came as '%s', cannot be removed, and may be damaged: %s", now, name,
                     error->message);

@@ -24,8 +24,8 @@ bool local_tag(const char *id, const char *name, const char *other, GError **err
 char *local_list(void);
 
 /* Give `name` back to the image that had it, or to none (NULL), and remove the image that has it now: only one that
- * has come since `list` was made, and has no other name. Returns whether it has; the name may be given back even if
- * not. */
+ * had no name when `list` was made (a power cut may have kept it from that), and has no other by now. Returns whether
+ * it has; the name may be given back even if not. */
 bool local_take_back(const char *name, const char *before, const char *list);
 
 /* Remove an image that has no name (any more). One with a name stays, which is no error. */

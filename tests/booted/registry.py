@@ -56,14 +56,16 @@ def tear(machine, name, all_of_it=False):
     machine.run(f'test -s {directory}/random && truncate -s 0 {directory}/random {"$(dirname " + directory + ")/lower" if all_of_it else ""}')
 
 
-def lose(machine, name):
-    """The image is gone, and its layers are not: as where the list of images was not on the disk."""
+def lose(machine, name, only_its_name=False):
+    """The image is gone, and its layers are not: as where the list of images was not on the disk. Or it has no name yet."""
     image, = images(machine, f'{NAME}/{name}')
     path = machine.path('/var/lib/containers/storage/overlay-images/images.json')
     with open(path) as file:
         records = json.load(file)
     with open(path, 'w') as file:
-        json.dump([record for record in records if record['id'] != image.removeprefix('sha256:')], file)
+        is_lost = [record['id'] == image.removeprefix('sha256:') for record in records]
+        json.dump([{**record, 'names': []} if lost else record for record, lost in zip(records, is_lost) if only_its_name or not lost],
+                  file)
 
 
 def random_layer(size):

@@ -227,7 +227,7 @@ def test_layers_that_a_power_cut_may_have_torn_come_anew(machine):
     # An image that nobody can find the layers of is removed as well.
     registry.tear(machine, 'app:1', all_of_it=True)
     machine.run('systemctl stop a')
-    registry.lose(machine, 'app:1')
+    registry.lose(machine, 'app:1', only_its_name=True)
     registry.mark_cut(machine, 'app:1')
     machine.run('systemctl start a')
     assert machine.run('keyturnctl exec a stat -c %s /random').out == '100000\n'
