@@ -25,6 +25,10 @@ GQuark error_domain(void);
  * image's. */
 const char *error_describe(int errnum);
 
+/* Before EAGAIN of who makes a process. */
+#define ERROR_TOO_FEW_TASKS \
+        "Too few tasks for its service (TasksMax=, PidsLimit=), for its user, or for the machine: "
+
 /* Set *error and return false, so that a failing function can end in `return error_set(...)`. */
 bool error_set(GError **error, ErrorCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

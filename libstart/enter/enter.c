@@ -65,12 +65,8 @@ static int exit_status(int errnum) {
 int enter_fail(libcrun_error_t *err, GError **error) {
         int errnum = (*err)->status;
 
-        error_set(
-                error, KT_ERROR_FAILED, "%s%s%s%s",
-                errnum == EAGAIN ?
-                        "Too few tasks for its service (TasksMax=, PidsLimit=), for its user, or for the machine: " :
-                        "",
-                (*err)->msg, errnum > 0 ? ": " : "", errnum > 0 ? error_describe(errnum) : "");
+        error_set(error, KT_ERROR_FAILED, "%s%s%s%s", errnum == EAGAIN ? ERROR_TOO_FEW_TASKS : "", (*err)->msg,
+                  errnum > 0 ? ": " : "", errnum > 0 ? error_describe(errnum) : "");
         libcrun_error_release(err);
         return exit_status(errnum);
 }

@@ -116,23 +116,18 @@ static int count_names_now(const char *id) {
         return count_names(text, id);
 }
 
-bool local_remove(const char *id, GError **error) {
-        return count_names_now(id) != 0 || delete (id, error);
+#define REMOVALS_MAX 3
+
+/* Whoever else is at work in the store lets go of it soon. */
+static bool delete_patiently(const char *id, GError **error) {
+        for (int i = 1; i < REMOVALS_MAX; i++, g_usleep(G_USEC_PER_SEC / 4))
+                if (delete (id, NULL))
+                        return true;
+        return delete (id, error);
 }
 
-/* Whoever else is at work in the store keeps it from that for a moment. */
-static bool remove_patiently(const char *id, GError **error) {
-        for (int i = 0;; i++) {
-                g_autoptr(GError) problem = NULL;
-
-                if (delete (id, &problem))
-                        return true;
-                if (i == 2) {
-                        g_propagate_error(error, g_steal_pointer(&problem));
-                        return false;
-                }
-                g_usleep(G_USEC_PER_SEC);
-        }
+bool local_remove(const char *id, GError **error) {
+        return count_names_now(id) != 0 || delete_patiently(id, error);
 }
 
 bool local_take_back(const char *name, const char *before, const char *list) {
@@ -142,7 +137,7 @@ bool local_take_back(const char *name, const char *before, const char *list) {
         if (!now || g_strcmp0(now, before) == 0 || count_names(list, now) > 0 || count_names_now(now) != 1)
                 return false;
         if ((!before || local_tag(before, name, /* other= */ now, &error)) &&
-            (count_names_now(now) < 0 || remove_patiently(now, &error)))
+            (count_names_now(now) < 0 || delete_patiently(now, &error)))
                 return true;
         log_warning("Image %.12s, which came as '%s', cannot be removed, and may be damaged: %s", now, name,
                     error->message);

@@ -28,5 +28,6 @@ char *local_list(void);
  * it has; the name may be given back even if not. */
 bool local_take_back(const char *name, const char *before, const char *list);
 
-/* Remove an image that has no name (any more). One with a name stays, which is no error. */
+/* Remove an image that has no name (any more), for a moment as often as it takes. One with a name stays, which is no
+ * error. */
 bool local_remove(const char *id, GError **error);

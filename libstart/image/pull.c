@@ -114,24 +114,20 @@ static bool end_coming(Coming *coming, bool has_come, bool whole, GError **error
         return false;
 }
 
-/* What had come of it before a power cut is in the store, with files that may be empty, and was taken as it is. With
+/* What had come of it before a power cut is in the store, with files that may be empty, and is taken as it is. With
  * the image goes what no other one has; then that comes, too. Two that share a layer do so one after the other. */
-static bool pull_once_more(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
+static bool pull_after_cut(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
                            GError **error) {
+        _cleanup_close_ int lock = image_lock("cut", error);
+
+        if (lock < 0 || !pull_name(request, name, error))
+                return false;
         *ret_whole = local_take_back(coming->name, coming->before, coming->list);
         if (*ret_whole)
                 log_notice("Image '%s' had come in part before a power cut: it is pulled without that", coming->name);
         else
                 unsynced_tell();
         return pull_name(request, name, error);
-}
-
-static bool pull_after_cut(const PullRequest *request, const char *name, Coming *coming, bool *ret_whole,
-                           GError **error) {
-        _cleanup_close_ int lock = image_lock("cut", error);
-
-        return lock >= 0 && pull_name(request, name, error) &&
-               pull_once_more(request, name, coming, ret_whole, error);
 }
 
 bool image_pull_name(const PullRequest *request, const char *name, GError **error) {

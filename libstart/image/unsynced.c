@@ -79,11 +79,10 @@ static void remove_file(const char *directory, const char *path) {
 }
 
 /* What is in PATH_UNSYNCED has the units that bring images run. */
-static bool put_aside(const char *name) {
-        g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL),
-                        *cut = g_build_filename(PATH_CUT, name, NULL);
+static bool put_aside(const char *mark) {
+        g_autofree char *file = g_path_get_basename(mark), *cut = g_build_filename(PATH_CUT, file, NULL);
 
-        return (directory_make(PATH_CUT, 0700, NULL) && rename(path, cut) == 0) || unlink(path) == 0;
+        return directory_make(PATH_CUT, 0700, NULL) && rename(mark, cut) == 0;
 }
 
 /* A mark of a boot before stays what it is. The descriptor is told of each error from here on, and syncfs(2) of those
@@ -115,12 +114,6 @@ static void forget(const char *name) {
                 remove_file(PATH_CUT, cut);
 }
 
-static void count_as_cut(const char *name) {
-        g_autofree char *mark = find_mark(name), *file = g_path_get_basename(mark);
-
-        (void) put_aside(file);
-}
-
 bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error) {
         g_autofree char *mark = find_mark(coming->name);
 
@@ -132,13 +125,13 @@ bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error) {
         }
         if (syncfs(coming->store) < 0) {
                 error_set_errno(error, errno, "The files cannot be written to the disk of the image store");
-                count_as_cut(coming->name);
+                (void) put_aside(mark);
                 return false;
         }
         if (has_come && whole)
                 forget(coming->name);
         else if (has_come)
-                count_as_cut(coming->name);
+                (void) put_aside(mark);
         else if (coming->is_new)
                 remove_file(PATH_UNSYNCED, mark);
         return true;
@@ -166,7 +159,7 @@ void unsynced_warn(void) {
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *path = g_build_filename(PATH_UNSYNCED, name, NULL);
 
-                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && put_aside(name);
+                found |= !g_str_has_suffix(name, NEW) && is_of_before(path) && (put_aside(path) || unlink(path) == 0);
         }
         if (found)
                 unsynced_tell();

@@ -21,10 +21,6 @@
 /* How libcrun is asked to run a container: with the spec, less what is ours (take_remainder()), an environment of two
  * variables, and a handler. What happens then, step by step, is told in runtime-hooks.c. */
 
-#define TOO_FEW_TASKS                                                                                                      \
-        "The container's process cannot be made: too few tasks for its service (TasksMax=, PidsLimit=), for its user, or " \
-        "for the machine: "
-
 /* Before what libcrun says: what to do about it. "" where that is not known. */
 static const char *find_advice(const char *message, int status) {
         static const struct {
@@ -33,8 +29,8 @@ static const char *find_advice(const char *message, int status) {
                 bool for_a_user; /* only where a user's container may have less than root's */
                 const char *advice;
         } all[] = {
-                { "clone", EAGAIN, false, TOO_FEW_TASKS },
-                { "cannot fork", EAGAIN, false, TOO_FEW_TASKS },
+                { "clone", EAGAIN, false, ERROR_TOO_FEW_TASKS },
+                { "cannot fork", EAGAIN, false, ERROR_TOO_FEW_TASKS },
                 { "setrlimit `", 0, true,
                   "A user's limit (Ulimit=) is at most that of her manager (systemctl --user show, DefaultLimit...): "
                   "lower it, or have root raise that, by Limit...= in [Service] of user@.service: " },

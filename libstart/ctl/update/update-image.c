@@ -162,16 +162,6 @@ static void conclude(Group *group, bool works) {
         note_verdict(group, works, /* previous= */ NULL, /* bad= */ NULL);
 }
 
-#define REMOVALS_MAX 3
-
-/* Whoever else is at work in the store lets go of it soon. */
-static bool remove_new(const Group *group, GError **error) {
-        for (int i = 1; i < REMOVALS_MAX; i++, g_usleep(G_USEC_PER_SEC / 4))
-                if (local_remove(group->new, NULL))
-                        return true;
-        return local_remove(group->new, error);
-}
-
 /* The old image has its name again, or has gone: then no other try would change anything, and the registry may have
  * a better one. */
 static bool is_final(const char *previous, bool is_tagged, const GError *error) {
@@ -202,7 +192,7 @@ static void roll_back(Group *group, const GPtrArray *containers, const char *rea
                 say(group, "failed", problem);
                 return;
         }
-        if (group->is_pulled && !remove_new(group, &error))
+        if (group->is_pulled && !local_remove(group->new, &error))
                 log_warning("The image that does not work stays in the store: %s", error->message);
         conclude(group, false);
         say(group, "rolled back", reason);
