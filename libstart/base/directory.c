@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
 #include "libstart/base/error.h"
+#include "libstart/base/fd.h"
 
 bool directory_make(const char *path, mode_t mode, GError **error) {
         bool made = mkdir(path, mode) == 0;
@@ -25,6 +29,15 @@ bool directory_make(const char *path, mode_t mode, GError **error) {
                 return error_set_errno(error, chmod_errno, "Cannot make '%s'", path);
         }
         return made || errno == EEXIST || error_set_errno(error, errno, "Cannot make '%s'", path);
+}
+
+DIR *directory_open(int fd) {
+        int readable = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        DIR *entries = readable >= 0 ? fdopendir(readable) : NULL;
+
+        if (!entries)
+                fd_closep(&readable);
+        return entries;
 }
 
 const char *directory_next(DIR *entries) {
@@ -56,4 +69,37 @@ char **directory_list(const char *path, GError **error) {
         if (stream)
                 closedir(stream);
         return is_whole ? g_strv_builder_end(names) : NULL;
+}
+
+#define UNFINISHED ".new"
+
+static bool write_at(int directory, const char *name, const char *text, mode_t mode) {
+        _cleanup_close_ int fd = openat(directory, UNFINISHED, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+        return fd >= 0 && fd_write_all(fd, text, strlen(text)) && fsync(fd) == 0 &&
+               renameat(directory, UNFINISHED, directory, name) == 0 && fsync(directory) == 0;
+}
+
+bool directory_write_file(const char *path, const char *name, const char *text, mode_t mode, GError **error) {
+        _cleanup_close_ int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+        if (directory >= 0 && write_at(directory, name, text, mode))
+                return true;
+        error_set_errno(error, errno, "Cannot write '%s/%s'", path, name);
+        (void) unlinkat(directory, UNFINISHED, 0);
+        return false;
+}
+
+/* All that is there, not names that are known: a file that was being written when its writer was killed has a name
+ * that only GLib knows. */
+bool directory_remove_files(const char *path, const char *kept, GError **error) {
+        g_auto(GStrv) names = directory_list(path, error);
+
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *file = g_build_filename(path, *name, NULL);
+
+                if (g_strcmp0(*name, kept) != 0 && unlink(file) < 0 && errno != ENOENT && errno != EISDIR)
+                        return error_set_errno(error, errno, "Cannot remove '%s'", file);
+        }
+        return names;
 }

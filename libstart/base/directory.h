@@ -11,6 +11,11 @@
  * root of a user namespace has to pass. A directory that is there is left as it is. */
 bool directory_make(const char *path, mode_t mode, GError **error);
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DIR, closedir)
+
+/* The entries of the directory that `fd` (O_PATH or more) is open on, from the first one on; NULL with errno. */
+DIR *directory_open(int fd);
+
 /* The next entry, but "." and ".."; borrowed until the next call. NULL with errno 0 at the end, or with what keeps
  * the others from being known: who takes that for the end loses files, or leaves them as they were. */
 const char *directory_next(DIR *entries);
@@ -18,3 +23,10 @@ const char *directory_next(DIR *entries);
 /* The names in a directory, but "." and "..", in no order; none where it does not exist. A directory that cannot be
  * read to its end is an error: what would be missed may be what protects a container. Free with g_strfreev(). */
 char **directory_list(const char *path, GError **error);
+
+/* Writes the file `name` in the directory `path`: whole or not at all, also if the power fails. Nobody else may do so
+ * there meanwhile: it is ".new" while it is written, and what a kill leaves of it the next one writes over. */
+bool directory_write_file(const char *path, const char *name, const char *text, mode_t mode, GError **error);
+
+/* Removes what is in a directory, but the file `kept` (NULL: none), and other directories. None is no error. */
+bool directory_remove_files(const char *path, const char *kept, GError **error);

@@ -30,7 +30,6 @@ bool error_set_errno(GError **error, int errnum, const char *format, ...) {
         va_start(ap, format);
         g_autofree char *message = g_strdup_vprintf(format, ap);
         va_end(ap);
-        g_set_error(error, KT_ERROR, errnum == ENOENT ? KT_ERROR_NOT_FOUND : KT_ERROR_FAILED, "%s: %s", message,
-                    error_describe(errnum));
-        return false;
+        return error_set(error, errnum == ENOENT ? KT_ERROR_NOT_FOUND : KT_ERROR_FAILED, "%s: %s", message,
+                         error_describe(errnum));
 }

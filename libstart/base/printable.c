@@ -15,16 +15,12 @@ static bool is_plain(gunichar c) {
 }
 
 static void append_escaped(GString *result, gunichar c) {
-        switch (c) {
-        case '\n':
+        if (c == '\n')
                 g_string_append(result, "\\n");
-                break;
-        case '\t':
+        else if (c == '\t')
                 g_string_append(result, "\\t");
-                break;
-        default:
+        else
                 g_string_append_printf(result, c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
-        }
 }
 
 static char *escape(const char *text, const char *also_plain) {

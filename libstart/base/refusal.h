@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <stdbool.h>
-
 /* In the service of a file that keyturn-generator has refused, each comment that begins so says what is wrong with
  * the file. Comments, as they can be read by exactly those who may read the file; everybody may see a command line.
  */
 #define REFUSAL_MARK "Refused: "
-
-/* Log what the comments of the unit at `path` say: `libstart refuse`, which the service executes. */
-void refusal_log(const char *path);

@@ -30,6 +30,13 @@ int resolve_open(int directory_fd, const char *path, int flags, mode_t mode, uin
         return fd;
 }
 
+int fd_reopen(int fd, int flags) {
+        char path[32];
+
+        (void) snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        return open(path, flags);
+}
+
 int fd_open_regular(int fd) {
         char path[32];
         struct stat st;

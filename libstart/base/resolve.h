@@ -13,6 +13,9 @@
  * without end, and any payload can, must not hold a start up. Returns a descriptor, or -1 and errno. */
 int resolve_open(int directory_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
 
+/* Open once more what `fd` is open on, as a description of its own, with these flags of open(2). -1 with errno. */
+int fd_reopen(int fd, int flags);
+
 /* Open for reading what `fd` (O_PATH) is, if that is a regular file; -1 with errno, EINVAL if it is not. So nobody
  * can put a device or a FIFO in its place after a look at it. */
 int fd_open_regular(int fd);

@@ -30,6 +30,19 @@ static char *holder_path(void) {
         return directory ? g_build_filename(directory, HOLDER, NULL) : NULL;
 }
 
+/* Always so long (user_view_announce()). False with errno; ENOENT where it names nobody. */
+static bool read_holder(const char *path, pid_t *ret_pid, guint64 *ret_begin) {
+        char text[64] = "";
+        _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0 || read(fd, text, sizeof text - 1) < 0)
+                return false;
+        if (sscanf(text, "%d %" G_GUINT64_FORMAT, ret_pid, ret_begin) == 2)
+                return true;
+        errno = ENOENT;
+        return false;
+}
+
 /* In ticks since the boot (field 22 of stat, proc(5)): a process that has got the number of an ended one began later.
  * 0 where there is none. */
 static guint64 find_begin(pid_t pid) {
@@ -50,15 +63,13 @@ static bool is_lack(int error) {
 /* The user has written the file: whatever process it names, this one can enter namespaces that are the user's and no
  * others. But a payload may have the number of a holder that has ended, and its namespaces are hostile. */
 int user_view_open_holder(pid_t *ret_pid) {
-        g_autofree char *path = holder_path(), *text = NULL;
+        g_autofree char *path = holder_path();
         _cleanup_close_ int holder = -1;
         guint64 begin;
 
-        if (!path || !g_file_get_contents(path, &text, NULL, NULL) ||
-            sscanf(text, "%d %" G_GUINT64_FORMAT, ret_pid, &begin) != 2) {
-                errno = ENOENT;
+        errno = ENOENT;
+        if (!path || !read_holder(path, ret_pid, &begin))
                 return -1;
-        }
         holder = (int) syscall(SYS_pidfd_open, *ret_pid, 0);
         if (holder < 0 && is_lack(errno))
                 return -1;

@@ -1,43 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-#include <yaml.h>
-
-#include "libstart/base/error.h"
 #include "libstart/cdi-yaml/cdi-yaml.h"
+#include "libstart/base/error.h"
 #include "libstart/json/emit.h"
-
-#define DEPTH_MAX 16
-#define KEY_MAX 64
-
-/* What is open at one depth. */
-typedef struct Level {
-        bool is_map;
-        bool has_key;      /* of a map: the next one is its value */
-        char key[KEY_MAX]; /* of a map: the last one; of a list: that of the list */
-} Level;
-
-typedef struct Conversion {
-        yaml_parser_t parser;
-        yajl_gen gen;
-        Level levels[DEPTH_MAX];
-        guint depth;
-        guint documents;
-} Conversion;
-
-static bool fail(const yaml_event_t *event, const char *what, GError **error) {
-        return error_set(error, KT_ERROR_FAILED, "line %zu: %s", event->start_mark.line + 1, what);
-}
-
-static Level *top(Conversion *conversion) {
-        return conversion->depth > 0 ? &conversion->levels[conversion->depth - 1] : NULL;
-}
-
-/* The key whose value comes, also where that is one of a list. */
-static const char *current_key(Conversion *conversion) {
-        const Level *level = top(conversion);
-
-        return level ? level->key : "";
-}
+#include "libstart/yaml/tree.h"
 
 static bool is_number(const char *key) {
         static const char *const numbers[] = {
@@ -58,142 +23,75 @@ static bool parse_number(const char *text, guint64 *ret) {
         return *end == '\0' && end != text;
 }
 
-static bool is_null(const yaml_event_t *event, const char *text) {
-        return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-               (!text[0] || g_str_equal(text, "~") || g_ascii_strcasecmp(text, "null") == 0);
+/* By the key whose value it is, or that of the list that it is in. */
+static bool is_to_be_number(const YamlNode *node) {
+        const char *key = node->key ?: node->parent->key;
+
+        return node->is_plain && key && is_number(key);
 }
 
-/* A key is written when its value is known not to be null. */
-static void write_key(Conversion *conversion) {
-        Level *level = top(conversion);
-
-        if (level && level->is_map) {
-                json_emit_string(conversion->gen, level->key);
-                level->has_key = false;
-        }
-}
-
-static bool take_key(Level *level, const yaml_event_t *event, const char *text, GError **error) {
-        if (strlen(text) >= KEY_MAX)
-                return fail(event, "a key is too long", error);
-        g_strlcpy(level->key, text, sizeof level->key);
-        level->has_key = true;
-        return true;
-}
-
-static bool take_scalar(Conversion *conversion, const yaml_event_t *event, GError **error) {
-        const char *text = (const char *) event->data.scalar.value;
-        Level *level = top(conversion);
+static void emit_scalar(yajl_gen gen, const YamlNode *node) {
         guint64 number;
 
-        if (strlen(text) != event->data.scalar.length)
-                return fail(event, "a zero byte is in a text", error);
-        if (!level)
-                return fail(event, "there is no map", error);
-        if (level->is_map && !level->has_key)
-                return take_key(level, event, text, error);
-        if (is_null(event, text)) {
-                level->has_key = false;
-                return true;
-        }
-        write_key(conversion);
-        if (is_number(level->key) && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-            parse_number(text, &number))
-                return yajl_gen_integer(conversion->gen, (long long) MIN(number, G_MAXINT64)) == yajl_gen_status_ok;
-        json_emit_string(conversion->gen, text);
-        return true;
-}
-
-static bool begin(Conversion *conversion, const yaml_event_t *event, bool is_map, GError **error) {
-        const char *key = current_key(conversion);
-        Level *level = top(conversion);
-
-        if (conversion->depth == DEPTH_MAX)
-                return fail(event, "too many maps and lists inside each other", error);
-        if (level && level->is_map && !level->has_key)
-                return fail(event, "a key is no text", error);
-        write_key(conversion);
-        level = &conversion->levels[conversion->depth++];
-        *level = (Level) { .is_map = is_map };
-        g_strlcpy(level->key, is_map ? "" : key, sizeof level->key);
-        if (is_map)
-                yajl_gen_map_open(conversion->gen);
+        if (is_to_be_number(node) && parse_number(node->text, &number))
+                yajl_gen_integer(gen, (long long) MIN(number, G_MAXINT64));
         else
-                yajl_gen_array_open(conversion->gen);
-        return true;
+                json_emit_string(gen, node->text);
 }
 
-static bool end(Conversion *conversion) {
-        bool is_map = top(conversion)->is_map;
+static void emit(yajl_gen gen, const YamlNode *node);
 
-        conversion->depth--;
-        if (is_map)
-                yajl_gen_map_close(conversion->gen);
-        else
-                yajl_gen_array_close(conversion->gen);
-        return true;
-}
+/* What is null is not there. */
+static void emit_items(yajl_gen gen, const YamlNode *node) {
+        for (guint i = 0; i < node->items->len; i++) {
+                const YamlNode *item = node->items->pdata[i];
 
-static bool has_tag(const yaml_event_t *event) {
-        switch (event->type) {
-        case YAML_SCALAR_EVENT:
-                return event->data.scalar.tag || event->data.scalar.anchor;
-        case YAML_MAPPING_START_EVENT:
-                return event->data.mapping_start.tag || event->data.mapping_start.anchor;
-        case YAML_SEQUENCE_START_EVENT:
-                return event->data.sequence_start.tag || event->data.sequence_start.anchor;
-        default:
-                return event->type == YAML_ALIAS_EVENT;
+                if (yaml_node_is_null(item))
+                        continue;
+                if (item->key)
+                        json_emit_string(gen, item->key);
+                emit(gen, item);
         }
 }
 
-static bool take(Conversion *conversion, const yaml_event_t *event, GError **error) {
-        if (has_tag(event))
-                return fail(event, "anchors, aliases and tags are not supported: write the values out", error);
-        switch (event->type) {
-        case YAML_DOCUMENT_START_EVENT:
-                return conversion->documents++ == 0 || fail(event, "there is a second document", error);
-        case YAML_SCALAR_EVENT:
-                return take_scalar(conversion, event, error);
-        case YAML_MAPPING_START_EVENT:
-        case YAML_SEQUENCE_START_EVENT:
-                return begin(conversion, event, event->type == YAML_MAPPING_START_EVENT, error);
-        case YAML_MAPPING_END_EVENT:
-        case YAML_SEQUENCE_END_EVENT:
-                return end(conversion);
-        default:
-                return true;
+/* No deeper than the tree, which has a limit. */
+static void emit(yajl_gen gen, const YamlNode *node) {
+        switch (node->type) {
+        case YAML_TREE_SCALAR:
+                emit_scalar(gen, node);
+                break;
+        case YAML_TREE_LIST:
+                yajl_gen_array_open(gen);
+                emit_items(gen, node);
+                yajl_gen_array_close(gen);
+                break;
+        case YAML_TREE_MAP:
+                yajl_gen_map_open(gen);
+                emit_items(gen, node);
+                yajl_gen_map_close(gen);
+                break;
         }
 }
 
-static bool convert(Conversion *conversion, GError **error) {
-        bool ok = true, ended = false;
+static bool check_documents(const GPtrArray *documents, GError **error) {
+        const YamlNode *first = documents->len > 0 ? documents->pdata[0] : NULL;
+        const YamlNode *second = documents->len > 1 ? documents->pdata[1] : NULL;
 
-        while (ok && !ended) {
-                yaml_event_t event;
-
-                if (!yaml_parser_parse(&conversion->parser, &event))
-                        return error_set(error, KT_ERROR_FAILED, "line %zu: %s",
-                                         conversion->parser.problem_mark.line + 1,
-                                         conversion->parser.problem ?: "no YAML");
-                ok = take(conversion, &event, error);
-                ended = event.type == YAML_STREAM_END_EVENT;
-                yaml_event_delete(&event);
-        }
-        return ok && (conversion->documents > 0 || error_set(error, KT_ERROR_FAILED, "it is empty"));
+        if (!first)
+                return error_set(error, KT_ERROR_FAILED, "it is empty");
+        if (first->type == YAML_TREE_SCALAR)
+                return error_set(error, KT_ERROR_FAILED, "%u:%u: there is no map", first->line, first->column);
+        return !second ||
+               error_set(error, KT_ERROR_FAILED, "%u:%u: there is a second document", second->line, second->column);
 }
 
 char *cdi_yaml_to_json(const char *text, gsize length, GError **error) {
-        Conversion conversion = { .gen = json_emit_new(false) };
-        g_autofree char *json = NULL;
-        bool ok;
+        g_autoptr(YamlTree) tree = yaml_tree_parse(text, length, error);
+        yajl_gen gen;
 
-        if (!yaml_parser_initialize(&conversion.parser))
-                g_error("out of memory");
-        yaml_parser_set_encoding(&conversion.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&conversion.parser, (const unsigned char *) text, length);
-        ok = convert(&conversion, error);
-        yaml_parser_delete(&conversion.parser);
-        json = json_emit_finish(conversion.gen);
-        return ok ? g_steal_pointer(&json) : NULL;
+        if (!tree || !check_documents(tree->documents, error))
+                return NULL;
+        gen = json_emit_new(false);
+        emit(gen, tree->documents->pdata[0]);
+        return json_emit_finish(gen);
 }

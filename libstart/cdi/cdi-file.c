@@ -11,8 +11,6 @@
 #define NUMBER_MAX 0xfffffU
 #define TIMEOUT_MAX 3600U
 
-#define MEMBER(type, field) offsetof(type, field)
-
 static GPtrArray *strings_new(void) {
         return g_ptr_array_new_with_free_func(g_free);
 }
@@ -74,8 +72,6 @@ static void device_free(void *data) {
 }
 
 void cdi_file_free(CdiFile *file) {
-        if (!file)
-                return;
         g_free(file->kind);
         edits_free(file->edits);
         g_ptr_array_unref(file->devices);
@@ -100,21 +96,12 @@ static bool read_path(yajl_val value, void *member, GError **error) {
                read_text(value, member, error);
 }
 
-static bool read_limited(yajl_val value, guint64 max, gint64 *ret, GError **error) {
-        guint64 number;
-
-        if (!json_get_number(value, max, &number, error))
-                return false;
-        *ret = (gint64) number;
-        return true;
-}
-
 static bool read_number(yajl_val value, void *member, GError **error) {
-        return read_limited(value, NUMBER_MAX, member, error);
+        return json_get_number(value, NUMBER_MAX, member, error);
 }
 
 static bool read_id(yajl_val value, void *member, GError **error) {
-        return read_limited(value, ID_MAX, member, error);
+        return json_get_number(value, ID_MAX, member, error);
 }
 
 static bool read_node_type(yajl_val value, void *member, GError **error) {
@@ -141,15 +128,15 @@ static bool read_access(yajl_val value, void *member, GError **error) {
 
 static bool add_node(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "path", read_path, MEMBER(CdiNode, path) },
-                { "hostPath", read_path, MEMBER(CdiNode, host_path) },
-                { "type", read_node_type, MEMBER(CdiNode, type) },
-                { "major", read_number, MEMBER(CdiNode, major) },
-                { "minor", read_number, MEMBER(CdiNode, minor) },
-                { "fileMode", read_number, MEMBER(CdiNode, mode) },
-                { "permissions", read_access, MEMBER(CdiNode, access) },
-                { "uid", read_id, MEMBER(CdiNode, uid) },
-                { "gid", read_id, MEMBER(CdiNode, gid) },
+                { "path", read_path, offsetof(CdiNode, path) },
+                { "hostPath", read_path, offsetof(CdiNode, host_path) },
+                { "type", read_node_type, offsetof(CdiNode, type) },
+                { "major", read_number, offsetof(CdiNode, major) },
+                { "minor", read_number, offsetof(CdiNode, minor) },
+                { "fileMode", read_number, offsetof(CdiNode, mode) },
+                { "permissions", read_access, offsetof(CdiNode, access) },
+                { "uid", read_id, offsetof(CdiNode, uid) },
+                { "gid", read_id, offsetof(CdiNode, gid) },
                 { 0 },
         };
         CdiNode *node = g_new0(CdiNode, 1);
@@ -167,10 +154,10 @@ static bool read_nodes(yajl_val value, void *member, GError **error) {
 
 static bool add_mount(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "hostPath", read_path, MEMBER(CdiMount, host_path) },
-                { "containerPath", read_path, MEMBER(CdiMount, path) },
-                { "type", read_text, MEMBER(CdiMount, type) },
-                { "options", json_append_strings, MEMBER(CdiMount, options) },
+                { "hostPath", read_path, offsetof(CdiMount, host_path) },
+                { "containerPath", read_path, offsetof(CdiMount, path) },
+                { "type", read_text, offsetof(CdiMount, type) },
+                { "options", json_append_strings, offsetof(CdiMount, options) },
                 { 0 },
         };
         CdiMount *mount = g_new0(CdiMount, 1);
@@ -199,11 +186,11 @@ static bool read_hook_env(yajl_val value, void *object, GError **error) {
 
 static bool add_hook(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "hookName", read_text, MEMBER(CdiHook, stage) },
-                { "path", read_path, MEMBER(CdiHook, program) },
-                { "args", json_append_strings, MEMBER(CdiHook, args) },
+                { "hookName", read_text, offsetof(CdiHook, stage) },
+                { "path", read_path, offsetof(CdiHook, program) },
+                { "args", json_append_strings, offsetof(CdiHook, args) },
                 { "env", read_hook_env, 0 },
-                { "timeout", read_timeout, MEMBER(CdiHook, timeout) },
+                { "timeout", read_timeout, offsetof(CdiHook, timeout) },
                 { 0 },
         };
         CdiHook *hook = g_new0(CdiHook, 1);
@@ -235,10 +222,10 @@ static bool read_env(yajl_val value, void *member, GError **error) {
 }
 
 static bool add_gid(yajl_val value, void *object, GError **error) {
-        gint64 number;
+        guint64 number;
         guint32 gid;
 
-        if (!read_limited(value, ID_MAX, &number, error))
+        if (!json_get_number(value, ID_MAX, &number, error))
                 return false;
         gid = (guint32) number;
         if (gid != 0) /* as Podman does: nobody gets into root's group by this */
@@ -256,11 +243,11 @@ static bool refuse_part(yajl_val value, void *member, GError **error) {
 
 static bool read_edits(yajl_val value, void *member, GError **error) {
         static const JsonKey keys[] = {
-                { "env", read_env, MEMBER(CdiEdits, env) },
-                { "deviceNodes", read_nodes, MEMBER(CdiEdits, nodes) },
-                { "mounts", read_mounts, MEMBER(CdiEdits, mounts) },
-                { "hooks", read_hooks, MEMBER(CdiEdits, hooks) },
-                { "additionalGids", read_gids, MEMBER(CdiEdits, gids) },
+                { "env", read_env, offsetof(CdiEdits, env) },
+                { "deviceNodes", read_nodes, offsetof(CdiEdits, nodes) },
+                { "mounts", read_mounts, offsetof(CdiEdits, mounts) },
+                { "hooks", read_hooks, offsetof(CdiEdits, hooks) },
+                { "additionalGids", read_gids, offsetof(CdiEdits, gids) },
                 { "intelRdt", refuse_part, 0 },
                 { "netDevices", refuse_part, 0 },
                 { 0 },
@@ -271,9 +258,9 @@ static bool read_edits(yajl_val value, void *member, GError **error) {
 
 static bool add_device(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "name", read_text, MEMBER(CdiDevice, name) },
+                { "name", read_text, offsetof(CdiDevice, name) },
                 { "annotations", NULL, 0 },
-                { "containerEdits", read_edits, MEMBER(CdiDevice, edits) },
+                { "containerEdits", read_edits, offsetof(CdiDevice, edits) },
                 { 0 },
         };
         CdiDevice *device = g_new0(CdiDevice, 1);
@@ -302,10 +289,10 @@ static bool read_version(yajl_val value, void *member, GError **error) {
 CdiFile *cdi_file_parse(const char *text, gsize length, GError **error) {
         static const JsonKey keys[] = {
                 { "cdiVersion", read_version, 0 },
-                { "kind", read_text, MEMBER(CdiFile, kind) },
+                { "kind", read_text, offsetof(CdiFile, kind) },
                 { "annotations", NULL, 0 },
-                { "devices", read_devices, MEMBER(CdiFile, devices) },
-                { "containerEdits", read_edits, MEMBER(CdiFile, edits) },
+                { "devices", read_devices, offsetof(CdiFile, devices) },
+                { "containerEdits", read_edits, offsetof(CdiFile, edits) },
                 { 0 },
         };
         g_autoptr(CdiFile) file = g_new0(CdiFile, 1);

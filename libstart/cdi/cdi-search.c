@@ -11,27 +11,20 @@
 const char *const cdi_search_directories[N_DIRECTORIES + 1] = { "/run/cdi", "/etc/cdi", NULL };
 
 struct CdiSearch {
-        char *root;
         CdiConvert *convert;
-        void *data;
         GPtrArray *files[N_DIRECTORIES]; /* of CdiFile; NULL: not read yet */
 };
 
-CdiSearch *cdi_search_new(const char *root, CdiConvert *convert, void *data) {
+CdiSearch *cdi_search_new(CdiConvert *convert) {
         CdiSearch *search = g_new0(CdiSearch, 1);
 
-        search->root = g_strdup(root);
         search->convert = convert;
-        search->data = data;
         return search;
 }
 
 void cdi_search_free(CdiSearch *search) {
-        if (!search)
-                return;
         for (size_t i = 0; i < N_DIRECTORIES; i++)
                 g_clear_pointer(&search->files[i], g_ptr_array_unref);
-        g_free(search->root);
         g_free(search);
 }
 
@@ -47,21 +40,16 @@ static bool read_copy(const CdiSearch *search, const char *path, char **ret, GEr
             !file_read(copy, ret, NULL, error))
                 return false;
         if (!*ret)
-                *ret = search->convert(path, search->data, error);
+                *ret = search->convert(path, error);
         return *ret;
-}
-
-static bool read_text(const CdiSearch *search, const char *path, char **ret, GError **error) {
-        *ret = NULL;
-        return g_str_has_suffix(path, ".yaml") ? read_copy(search, path, ret, error) :
-                                                 file_read(path, ret, NULL, error);
 }
 
 static bool read_file(const CdiSearch *search, GPtrArray *files, const char *path, GError **error) {
         g_autofree char *text = NULL;
         CdiFile *file;
 
-        if (!read_text(search, path, &text, error))
+        if (g_str_has_suffix(path, ".yaml") ? !read_copy(search, path, &text, error) :
+                                              !file_read(path, &text, NULL, error))
                 return false;
         if (!text)
                 return true; /* gone meanwhile */
@@ -74,28 +62,19 @@ static bool read_file(const CdiSearch *search, GPtrArray *files, const char *pat
         return true;
 }
 
-static bool take_name(const CdiSearch *search, GPtrArray *files, const char *directory, const char *name,
-                      GError **error) {
-        g_autofree char *path = g_build_filename(directory, name, NULL);
-
-        return (!g_str_has_suffix(name, ".json") && !g_str_has_suffix(name, ".yaml")) ||
-               read_file(search, files, path, error);
-}
-
 static bool read_directory(CdiSearch *search, size_t i, GError **error) {
-        g_autofree char *path = g_strconcat(search->root, cdi_search_directories[i], NULL);
-        g_auto(GStrv) names = directory_list(path, error);
+        const char *directory = cdi_search_directories[i];
+        g_auto(GStrv) names = directory_list(directory, error);
 
         search->files[i] = g_ptr_array_new_with_free_func((GDestroyNotify) cdi_file_free);
-        for (char **name = names; name && *name; name++)
-                if (!take_name(search, search->files[i], path, *name, error))
-                        return false;
-        return names;
-}
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *path = g_build_filename(directory, *name, NULL);
 
-static bool refuse_missing(const char *name, GError **error) {
-        return error_set(error, KT_ERROR_NOT_FOUND,
-                         "No file *.json or *.yaml of /etc/cdi or /run/cdi has the device '%s'", name);
+                if ((g_str_has_suffix(*name, ".json") || g_str_has_suffix(*name, ".yaml")) &&
+                    !read_file(search, search->files[i], path, error))
+                        return false;
+        }
+        return names;
 }
 
 static void add_edits(GPtrArray *edits, const CdiEdits *more) {
@@ -137,5 +116,6 @@ bool cdi_search_find(CdiSearch *search, const char *name, GPtrArray *edits, GErr
                 add_edits(edits, cdi_file_find(file, equals + 1));
                 return true;
         }
-        return refuse_missing(name, error);
+        return error_set(error, KT_ERROR_NOT_FOUND,
+                         "No file *.json or *.yaml of /etc/cdi or /run/cdi has the device '%s'", name);
 }

@@ -11,10 +11,9 @@ typedef struct CdiSearch CdiSearch;
 
 /* Files in YAML are read from the copy in JSON that keyturn-cdi has made ahead, whose time is that of the file's last
  * change (ctime); one that is not there, or older, is asked for. Transfer full. */
-typedef char *CdiConvert(const char *path, void *data, GError **error);
+typedef char *CdiConvert(const char *path, GError **error);
 
-/* root: "" or the directory that stands for /. */
-CdiSearch *cdi_search_new(const char *root, CdiConvert *convert, void *data);
+CdiSearch *cdi_search_new(CdiConvert *convert);
 void cdi_search_free(CdiSearch *search);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CdiSearch, cdi_search_free)
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -74,19 +73,12 @@ static bool collect_drop_ins(const char *directory, GHashTable *paths, GError **
         return names;
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static bool read_sorted(const Reading *reading, GHashTable *paths, GError **error) {
-        unsigned n;
-        g_autofree gpointer *names = g_hash_table_get_keys_as_array(paths, &n);
+        g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(paths), (GCompareFunc) strcmp);
         bool exists;
 
-        if (n > 1)
-                qsort(names, n, sizeof(*names), compare_names);
-        for (unsigned i = 0; i < n; i++)
-                if (!read_one(reading, g_hash_table_lookup(paths, names[i]), &exists, error))
+        for (const GList *name = names; name; name = name->next)
+                if (!read_one(reading, g_hash_table_lookup(paths, name->data), &exists, error))
                         return false;
         return true;
 }

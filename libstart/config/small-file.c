@@ -95,7 +95,7 @@ static bool open_file(const char *path, int *ret, GError **error) {
         return *ret >= 0 || errno == ENOENT || errno == ENOTDIR || lease_set_error(error, errno, path);
 }
 
-bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
+bool file_load(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity, GError **error) {
         g_autofree char *name = g_strconcat("'", path, "'", NULL);
         _cleanup_close_ int fd = -1;
         struct stat st = { 0 };
@@ -103,9 +103,17 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **e
         *ret_text = NULL;
         if (!open_file(path, &fd, error) || (fd >= 0 && !file_read_fd(fd, name, FILE_SIZE_MAX, ret_text, &st, error)))
                 return false;
-        if (ret_length)
-                *ret_length = (size_t) st.st_size;
+        *ret_length = (size_t) st.st_size;
+        *ret_identity = identity_of(&st);
         return true;
+}
+
+bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
+        FileIdentity identity;
+        size_t ignored;
+
+        ret_length = ret_length ?: &ignored;
+        return file_load(path, ret_text, ret_length, &identity, error);
 }
 
 bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error) {
@@ -121,28 +129,4 @@ bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, 
                 g_usleep(10 * G_TIME_SPAN_MILLISECOND);
         }
         return error_set(error, KT_ERROR_NOT_FOUND, "'%s' is not there, or empty: systemctl daemon-reload", path);
-}
-
-bool file_load(const char *path, FileContents *ret, GError **error) {
-        g_autofree char *name = g_strconcat("'", path, "'", NULL);
-        _cleanup_close_ int fd = -1;
-        struct stat st;
-
-        *ret = (FileContents) { 0 };
-        if (!open_file(path, &fd, error))
-                return false;
-        if (fd < 0)
-                return true;
-        if (!file_read_fd(fd, name, FILE_SIZE_MAX, &ret->text, &st, error))
-                return false;
-        ret->identity = identity_of(&st);
-        ret->length = (size_t) st.st_size;
-        if (ret->length == 0)
-                g_clear_pointer(&ret->text, g_free);
-        return true;
-}
-
-void file_contents_clear(FileContents *contents) {
-        g_free(contents->text);
-        *contents = (FileContents) { 0 };
 }

@@ -37,13 +37,5 @@ bool file_read(const char *path, char **ret_text, size_t *ret_length, GError **e
  * KT_ERROR_NOT_FOUND. */
 bool generated_file_read(const char *path, char **ret_text, size_t *ret_length, GError **error);
 
-/* The same with what tells whether the file is another by now. `text` is NULL where the file does not exist, or is
- * empty. */
-typedef struct FileContents {
-        char *text;
-        size_t length;
-        FileIdentity identity;
-} FileContents;
-
-bool file_load(const char *path, FileContents *ret, GError **error);
-void file_contents_clear(FileContents *contents);
+/* The same as file_read(), with what tells whether the file is another by now. */
+bool file_load(const char *path, char **ret_text, size_t *ret_length, FileIdentity *ret_identity, GError **error);

@@ -58,17 +58,12 @@ static char peek(const Parser *parser) {
         return '\0';
 }
 
-static bool looking_at(const Parser *parser, const char *string) {
-        size_t length = strlen(string);
-
-        return (size_t) (parser->end - parser->p) >= length && memcmp(parser->p, string, length) == 0;
-}
-
 static bool accept(Parser *parser, const char *string) {
-        if (!looking_at(parser, string))
-                return false;
-        parser->p += strlen(string);
-        return true;
+        size_t length = strlen(string);
+        bool found = (size_t) (parser->end - parser->p) >= length && memcmp(parser->p, string, length) == 0;
+
+        parser->p += found ? length : 0;
+        return found;
 }
 
 static bool accept_newline(Parser *parser) {
@@ -350,14 +345,6 @@ static TomlValue *parse_nested(Parser *parser, TomlType type, GError **error) {
         return g_steal_pointer(&value);
 }
 
-/* Takes ownership of word. */
-static TomlValue *new_other(const Parser *parser, char *word) {
-        TomlValue *value = new_value(parser, TOML_OTHER);
-
-        value->string = word;
-        return value;
-}
-
 /* true, false, or a number or time, of which only the alphabet is checked. */
 static TomlValue *parse_word(Parser *parser, GError **error) {
         const char *start = parser->p;
@@ -372,8 +359,11 @@ static TomlValue *parse_word(Parser *parser, GError **error) {
                 value->boolean = word[0] == 't';
                 return value;
         }
-        if (g_ascii_isdigit(*digits) || strcmp(digits, "inf") == 0 || strcmp(digits, "nan") == 0)
-                return new_other(parser, g_steal_pointer(&word));
+        if (g_ascii_isdigit(*digits) || strcmp(digits, "inf") == 0 || strcmp(digits, "nan") == 0) {
+                TomlValue *value = new_value(parser, TOML_OTHER);
+                value->string = g_steal_pointer(&word);
+                return value;
+        }
         fail(parser, error, "expected a value: a string in quotes, true, false, a number, an array or a table");
         return NULL;
 }

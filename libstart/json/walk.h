@@ -19,8 +19,9 @@ typedef struct JsonKey {
 
 /* Fails with the line for what is no JSON, and for what is nested more than `max_depth` levels (the tree's destructor
  * is recursive, and a profile is not to be trusted to end), or has two meanings (keys.h). Release with
- * yajl_tree_free(). */
+ * g_auto(yajl_val) or yajl_tree_free(). */
 yajl_val json_parse(const char *text, gsize length, guint max_depth, GError **error);
+G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
 
 /* The same of a document whose reader looks for these names, up to NULL, in their exact spelling: they are refused in
  * another case. */

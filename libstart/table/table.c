@@ -50,14 +50,12 @@ char *table_join(char *const *words, gsize n) {
         return g_string_free(text, FALSE);
 }
 
-static const char kinds[] = "#%~@";
-
 static char kind(const Table *table, guint column) {
         char first = table->columns[column][0];
 
-        if (!strchr(kinds, first))
-                first = '\0';
-        return first;
+        if (strchr("#%~@", first))
+                return first;
+        return '\0';
 }
 
 static const char *heading(const Table *table, guint column) {
@@ -219,7 +217,6 @@ char *table_format_json(const Table *table) {
         yajl_gen json = yajl_gen_alloc(NULL);
         const unsigned char *buffer;
         g_autofree char *text = NULL;
-        char *shown;
         size_t length;
 
         yajl_gen_config(json, yajl_gen_beautify, 1);
@@ -238,8 +235,7 @@ char *table_format_json(const Table *table) {
         yajl_gen_get_buf(json, &buffer, &length);
         text = g_strndup((const char *) buffer, length);
         yajl_gen_free(json);
-        shown = printable_json(text);
-        return shown;
+        return printable_json(text);
 }
 
 void table_print(const Table *table, bool json) {

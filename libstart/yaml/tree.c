@@ -29,9 +29,12 @@ bool yaml_node_is_null(const YamlNode *node) {
 }
 
 static const YamlNode *find(const YamlNode *map, const char *key) {
-        for (guint i = 0; i < map->items->len; i++)
-                if (g_str_equal(map->keys->pdata[i], key))
-                        return map->items->pdata[i];
+        for (guint i = 0; i < map->items->len; i++) {
+                const YamlNode *item = map->items->pdata[i];
+
+                if (g_str_equal(item->key, key))
+                        return item;
+        }
         return NULL;
 }
 
@@ -57,7 +60,6 @@ char *yaml_node_path(const YamlNode *node) {
 static void node_free(void *data) {
         YamlNode *node = data;
 
-        g_clear_pointer(&node->keys, g_ptr_array_unref);
         g_clear_pointer(&node->items, g_ptr_array_unref);
         g_free(node);
 }
@@ -76,8 +78,6 @@ static YamlNode *node_new(Reading *reading, YamlType type, const yaml_mark_t *ma
         node->column = (unsigned) mark->column + 1;
         if (type != YAML_TREE_SCALAR)
                 node->items = g_ptr_array_new();
-        if (type == YAML_TREE_MAP)
-                node->keys = g_ptr_array_new();
         g_ptr_array_add(reading->tree->nodes, node);
         return node;
 }
@@ -87,8 +87,6 @@ static void append(YamlNode *parent, const char *key, YamlNode *node) {
         node->key = key;
         node->index = parent->items->len;
         g_ptr_array_add(parent->items, node);
-        if (key)
-                g_ptr_array_add(parent->keys, (char *) key);
 }
 
 static YamlNode *copy(Reading *reading, const YamlNode *node, const yaml_mark_t *mark, guint depth, GError **error) {
@@ -108,7 +106,7 @@ static YamlNode *copy(Reading *reading, const YamlNode *node, const yaml_mark_t 
 
                 if (!item)
                         return NULL;
-                append(made, node->keys ? node->keys->pdata[i] : NULL, item);
+                append(made, ((YamlNode *) node->items->pdata[i])->key, item);
         }
         return made;
 }
@@ -118,29 +116,26 @@ static bool merge_one(Reading *reading, YamlNode *map, const YamlNode *from, con
         if (from->type != YAML_TREE_MAP)
                 return fail_at(mark, "'<<' merges maps only", error);
         for (guint i = 0; i < from->items->len; i++) {
-                const char *key = from->keys->pdata[i];
+                const YamlNode *merged = from->items->pdata[i];
                 YamlNode *item;
 
-                if (find(map, key))
+                if (find(map, merged->key))
                         continue;
-                item = copy(reading, from->items->pdata[i], mark, reading->depth, error);
+                item = copy(reading, merged, mark, reading->depth, error);
                 if (!item)
                         return false;
-                append(map, key, item);
+                append(map, merged->key, item);
         }
         return true;
 }
 
 /* What a map says itself counts before what it merges, and of that what comes first. */
 static bool merge(Reading *reading, YamlNode *map, const yaml_mark_t *mark, GError **error) {
-        guint i;
-        const YamlNode *from;
+        const YamlNode *from = find(map, "<<");
 
-        if (!g_ptr_array_find_with_equal_func(map->keys, "<<", g_str_equal, &i))
+        if (!from)
                 return true;
-        from = map->items->pdata[i];
-        g_ptr_array_remove_index(map->keys, i);
-        g_ptr_array_remove_index(map->items, i);
+        g_ptr_array_remove(map->items, (void *) from);
         if (from->type != YAML_TREE_LIST)
                 return merge_one(reading, map, from, mark, error);
         for (guint j = 0; j < from->items->len; j++)
@@ -300,8 +295,6 @@ YamlTree *yaml_tree_parse(const char *text, gsize length, GError **error) {
 }
 
 void yaml_tree_free(YamlTree *tree) {
-        if (!tree)
-                return;
         g_ptr_array_unref(tree->documents);
         g_ptr_array_unref(tree->nodes);
         g_string_chunk_free(tree->strings);

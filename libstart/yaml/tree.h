@@ -18,10 +18,9 @@ struct YamlNode {
         unsigned line, column; /* from 1; of what an alias stands for, of the alias */
         const char *text;      /* of a scalar, without a NUL in it */
         bool is_plain;         /* of a scalar: without quotes */
-        GPtrArray *keys;       /* of a map: of const char*, one for each item, no two alike */
         GPtrArray *items;      /* of a list or a map: of YamlNode* */
         const YamlNode *parent;
-        const char *key; /* in its parent; NULL in a list */
+        const char *key; /* in its parent, where no two are alike; NULL in a list */
         guint index;     /* in its parent */
 };
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "libstart/base/process.h"
+
+#ifndef PR_GET_MDWE /* Linux 6.3 */
+# define PR_GET_MDWE 66
+#endif
+
+/* Before Linux 5.9 there is only the mode to be known, 2: a filter or some. */
+static guint read_count(const char *status) {
+        static const char count[] = "\nSeccomp_filters:\t";
+        const char *line = strstr(status, count);
+
+        return line ? (guint) g_ascii_strtoull(line + strlen(count), NULL, 10) :
+                      strstr(status, "\nSeccomp:\t2") != NULL;
+}
+
+bool process_filters_count(guint *ret, GError **error) {
+        g_autofree char *status = NULL;
+
+        if (!g_file_get_contents("/proc/self/status", &status, NULL, error))
+                return false;
+        *ret = read_count(status) + (prctl(PR_GET_MDWE, 0, 0, 0, 0) > 0);
+        return true;
+}
+
+pid_t process_wait(pid_t pid, int *ret_status, int options) {
+        pid_t ended;
+
+        do
+                ended = waitpid(pid, ret_status, options);
+        while (ended < 0 && errno == EINTR);
+        return ended;
+}
+
+/* A line "0::PATH"; others are those of cgroup v1. */
+char *process_find_cgroup(pid_t pid) {
+        g_autofree char *path = pid != 0 ? g_strdup_printf("/proc/%d/cgroup", (int) pid) :
+                                           g_strdup("/proc/self/cgroup");
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return NULL;
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++)
+                if (g_str_has_prefix(*line, "0::/"))
+                        return g_strdup(*line + strlen("0::"));
+        return NULL;
+}
