@@ -15,6 +15,14 @@ typedef struct DeviceNode {
         bool is_made;           /* anew, by number; else the host's own is mounted */
 } DeviceNode;
 
+/* Is one of them (of DeviceNode) on that path in the container? */
+static inline bool device_nodes_have(const GPtrArray *nodes, const char *path) {
+        for (guint i = 0; i < nodes->len; i++)
+                if (g_str_equal(((const DeviceNode *) nodes->pdata[i])->destination, path))
+                        return true;
+        return false;
+}
+
 /* All that a container's configuration takes from the machine. libstart/service/host.c fills it; nothing here asks
  * the machine itself. */
 typedef struct HostFacts {
@@ -35,5 +43,5 @@ typedef struct HostFacts {
 
         bool selinux; /* SELinux is enabled */
 
-        const GPtrArray *device_nodes; /* of DeviceNode; or NULL */
+        GPtrArray *device_nodes; /* of DeviceNode; or NULL */
 } HostFacts;

@@ -5,6 +5,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
+#include "libstart/base/string-order.h"
 #include "libstart/json/walk.h"
 #include "libstart/oci/image-config.h"
 
@@ -14,10 +15,6 @@ typedef image_spec_schema_config_schema ImageSchema;
 typedef image_spec_schema_config_schema_config ConfigSchema;
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ImageSchema, free_image_spec_schema_config_schema)
-
-ImageConfig *image_config_new_empty(void) {
-        return g_new0(ImageConfig, 1);
-}
 
 void image_config_free(ImageConfig *image) {
         if (!image)
@@ -47,10 +44,6 @@ static char **copy_list(char *const *list, size_t length) {
         return copy;
 }
 
-static int compare_texts(const void *a, const void *b) {
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 static char **copy_labels(const json_map_string_string *labels) {
         if (!labels || labels->len == 0)
                 return NULL;
@@ -58,7 +51,7 @@ static char **copy_labels(const json_map_string_string *labels) {
         char **copy = g_new0(char *, labels->len + 1);
         for (size_t i = 0; i < labels->len; i++)
                 copy[i] = g_strconcat(labels->keys[i], "=", labels->values[i], NULL);
-        qsort(copy, labels->len, sizeof *copy, compare_texts);
+        qsort(copy, labels->len, sizeof *copy, string_order);
         return copy;
 }
 
@@ -100,7 +93,7 @@ static bool copy_volumes(const image_spec_schema_defs_map_string_object *volumes
                         return false;
                 copy[i] = path_value_clean(volumes->keys[i]);
         }
-        qsort(copy, volumes->len, sizeof *copy, compare_texts);
+        qsort(copy, volumes->len, sizeof *copy, string_order);
         drop_repeated(copy);
         *ret = g_steal_pointer(&copy);
         return true;
@@ -145,7 +138,7 @@ ImageConfig *image_config_parse(const char *json, GError **error) {
         free(message);
         if (!schema)
                 return NULL;
-        image = image_config_new_empty();
+        image = g_new0(ImageConfig, 1);
         if (schema->config && !copy_config(image, schema->config, error)) {
                 g_prefix_error(error, "the image's config: ");
                 return NULL;

@@ -6,7 +6,7 @@
 
 /* What an image says about how it wants to be run: the "config" object of an OCI or a Docker image
  * config, which agree in all of this. What the image does not say is NULL; an empty list counts as not
- * said. */
+ * said. A root directory that is no image has an empty one. */
 typedef struct ImageConfig {
         char *user;        /* USER[:GROUP] */
         char *working_dir; /* absolute */
@@ -17,9 +17,6 @@ typedef struct ImageConfig {
         char **volumes; /* absolute paths without "." and "..", sorted, each once */
         char **labels;  /* KEY=VALUE, sorted */
 } ImageConfig;
-
-/* Of a root directory that is no image. Transfer full. */
-ImageConfig *image_config_new_empty(void);
 
 /* Fails with KT_ERROR_FAILED if json is not the config of an image, or has paths that are not absolute.
  * Transfer full. */

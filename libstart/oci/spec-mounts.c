@@ -13,17 +13,6 @@
 
 #define DEFAULT_SHM_SIZE "size=65536000" /* what Podman makes of its default, 65536k: thousands */
 
-/* A mount of something read-only is read-only, whatever was asked for: a remount for another flag would lift that. */
-static void make_read_only(OciMount *mount) {
-        for (size_t i = 0; i < mount->options_len; i++)
-                if (g_str_equal(mount->options[i], "rw")) {
-                        g_free(mount->options[i]);
-                        mount->options[i] = g_strdup("ro");
-                        return;
-                }
-        oci_mount_add_option(mount, "ro");
-}
-
 static void remove_option(OciMount *mount, const char *option) {
         for (size_t i = 0; i < mount->options_len; i++)
                 if (g_str_equal(mount->options[i], option)) {
@@ -94,7 +83,7 @@ static void add_writable_places(MountPlan *plan, const SpecInput *input) {
 
 /* With a read-only root the generated files are as podman has them: read-only themselves. */
 static void add_files(MountPlan *plan, const SpecInput *input) {
-        static const char *const restrictions[] = { "nosuid", "noexec", "nodev" };
+        static const char *const restrictions[] = { "ro", "nosuid", "noexec", "nodev" };
 
         for (guint i = 0; input->file_mounts && i < input->file_mounts->len; i++) {
                 const MountRequest *request = input->file_mounts->pdata[i];
@@ -103,11 +92,8 @@ static void add_files(MountPlan *plan, const SpecInput *input) {
                         continue;
 
                 OciMount *mount = oci_mount_new_requested(request, NULL);
-                if (input->request->read_only) {
-                        make_read_only(mount);
-                        for (size_t j = 0; j < G_N_ELEMENTS(restrictions); j++)
-                                oci_mount_add_option(mount, restrictions[j]);
-                }
+                for (size_t j = 0; j < G_N_ELEMENTS(restrictions) && input->request->read_only; j++)
+                        oci_mount_add_option(mount, restrictions[j]);
                 mount_plan_add(plan, mount);
         }
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
-#include "libstart/base/log.h"
 #include "libstart/oci/spec-process.h"
+#include "libstart/base/log.h"
+#include "libstart/request/launch-args.h"
 #include "libstart/value/capability.h"
 #include "libstart/value/ulimit.h"
 
@@ -29,13 +28,7 @@ static runtime_spec_schema_config_schema_process_user *make_user(const UserIdent
 
 /* The container's own label wins over the image's. */
 static const char *find_label(const ContainerRequest *request, const ImageConfig *image) {
-        for (guint i = request->labels->len; i-- > 0;) {
-                const char *label = request->labels->pdata[i];
-
-                if (g_str_has_prefix(label, LABEL "="))
-                        return label + strlen(LABEL "=");
-        }
-        return image_config_find_label(image, LABEL);
+        return launch_args_last(request->labels, LABEL) ?: image_config_find_label(image, LABEL);
 }
 
 /* A label narrows the set to what the image needs. One that asks for more than there is changes nothing,
@@ -46,7 +39,7 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
         if (!label || !*label)
                 return true;
-        if (!capability_parse(label, &needed, error)) {
+        if (!capability_add(label, &needed, error)) {
                 g_prefix_error(error, "Label " LABEL ": ");
                 return false;
         }
@@ -59,12 +52,10 @@ static bool narrow(const ContainerRequest *request, const ImageConfig *image, gu
 
 bool spec_find_capabilities(const ContainerRequest *request, const ImageConfig *image, const HostFacts *host,
                             guint64 *ret_bounding, GError **error) {
-        if (request->privileged) { /* as with Podman, whatever a label says; but Podman drops nothing */
-                *ret_bounding = privileged_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);
-                return true;
-        }
-        *ret_bounding = bounding_set_find(request->cap_added, request->cap_dropped, host->bounding_caps);
-        return narrow(request, image, ret_bounding, error);
+        *ret_bounding = bounding_set_find(request->privileged, request->cap_added, request->cap_dropped,
+                                          host->bounding_caps);
+        /* Privileged, as with Podman, whatever a label says; but Podman drops nothing. */
+        return request->privileged || narrow(request, image, ret_bounding, error);
 }
 
 static void set_names(guint64 mask, char ***names, size_t *length) {

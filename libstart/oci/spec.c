@@ -22,7 +22,8 @@ typedef runtime_spec_schema_config_schema Spec;
 /* The spec owns all that it is given, and frees it with free(3). GLib's memory is that (g_malloc() is malloc() since
  * GLib 2.46). */
 
-static void set_annotation(Spec *spec, const char *assignment, size_t key_length) {
+static void set_annotation(Spec *spec, const char *assignment) {
+        size_t key_length = strcspn(assignment, "=");
         g_autofree char *key = g_strndup(assignment, key_length);
 
         append_json_map_string_string(spec->annotations, key,
@@ -43,18 +44,11 @@ static void add_annotations(Spec *spec, const SpecInput *input) {
 
         spec->annotations = g_new0(json_map_string_string, 1);
         add_stop_signal(spec, input->payload->stop_signal);
-        for (guint i = 0; i < labels->len; i++) {
-                const char *label = labels->pdata[i];
-
-                /* To podman a label is no annotation, so that one of these names does nothing. */
-                if (!annotation_is_reserved(label))
-                        set_annotation(spec, label, strcspn(label, "="));
-        }
-        for (guint i = 0; i < annotations->len; i++) {
-                const char *annotation = annotations->pdata[i];
-
-                set_annotation(spec, annotation, strcspn(annotation, "="));
-        }
+        for (guint i = 0; i < labels->len; i++)
+                if (!annotation_is_reserved(labels->pdata[i])) /* to podman it is no annotation, and does nothing */
+                        set_annotation(spec, labels->pdata[i]);
+        for (guint i = 0; i < annotations->len; i++)
+                set_annotation(spec, annotations->pdata[i]);
         if (input->request->keep_groups && input->request->runtime) /* libcrun is told by libstart itself */
                 append_json_map_string_string(spec->annotations, "run.oci.keep_original_groups", "1");
         if (input->image_id)

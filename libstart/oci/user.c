@@ -87,11 +87,11 @@ static bool find_group(const char *group, const Wanted *wanted, gid_t *ret) {
         return false;
 }
 
-static void add_gid(GArray *gids, gid_t gid) {
-        for (guint i = 0; i < gids->len; i++)
-                if (g_array_index(gids, gid_t, i) == gid)
+void user_identity_add_group(UserIdentity *identity, gid_t gid) {
+        for (guint i = 0; i < identity->additional_gids->len; i++)
+                if (g_array_index(identity->additional_gids, gid_t, i) == gid)
                         return;
-        g_array_append_val(gids, gid);
+        g_array_append_val(identity->additional_gids, gid);
 }
 
 static bool has_member(const char *members, const char *user) {
@@ -171,9 +171,8 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
                 return false;
 
         identity.home = identity.home ?: g_strdup("/");
-        identity.in_group = find_group(group, &(Wanted) { .numeric = true, .id = identity.gid }, &identity.gid);
         if (*spec) /* podman names the primary group among the others only where a user was asked for */
-                add_gid(identity.additional_gids, identity.gid);
+                user_identity_add_group(&identity, identity.gid);
         if (!identity.explicit_group && identity.name)
                 add_memberships(identity.additional_gids, group, identity.name);
         *ret = identity;
@@ -187,7 +186,7 @@ bool user_add_groups(UserIdentity *identity, const GPtrArray *groups, const char
 
                 if (!resolve_group(groups->pdata[i], group ?: "", &gid, error))
                         return false;
-                add_gid(identity->additional_gids, gid);
+                user_identity_add_group(identity, gid);
         }
         return true;
 }

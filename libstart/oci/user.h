@@ -13,7 +13,6 @@ typedef struct UserIdentity {
         char *name;              /* of the entry in passwd; NULL where there is none */
         char *home;              /* absolute; "/" where there is no entry */
         bool in_passwd;
-        bool in_group;       /* the primary group has an entry in group */
         bool explicit_group; /* the spec named a group */
 } UserIdentity;
 
@@ -27,6 +26,9 @@ bool user_resolve(const char *spec, const char *passwd, const char *group, UserI
 /* More groups for the payload, each a name or a number (of char*); `group` is as above. A number need not be in the
  * file. On failure the identity may have some of them. */
 bool user_add_groups(UserIdentity *identity, const GPtrArray *groups, const char *group, GError **error);
+
+/* One that it has already is not added. */
+void user_identity_add_group(UserIdentity *identity, gid_t gid);
 
 void user_identity_clear(UserIdentity *identity);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UserIdentity, user_identity_clear)

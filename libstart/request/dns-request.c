@@ -69,15 +69,15 @@ static bool add_each(DnsRequest *request, const char *value,
         return true;
 }
 
-bool dns_request_add_servers(DnsRequest *request, const char *value, GError **error) {
+bool dns_request_add_servers(const char *value, DnsRequest *request, GError **error) {
         return add_each(request, value, add_server, error);
 }
 
-bool dns_request_add_searches(DnsRequest *request, const char *value, GError **error) {
+bool dns_request_add_searches(const char *value, DnsRequest *request, GError **error) {
         return add_each(request, value, add_search, error);
 }
 
-bool dns_request_add_options(DnsRequest *request, const char *value, GError **error) {
+bool dns_request_add_options(const char *value, DnsRequest *request, GError **error) {
         return add_each(request, value, add_option, error);
 }
 

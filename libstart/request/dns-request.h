@@ -15,9 +15,9 @@ typedef struct DnsRequest {
 
 /* Add a value. Servers become addresses as inet_ntop(3) writes them. Fail with KT_ERROR_USAGE, the request perhaps
  * longer. */
-bool dns_request_add_servers(DnsRequest *request, const char *value, GError **error);
-bool dns_request_add_searches(DnsRequest *request, const char *value, GError **error);
-bool dns_request_add_options(DnsRequest *request, const char *value, GError **error);
+bool dns_request_add_servers(const char *value, DnsRequest *request, GError **error);
+bool dns_request_add_searches(const char *value, DnsRequest *request, GError **error);
+bool dns_request_add_options(const char *value, DnsRequest *request, GError **error);
 
 /* Whether all of it, and the network, go together. *ret_option: "dns", "dns-search" or "dns-option", which does not.
  */

@@ -39,7 +39,7 @@ bool health_command_check(const char *command, GError **error) {
                 if (strncmp(command, words[i], length) != 0)
                         return error_set(error, KT_ERROR_USAGE, "'%.*s' would be a program of that name: write %s",
                                          (int) length, command, words[i]);
-                if (strspn(command + length, " ") == strlen(command + length))
+                if (strspn(command + length, HEALTH_COMMAND_BLANKS) == strlen(command + length))
                         return error_set(error, KT_ERROR_USAGE, "the command behind %s is missing", words[i]);
         }
         return true;
@@ -60,13 +60,21 @@ bool health_timeout_parse(const char *text, guint64 *ret_usec, GError **error) {
         return true;
 }
 
-bool health_number_parse(const char *text, guint min, guint *ret, GError **error) {
+static bool parse_number(const char *text, guint min, guint *ret, GError **error) {
         guint64 number;
 
         if (!g_ascii_string_to_unsigned(text, 10, min, G_MAXINT32, &number, NULL))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no number from %u on", text, min);
         *ret = (guint) number;
         return true;
+}
+
+bool health_count_parse(const char *text, guint *ret, GError **error) {
+        return parse_number(text, 0, ret, error);
+}
+
+bool health_retries_parse(const char *text, guint *ret, GError **error) {
+        return parse_number(text, 1, ret, error);
 }
 
 static const char *const actions[] = {

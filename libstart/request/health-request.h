@@ -52,6 +52,9 @@ void health_request_init(HealthRequest *request);
 /* The command is "none": nothing is to be run, not what the image says either. */
 bool health_command_is_none(const char *command);
 
+/* Between the words behind CMD. */
+#define HEALTH_COMMAND_BLANKS " \t\n\v\f\r"
+
 /* What podman would take, and then run something that nobody means, is refused here: "cmd" in small letters for
  * example, which would be a program of that name. */
 bool health_command_check(const char *command, GError **error);
@@ -62,7 +65,8 @@ bool health_interval_parse(const char *text, guint64 *ret_usec, GError **error);
 /* A span of time that is not 0. */
 bool health_timeout_parse(const char *text, guint64 *ret_usec, GError **error);
 
-bool health_number_parse(const char *text, guint min, guint *ret, GError **error);
+bool health_count_parse(const char *text, guint *ret, GError **error);
+bool health_retries_parse(const char *text, guint *ret, GError **error); /* from 1 on */
 bool health_action_parse(const char *text, HealthAction *ret, GError **error);
 
 /* "local", "events_logger", or the path of a directory, which is *ret_directory then. */

@@ -3,7 +3,9 @@
 
 #include <glib.h>
 
-/* What LaunchArgs are (launch-args.h): one field for each option of launch-option.c. */
+/* What LaunchArgs are (launch-args.h): one field for each option, which launch-option.c describes. A list of options
+ * and texts would do without them; but then nobody would check the hundreds of places that name one, or tell a list
+ * from a text and a flag. */
 
 typedef enum LaunchFlag {
         FLAG_UNSET, /* the default of podman run applies */

@@ -8,7 +8,6 @@
 #include "libstart/request/hook-word.h"
 #include "libstart/request/launch-option.h"
 #include "libstart/request/mount-request.h"
-#include "libstart/request/namespace-option.h"
 #include "libstart/request/secret-request.h"
 #include "libstart/request/security-option.h"
 #include "libstart/value/annotation.h"
@@ -120,12 +119,12 @@ static bool read_security(ContainerRequest *request, const char *value, GError *
                 break;
         case SECURITY_SECCOMP:
                 request->unconfined = !option.enabled;
-                request->seccomp_profile = option.profile;
+                request->seccomp_profile = option.enabled ? option.text : NULL;
                 break;
         case SECURITY_MASK:
-                return keep_words(&request->masked, g_strsplit(option.paths, ":", -1));
+                return keep_words(&request->masked, g_strsplit(option.text, ":", -1));
         case SECURITY_UNMASK:
-                return keep_words(&request->unmasked, g_strsplit(option.paths, ":", -1));
+                return keep_words(&request->unmasked, g_strsplit(option.text, ":", -1));
         case SECURITY_LABEL:
                 return label_option_parse(option.text, &request->label, error);
         case SECURITY_APPARMOR:
@@ -149,39 +148,10 @@ static bool read_ulimit(ContainerRequest *request, const char *value, GError **e
         return true;
 }
 
-static bool read_capability(guint64 *mask, const char *value, GError **error) {
-        guint64 more = 0;
-
-        if (!capability_parse(value, &more, error))
-                return false;
-        *mask |= more;
-        return true;
-}
-
-static bool read_cap_add(ContainerRequest *request, const char *value, GError **error) {
-        return read_capability(&request->cap_added, value, error);
-}
-
-static bool read_cap_drop(ContainerRequest *request, const char *value, GError **error) {
-        return read_capability(&request->cap_dropped, value, error);
-}
-
 static bool read_host(ContainerRequest *request, const char *value, GError **error) {
         if (!request->hosts)
                 request->hosts = g_string_new(NULL);
         return host_entry_append(request->hosts, value, error);
-}
-
-static bool read_dns(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_servers(&request->dns, value, error);
-}
-
-static bool read_dns_search(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_searches(&request->dns, value, error);
-}
-
-static bool read_dns_option(ContainerRequest *request, const char *value, GError **error) {
-        return dns_request_add_options(&request->dns, value, error);
 }
 
 static bool read_umask(ContainerRequest *request, const char *value, GError **error) {
@@ -223,91 +193,81 @@ static bool read_store(ContainerRequest *request, const char *value, GError **er
                          "'%s' is no store: user (the user's own first, then the system's) or system", value);
 }
 
-static bool read_network(ContainerRequest *request, const char *value, GError **error) {
-        return network_mode_parse(value, &request->network, error);
+/* "private" (and "shareable"), "host", "ns:PATH"; that of another container is its pod's, or not to be had. */
+static bool parse_namespace(const char *value, NamespaceChoice *ret, GError **error) {
+        *ret = (NamespaceChoice) {
+                .host = g_str_equal(value, "host"),
+                .path = g_str_has_prefix(value, "ns:") ? value + strlen("ns:") : NULL,
+        };
+        if (ret->path)
+                return path_value_check(ret->path, error);
+        return ret->host || g_str_equal(value, "") || g_str_equal(value, "private") ||
+               g_str_equal(value, "shareable") ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s': a container has a namespace of its own (private), the machine's (host), or that of "
+                         "its pod (Pod=NAME.pod)",
+                         value);
 }
 
 static bool read_pid(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->pid, error) &&
+        return parse_namespace(value, &request->pid, error) &&
                (!request->pid.path ||
                 error_set(error, KT_ERROR_UNSUPPORTED,
                           "'%s': a container has processes of its own (private), or sees the machine's (host)",
                           value));
 }
 
-static bool read_ipc(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->ipc, error);
-}
+/* Its index, or n where it is none of them. */
+static size_t find_word(const char *const *words, size_t n, const char *value) {
+        size_t i = 0;
 
-static bool read_uts(ContainerRequest *request, const char *value, GError **error) {
-        return namespace_option_parse(value, &request->uts, error);
+        while (i < n && !g_str_equal(words[i], value))
+                i++;
+        return i;
 }
 
 static bool read_image_volume(ContainerRequest *request, const char *value, GError **error) {
-        return image_volume_parse(value, &request->image_volumes, error);
-}
+        static const char *const names[] = {
+                [IMAGE_VOLUMES_ANONYMOUS] = "anonymous",
+                [IMAGE_VOLUMES_KEPT] = "bind",
+                [IMAGE_VOLUMES_TMPFS] = "tmpfs",
+                [IMAGE_VOLUMES_IGNORED] = "ignore",
+        };
+        size_t found = find_word(names, G_N_ELEMENTS(names), *value ? value : "anonymous");
 
-static bool read_userns(ContainerRequest *request, const char *value, GError **error) {
-        return userns_request_parse(value, &request->userns, error);
+        if (found == G_N_ELEMENTS(names))
+                return error_set(error, KT_ERROR_USAGE, "'%s' is none of anonymous, bind, tmpfs and ignore", value);
+        request->image_volumes = (ImageVolumes) found;
+        return true;
 }
 
 static bool read_notify(ContainerRequest *request, const char *value, GError **error) {
-        return notify_mode_parse(value, &request->notify, error);
-}
+        static const char *const names[] = {
+                [NOTIFY_CONMON] = "conmon",
+                [NOTIFY_CONTAINER] = "container",
+                [NOTIFY_HEALTHY] = "healthy",
+                [NOTIFY_IGNORE] = "ignore",
+        };
+        size_t found = find_word(names, G_N_ELEMENTS(names), value);
 
-static bool read_log_driver(ContainerRequest *request, const char *value, GError **error) {
-        return log_driver_parse(value, &request->log_driver, error);
+        if (found == G_N_ELEMENTS(names))
+                return error_set(error, KT_ERROR_USAGE,
+                                 "there is no sdnotify mode '%s': use conmon, container, healthy or ignore", value);
+        request->notify = (NotifyMode) found;
+        return true;
 }
 
 static bool read_log_option(ContainerRequest *request, const char *value, GError **error) {
         return log_option_parse(value, &request->log_tag, &request->log_path, error);
 }
 
-static bool read_systemd(ContainerRequest *request, const char *value, GError **error) {
-        return systemd_mode_parse(value, &request->systemd, error);
-}
-
-static bool read_stop_signal(ContainerRequest *request, const char *value, GError **error) {
-        return signal_name_parse(value, &request->stop_signal, error);
-}
-
-/* Health checks */
-
 static bool read_health_cmd(ContainerRequest *request, const char *value, GError **error) {
         request->health.regular.text = *value ? value : NULL;
         return health_command_check(value, error);
 }
 
-static bool read_health_interval(ContainerRequest *request, const char *value, GError **error) {
-        return health_interval_parse(value, &request->health.regular.interval, error);
-}
-
-static bool read_health_retries(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 1, &request->health.regular.retries, error);
-}
-
-static bool read_health_timeout(ContainerRequest *request, const char *value, GError **error) {
-        return health_timeout_parse(value, &request->health.regular.timeout, error);
-}
-
-static bool read_health_start_period(ContainerRequest *request, const char *value, GError **error) {
-        return go_duration_parse(value, &request->health.start_period, error);
-}
-
-static bool read_health_on_failure(ContainerRequest *request, const char *value, GError **error) {
-        return health_action_parse(value, &request->health.on_failure, error);
-}
-
 static bool read_health_log_destination(ContainerRequest *request, const char *value, GError **error) {
         return health_log_parse(value, &request->health.log, &request->health.log_directory, error);
-}
-
-static bool read_health_max_log_count(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.max_log_count, error);
-}
-
-static bool read_health_max_log_size(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.max_log_size, error);
 }
 
 /* Podman would run such a check, and never be content with it. */
@@ -318,21 +278,35 @@ static bool read_health_startup_cmd(ContainerRequest *request, const char *value
         return health_command_check(value, error);
 }
 
-static bool read_health_startup_interval(ContainerRequest *request, const char *value, GError **error) {
-        return health_interval_parse(value, &request->health.startup.interval, error);
-}
+/* Those that are a parser alone, for the field that is behind it. */
+#define READER(name, parse, field)                                                              \
+        static bool read_##name(ContainerRequest *request, const char *value, GError **error) { \
+                return parse(value, &request->field, error);                                    \
+        }
 
-static bool read_health_startup_retries(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.startup.retries, error);
-}
-
-static bool read_health_startup_success(ContainerRequest *request, const char *value, GError **error) {
-        return health_number_parse(value, 0, &request->health.startup.successes, error);
-}
-
-static bool read_health_startup_timeout(ContainerRequest *request, const char *value, GError **error) {
-        return health_timeout_parse(value, &request->health.startup.timeout, error);
-}
+READER(cap_add, capability_add, cap_added)
+READER(cap_drop, capability_add, cap_dropped)
+READER(dns, dns_request_add_servers, dns)
+READER(dns_search, dns_request_add_searches, dns)
+READER(dns_option, dns_request_add_options, dns)
+READER(network, network_mode_parse, network)
+READER(ipc, parse_namespace, ipc)
+READER(uts, parse_namespace, uts)
+READER(userns, userns_request_parse, userns)
+READER(log_driver, log_driver_parse, log_driver)
+READER(systemd, systemd_mode_parse, systemd)
+READER(stop_signal, signal_name_parse, stop_signal)
+READER(health_interval, health_interval_parse, health.regular.interval)
+READER(health_retries, health_retries_parse, health.regular.retries)
+READER(health_timeout, health_timeout_parse, health.regular.timeout)
+READER(health_start_period, go_duration_parse, health.start_period)
+READER(health_on_failure, health_action_parse, health.on_failure)
+READER(health_max_log_count, health_count_parse, health.max_log_count)
+READER(health_max_log_size, health_count_parse, health.max_log_size)
+READER(health_startup_interval, health_interval_parse, health.startup.interval)
+READER(health_startup_retries, health_count_parse, health.startup.retries)
+READER(health_startup_success, health_count_parse, health.startup.successes)
+READER(health_startup_timeout, health_timeout_parse, health.startup.timeout)
 
 /* Values that stay text are only checked. */
 

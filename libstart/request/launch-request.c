@@ -70,7 +70,7 @@ static const char *find_added(const LaunchArgs *args, const ContainerRequest *re
         for (guint i = 0; i < args->cap_drop->len; i++) {
                 guint64 mask = 0;
 
-                if (capability_parse(args->cap_drop->pdata[i], &mask, NULL) && mask & request->cap_added)
+                if (capability_add(args->cap_drop->pdata[i], &mask, NULL) && mask & request->cap_added)
                         return args->cap_drop->pdata[i];
         }
         return NULL;

@@ -131,15 +131,11 @@ static bool take_type(GPtrArray *fields, MountType *ret, GError **error) {
 }
 
 static bool set_access(MountRequest *request, const char *key, const char *value, GError **error) {
-        bool write = g_str_equal(key, "rw");
+        bool denied = value && g_ascii_strcasecmp(value, "false") == 0;
 
-        if (value && g_ascii_strcasecmp(value, "false") == 0)
-                write = true; /* ro=false: the default */
-        else if (value && g_ascii_strcasecmp(value, "true") != 0)
+        if (value && !denied && g_ascii_strcasecmp(value, "true") != 0)
                 return error_set(error, KT_ERROR_USAGE, "'%s=%s' is neither true nor false", key, value);
-        if (value && g_str_equal(key, "rw") && g_ascii_strcasecmp(value, "false") == 0)
-                write = false;
-        return mount_request_add_option(request, write ? "rw" : "ro", error);
+        return mount_request_add_option(request, g_str_equal(key, "rw") != denied ? "rw" : "ro", error);
 }
 
 static bool set_source(MountRequest *request, const char *key, const char *value, GError **error) {

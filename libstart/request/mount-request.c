@@ -345,8 +345,7 @@ bool mount_request_complete(MountRequest *request, GError **error) {
         if (request->id_map && (request->overlay || request->chown || takes_later_mounts(request)))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option 'idmap' goes with none of 'O', 'U', and shared or slave propagation");
-        if ((request->overlay || request->subpath) && has_files && !mount_request_has_option(request, "rprivate") &&
-            !mount_request_has_option(request, "private"))
+        if ((request->overlay || request->subpath) && has_files && takes_later_mounts(request))
                 return error_set(error, KT_ERROR_UNSUPPORTED,
                                  "mount option '%s' goes with no propagation but rprivate, the default",
                                  request->overlay ? "O" : "subpath");
@@ -374,7 +373,7 @@ bool mount_request_check_volume_source(const char *source, GError **error) {
 }
 
 /* A path alone is an anonymous volume's. */
-static bool read_volume(MountRequest *request, const char *value, char *const *parts, guint n, GError **error) {
+static bool read_volume(MountRequest *request, char *const *parts, guint n, GError **error) {
         if (n == 0 || n > 3)
                 return error_set(error, KT_ERROR_USAGE, "the form is SOURCE:DESTINATION[:OPTIONS]");
         if (n > 1 && !mount_request_check_volume_source(parts[0], error))
@@ -385,7 +384,7 @@ static bool read_volume(MountRequest *request, const char *value, char *const *p
                (n < 3 || add_options(request, parts[2], error));
 }
 
-static bool read_tmpfs(MountRequest *request, const char *value, char *const *parts, guint n, GError **error) {
+static bool read_tmpfs(MountRequest *request, char *const *parts, guint n, GError **error) {
         if (n == 0 || n > 2)
                 return error_set(error, KT_ERROR_USAGE, "the form is DESTINATION[:OPTIONS]");
         return mount_request_set_destination(request, parts[0], error) &&
@@ -397,7 +396,7 @@ static MountRequest *parse(MountType type, const char *value, GError **error) {
         g_autoptr(MountRequest) request = mount_request_new(type);
         bool is_tmpfs = type == MOUNT_TMPFS;
 
-        if (!(is_tmpfs ? read_tmpfs : read_volume)(request, value, parts, g_strv_length(parts), error) ||
+        if (!(is_tmpfs ? read_tmpfs : read_volume)(request, parts, g_strv_length(parts), error) ||
             !mount_request_complete(request, error)) {
                 g_prefix_error(error, "%s '%s': ", is_tmpfs ? "tmpfs" : "volume", value);
                 return NULL;

@@ -16,7 +16,6 @@ typedef struct NetworkRequest {
 } NetworkRequest;
 
 void network_request_free(NetworkRequest *request);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(NetworkRequest, network_request_free)
 
 /* podman's --network where it means networks: "bridge[:OPTION,...]", "NAME[:OPTION,...]", "NAME,NAME..."; the options
  * are ip=, ip6=, mac=, alias=, interface_name=. Appends to an array of NetworkRequest, longer or not after an error.

@@ -9,13 +9,32 @@
 #include "libstart/request/host-access.h"
 #include "libstart/request/label-option.h"
 #include "libstart/request/log-option.h"
-#include "libstart/request/namespace-option.h"
 #include "libstart/request/network-mode.h"
-#include "libstart/request/notify-mode.h"
 #include "libstart/request/storage-option.h"
 #include "libstart/request/systemd-mode.h"
 #include "libstart/request/userns-request.h"
-#include "libstart/value/image-volume.h"
+
+/* Which namespace of a kind a container is in: a new one of its own, if neither is set. */
+typedef struct NamespaceChoice {
+        bool host;        /* the machine's */
+        const char *path; /* the one that this file is */
+} NamespaceChoice;
+
+/* What the directories are that an image declares as VOLUME. */
+typedef enum ImageVolumes {
+        IMAGE_VOLUMES_ANONYMOUS, /* writable, and gone when the container stops */
+        IMAGE_VOLUMES_KEPT,      /* named volumes of the container's (volume/kept-volumes.h) */
+        IMAGE_VOLUMES_TMPFS,     /* a tmpfs each, with a copy of what the image has there */
+        IMAGE_VOLUMES_IGNORED,   /* directories like others */
+} ImageVolumes;
+
+/* Who says READY=1 to systemd. */
+typedef enum NotifyMode {
+        NOTIFY_CONMON,    /* libstart, once the payload was executed (to podman: its monitor) */
+        NOTIFY_CONTAINER, /* the payload, on a socket that the relay reads */
+        NOTIFY_HEALTHY,   /* the first health check that succeeds */
+        NOTIFY_IGNORE,    /* nobody, and the payload sees no socket */
+} NotifyMode;
 
 /* What a container is to be: a command line whose values have been read, each of them once (launch_args_read()).
  * Everything behind the command line reads this. Strings belong to the LaunchArgs that it was read from, except where

@@ -24,7 +24,6 @@ typedef struct SeccompRequest {
 } SeccompRequest;
 
 void seccomp_request_free(SeccompRequest *request);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(SeccompRequest, seccomp_request_free)
 
 /* Without units. profile, which is copied: NULL for the default one. */
 SeccompRequest *seccomp_request_new(const char *profile, guint64 bounding_caps);

@@ -7,22 +7,18 @@
 #include "libstart/request/security-option.h"
 #include "libstart/value/flag-word.h"
 
-static bool parse_no_new_privileges(const char *value, SecurityOption *option, GError **error) {
-        option->kind = SECURITY_NO_NEW_PRIVILEGES;
+static bool parse_no_new_privileges(SecurityOption *option, GError **error) {
         option->enabled = true;
-        if (value && !flag_word_parse(value, &option->enabled))
-                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false", value);
+        if (option->text && !flag_word_parse(option->text, &option->enabled))
+                return error_set(error, KT_ERROR_USAGE, "'no-new-privileges=%s' is neither true nor false",
+                                 option->text);
         return true;
 }
 
-static bool parse_seccomp(const char *value, SecurityOption *option, GError **error) {
-        if (!value || (value[0] != '/' && !g_str_equal(value, "unconfined")))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "seccomp needs the absolute path of a profile, or unconfined");
-        option->kind = SECURITY_SECCOMP;
-        option->enabled = value[0] == '/';
-        option->profile = option->enabled ? value : NULL;
-        return true;
+static bool parse_seccomp(SecurityOption *option, GError **error) {
+        option->enabled = option->text && option->text[0] == '/';
+        return option->enabled || g_strcmp0(option->text, "unconfined") == 0 ||
+               error_set(error, KT_ERROR_USAGE, "seccomp needs the absolute path of a profile, or unconfined");
 }
 
 /* Masked, "/" would be a container without files. */
@@ -53,65 +49,56 @@ static bool check_patterns(const char *value, GError **error) {
         return true;
 }
 
-static bool parse_paths(const char *value, SecurityOptionKind kind, SecurityOption *option, GError **error) {
-        g_auto(GStrv) paths = g_strsplit(value ?: "", ":", -1);
+static bool parse_paths(SecurityOption *option, GError **error) {
+        g_auto(GStrv) paths = g_strsplit(option->text ?: "", ":", -1);
 
         if (!*paths)
                 return error_set(error, KT_ERROR_USAGE, "the path is empty");
-        if (kind == SECURITY_UNMASK && !check_patterns(value, error))
+        if (option->kind == SECURITY_UNMASK && !check_patterns(option->text, error))
                 return false;
         for (char **path = paths; *path; path++)
-                if (!check_path(*path, kind, error))
+                if (!check_path(*path, option->kind, error))
                         return false;
-        option->kind = kind;
-        option->paths = value;
         return true;
 }
 
-static bool parse_label(const char *value, SecurityOption *option, GError **error) {
+static bool parse_label(SecurityOption *option, GError **error) {
         LabelRequest scratch = { 0 };
-        bool ok = label_option_parse(value ?: "", &scratch, error);
+        bool ok = label_option_parse(option->text ?: "", &scratch, error);
 
         label_request_clear(&scratch);
-        option->kind = SECURITY_LABEL;
-        option->text = value;
         return ok;
 }
 
-static bool parse_apparmor(const char *value, SecurityOption *option, GError **error) {
-        if (!value || !*value || strpbrk(value, "\n\t"))
-                return error_set(error, KT_ERROR_USAGE,
-                                 "apparmor needs the name of a profile that the system has loaded, or unconfined");
-        option->kind = SECURITY_APPARMOR;
-        option->text = value;
-        return true;
+static bool parse_apparmor(SecurityOption *option, GError **error) {
+        return (option->text && *option->text && !strpbrk(option->text, "\n\t")) ||
+               error_set(error, KT_ERROR_USAGE,
+                         "apparmor needs the name of a profile that the system has loaded, or unconfined");
 }
 
 bool security_option_parse(const char *value, SecurityOption *ret, GError **error) {
+        static const struct {
+                const char *name;
+                bool (*parse)(SecurityOption *option, GError **error);
+        } kinds[] = {
+                [SECURITY_NO_NEW_PRIVILEGES] = { "no-new-privileges", parse_no_new_privileges },
+                [SECURITY_SECCOMP] = { "seccomp", parse_seccomp },
+                [SECURITY_MASK] = { "mask", parse_paths },
+                [SECURITY_UNMASK] = { "unmask", parse_paths },
+                [SECURITY_LABEL] = { "label", parse_label },
+                [SECURITY_APPARMOR] = { "apparmor", parse_apparmor },
+        };
         size_t length = strcspn(value, strchr(value, '=') ? "=" : ":");
-        const char *argument = value[length] ? value + length + 1 : NULL;
         g_autofree char *name = g_strndup(value, length);
-        SecurityOption option = { 0 };
-        bool ok;
 
-        if (g_str_equal(name, "no-new-privileges"))
-                ok = parse_no_new_privileges(argument, &option, error);
-        else if (g_str_equal(name, "seccomp"))
-                ok = parse_seccomp(argument, &option, error);
-        else if (g_str_equal(name, "mask"))
-                ok = parse_paths(argument, SECURITY_MASK, &option, error);
-        else if (g_str_equal(name, "unmask"))
-                ok = parse_paths(argument, SECURITY_UNMASK, &option, error);
-        else if (g_str_equal(name, "label"))
-                ok = parse_label(argument, &option, error);
-        else if (g_str_equal(name, "apparmor"))
-                ok = parse_apparmor(argument, &option, error);
-        else
-                ok = error_set(error, KT_ERROR_UNSUPPORTED,
-                               "security option '%s' is not supported: there are no-new-privileges, seccomp, mask, "
-                               "unmask, label and apparmor",
-                               name);
-        if (ok)
-                *ret = option;
-        return ok;
+        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+                if (g_str_equal(kinds[i].name, name)) {
+                        *ret = (SecurityOption) { .kind = (SecurityOptionKind) i,
+                                                  .text = value[length] ? value + length + 1 : NULL };
+                        return kinds[i].parse(ret, error);
+                }
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "security option '%s' is not supported: there are no-new-privileges, seccomp, mask, "
+                         "unmask, label and apparmor",
+                         name);
 }

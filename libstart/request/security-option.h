@@ -15,11 +15,8 @@ typedef enum SecurityOptionKind {
 
 typedef struct SecurityOption {
         SecurityOptionKind kind;
-        bool enabled; /* of no-new-privileges; of seccomp: false means unconfined */
-        /* Inside the value that was parsed; else NULL. */
-        const char *profile; /* of seccomp: absolute path */
-        const char *paths;   /* of mask and unmask: with colons between */
-        const char *text;    /* of label: what label_option_parse() takes; of apparmor: a name, or unconfined */
+        bool enabled;     /* of no-new-privileges; of seccomp: false means unconfined */
+        const char *text; /* what is behind the option's name, inside the value that was parsed; or NULL */
 } SecurityOption;
 
 #define SECURITY_UNMASK_ALL "ALL" /* of unmask, in place of a path */

@@ -68,19 +68,12 @@ bool storage_option_parse_stores(const char *value, GPtrArray **stores, bool *re
 }
 
 bool storage_option_parse(const char *value, StorageLimits *limits, GError **error) {
-        StorageLimits parsed = *limits;
-        bool ok;
-
         if (g_str_has_prefix(value, "size="))
-                ok = parse_size(value + strlen("size="), &parsed, error);
-        else if (g_str_has_prefix(value, "inodes="))
-                ok = parse_inodes(value + strlen("inodes="), &parsed, error);
-        else
-                ok = error_set(error, KT_ERROR_UNSUPPORTED,
-                               "storage option '%s' is not supported: there are size=SIZE, inodes=NUMBER and "
-                               "additionalimagestore=DIRECTORY",
-                               value);
-        if (ok)
-                *limits = parsed;
-        return ok;
+                return parse_size(value + strlen("size="), limits, error);
+        if (g_str_has_prefix(value, "inodes="))
+                return parse_inodes(value + strlen("inodes="), limits, error);
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "storage option '%s' is not supported: there are size=SIZE, inodes=NUMBER and "
+                         "additionalimagestore=DIRECTORY",
+                         value);
 }

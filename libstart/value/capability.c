@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -69,29 +70,25 @@ static bool parse_one(const char *name, guint64 *mask, GError **error) {
         return error_set(error, KT_ERROR_USAGE, "there is no capability '%s'; see capabilities(7)", name);
 }
 
-bool capability_parse(const char *value, guint64 *ret_mask, GError **error) {
+bool capability_add(const char *value, guint64 *mask, GError **error) {
         g_auto(GStrv) parts = g_strsplit(value, ",", -1);
-        guint64 mask = 0;
+        guint64 more = 0;
 
         if (!parts[0])
                 return error_set(error, KT_ERROR_USAGE, "the name of a capability is missing");
         for (size_t i = 0; parts[i]; i++)
-                if (!parse_one(parts[i], &mask, error))
+                if (!parse_one(parts[i], &more, error))
                         return false;
-        *ret_mask = mask;
+        *mask |= more;
         return true;
 }
 
 bool capability_parse_all(const GPtrArray *values, guint64 *ret_mask, GError **error) {
         guint64 mask = 0;
 
-        for (guint i = 0; i < values->len; i++) {
-                guint64 one = 0;
-
-                if (!capability_parse(values->pdata[i], &one, error))
+        for (guint i = 0; i < values->len; i++)
+                if (!capability_add(values->pdata[i], &mask, error))
                         return false;
-                mask |= one;
-        }
         *ret_mask = mask;
         return true;
 }
@@ -116,25 +113,22 @@ bool bounding_set_check(guint64 added, guint64 dropped, GError **error) {
         return true;
 }
 
-guint64 bounding_set_find(guint64 added, guint64 dropped, guint64 available) {
+guint64 bounding_set_find(bool privileged, guint64 added, guint64 dropped, guint64 available) {
         guint64 mask = dropped == CAPABILITY_ALL ? added : (DEFAULT_CAPABILITIES | added) & ~dropped;
 
-        return mask & available;
+        return available & (privileged ? ~(dropped & ~added) : mask);
 }
 
-guint64 privileged_set_find(guint64 added, guint64 dropped, guint64 available) {
-        return available & ~(dropped & ~added);
-}
-
-guint64 bounding_set_read(void) {
+bool bounding_set_read(guint64 *ret, GError **error) {
         guint64 set = 0;
 
-        for (int cap = 0; cap < 64; cap++) {
+        for (unsigned int cap = 0; cap < CAPABILITY_COUNT; cap++) {
                 int r = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 
-                if (r < 0) /* past the last one of this kernel */
-                        break;
+                if (r < 0)
+                        return error_set_errno(error, errno, "Cannot see whether there is %s", names[cap]);
                 set |= (guint64) r << cap;
         }
-        return set;
+        *ret = set;
+        return true;
 }

@@ -13,8 +13,9 @@
 /* What makes a container master of its network. */
 #define CAPABILITY_NETWORK (G_GUINT64_CONSTANT(1) << CAP_NET_ADMIN | G_GUINT64_CONSTANT(1) << CAP_NET_RAW)
 
-/* One name ("CAP_CHOWN", "chown") or "all", or several with commas in between, as podman's --cap-add. */
-bool capability_parse(const char *value, guint64 *ret_mask, GError **error);
+/* One name ("CAP_CHOWN", "chown") or "all", or several with commas in between, as podman's --cap-add: into the mask.
+ */
+bool capability_add(const char *value, guint64 *mask, GError **error);
 
 /* All of the values (of char*) in one mask. */
 bool capability_parse_all(const GPtrArray *values, guint64 *ret_mask, GError **error);
@@ -28,11 +29,8 @@ const char *capability_name(unsigned int number);
 /* A capability in both is an error; "all" in one of them means "all but the other". */
 bool bounding_set_check(guint64 added, guint64 dropped, GError **error);
 
-/* available: what this machine could give at all. */
-guint64 bounding_set_find(guint64 added, guint64 dropped, guint64 available);
+/* available: what this machine could give at all; privileged: all of that, but what the file drops. */
+guint64 bounding_set_find(bool privileged, guint64 added, guint64 dropped, guint64 available);
 
-/* That of a privileged container: all that there are, but those that its file drops. */
-guint64 privileged_set_find(guint64 added, guint64 dropped, guint64 available);
-
-/* This process's own: what it could pass on. */
-guint64 bounding_set_read(void);
+/* This process's own: what it could pass on, of those that have a name here. *ret is set only if all are known. */
+bool bounding_set_read(guint64 *ret, GError **error);

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <arpa/inet.h>
 #include <string.h>
 
 #include "libstart/base/error.h"
 #include "libstart/value/host-entry.h"
+#include "libstart/value/ip-address.h"
 #include "libstart/value/names.h"
 
 static bool check_address(const char *address, GError **error) {
-        struct in6_addr any;
+        IpAddress any;
 
-        if (g_str_equal(address, HOST_GATEWAY))
-                return true;
-        if (inet_pton(AF_INET, address, &any) != 1 && inet_pton(AF_INET6, address, &any) != 1)
-                return error_set(error, KT_ERROR_USAGE, "'%s' is no address: the form is NAME[;NAME...]:ADDRESS",
-                                 address);
-        return true;
+        return g_str_equal(address, HOST_GATEWAY) || ip_address_parse(address, &any) ||
+               error_set(error, KT_ERROR_USAGE, "'%s' is no address: the form is NAME[;NAME...]:ADDRESS", address);
 }
 
 /* Another character, such as a blank or a line end, could begin another entry of the file. */

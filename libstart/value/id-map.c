@@ -204,9 +204,7 @@ static bool parse_mount_extent(const char *text, const GArray *within, IdExtent 
         g_auto(GStrv) fields = g_strsplit(text + relative, "-", -1);
         guint32 last;
 
-        if (g_strv_length(fields) != 3 || !parse_number(fields[0], N_IDS - 1, &ret->inside) ||
-            !parse_number(fields[1], N_IDS - 1, &ret->outside) || !parse_number(fields[2], N_IDS, &ret->count) ||
-            ret->count == 0 || ret->count > N_IDS - MAX(ret->inside, ret->outside))
+        if (g_strv_length(fields) != 3 || !parse_extent(fields, false, ret, NULL) || ret->count == 0)
                 return false;
         if (!relative || !within)
                 return true;
@@ -221,7 +219,7 @@ static GArray *parse_mount_map(const char *text, const GArray *within, IdKind ki
         g_auto(GStrv) parts = g_strsplit(text, "#", -1);
 
         for (char **part = parts; *part; part++) {
-                IdExtent extent;
+                IdExtent extent = { 0 };
 
                 if (!parse_mount_extent(*part, within, &extent)) {
                         error_set(
@@ -252,10 +250,6 @@ bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gid
                 return false;
         *ret_uids = g_steal_pointer(&found);
         return true;
-}
-
-bool id_map_mount_is_relative(const char *value) {
-        return !*value || strchr(value, '@');
 }
 
 bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret) {

@@ -39,9 +39,6 @@ bool id_map_finish(GArray *map, IdKind kind, GError **error);
 bool id_map_parse_mount(const char *value, const GArray *uids, const GArray *gids, GArray **ret_uids,
                         GArray **ret_gids, GError **error);
 
-/* Does that need a user namespace of the container's? */
-bool id_map_mount_is_relative(const char *value);
-
 /* False where the id has none outside. */
 bool id_map_outside(const GArray *map, guint32 inside, guint32 *ret);
 

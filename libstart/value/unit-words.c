@@ -55,3 +55,17 @@ void unit_words_add_options(GString *line, const char *option, const GPtrArray *
         for (guint i = 0; i < values->len; i++)
                 unit_words_add_option(line, option, values->pdata[i]);
 }
+
+char *unit_words_device(const char *path) {
+        GString *name = g_string_new(NULL);
+
+        for (const char *c = path + 1; *c; c++)
+                if (*c == '/')
+                        g_string_append_c(name, '-');
+                else if (g_ascii_isalnum(*c) || strchr(":_.", *c))
+                        g_string_append_c(name, *c);
+                else
+                        g_string_append_printf(name, "\\x%02x", (unsigned char) *c);
+        g_string_append(name, ".device");
+        return g_string_free(name, FALSE);
+}

@@ -13,3 +13,6 @@ void unit_words_add_all(GString *line, const GPtrArray *words);
 /* Append an option and its value so; nothing where the value is NULL, and once for each of several. */
 void unit_words_add_option(GString *line, const char *option, const char *value);
 void unit_words_add_options(GString *line, const char *option, const GPtrArray *values);
+
+/* As systemd names the unit of a device, by its path: systemd.unit(5), STRING ESCAPING. Transfer full. */
+char *unit_words_device(const char *path);
