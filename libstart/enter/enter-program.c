@@ -9,6 +9,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/enter/enter-program.h"
 #include "libstart/runtime-program/runtime-call.h"
 #include "libstart/runtime-program/runtime-words.h"
@@ -56,17 +57,12 @@ static bool check_terminal(const Entry *entry, const GPtrArray *words, GError **
 /* runc puts a command where the payload is. Below that is where it can be killed with all that it starts. NULL: it is
  * not to be there. Transfer full. */
 static char *find_subgroup(const Entry *entry) {
-        g_autofree char *path = g_strdup_printf("/proc/%d/cgroup", (int) entry->payload), *text = NULL;
-        const char *begin, *rest;
-        size_t length;
+        bool is_runc = runtime_kind_find(entry->runtime) == RUNTIME_RUNC;
+        g_autofree char *payloads = is_runc ? process_find_cgroup(entry->payload) : NULL;
+        const char *rest = payloads && g_str_has_prefix(entry->cgroup, payloads) ? entry->cgroup + strlen(payloads) :
+                                                                                   "";
 
-        if (runtime_kind_find(entry->runtime) != RUNTIME_RUNC || !g_file_get_contents(path, &text, NULL, NULL) ||
-            !(begin = strstr(text, "0::/")))
-                return NULL;
-        begin += strlen("0::");
-        length = strcspn(begin, "\n");
-        rest = entry->cgroup + length;
-        return strncmp(entry->cgroup, begin, length) == 0 && rest[0] == '/' ? g_strdup(rest + 1) : NULL;
+        return rest[0] == '/' ? g_strdup(rest + 1) : NULL;
 }
 
 static void add_option(GPtrArray *words, const char *option, const char *value) {

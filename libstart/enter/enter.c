@@ -14,7 +14,7 @@
 #include "libstart/enter/enter.h"
 #include "libstart/enter/payload-limits.h"
 
-bool enter_check_filter(const Entry *entry, GError **error) {
+bool enter_check_filter(Entry *entry, GError **error) {
         g_autofree char *file = g_build_filename(entry->root, entry->id, "seccomp.bpf", NULL);
         g_autofree char *path = g_strdup_printf("/proc/%d/status", (int) entry->payload);
         g_autofree char *status = NULL;
@@ -23,8 +23,11 @@ bool enter_check_filter(const Entry *entry, GError **error) {
                 return true;
         if (!g_file_get_contents(path, &status, NULL, error))
                 return false;
-        if (!strstr(status, "\nSeccomp:\t0") && access(file, R_OK) < 0)
-                return error_set_errno(error, errno, "The payload has a seccomp filter, and '%s' is not there", file);
+        entry->is_filtered = !strstr(status, "\nSeccomp:\t0");
+        if (entry->is_filtered && access(file, R_OK) < 0)
+                return error_set(error, errno == ENOENT ? KT_ERROR_UNSUPPORTED : KT_ERROR_FAILED,
+                                 "The payload has a seccomp filter, and '%s' cannot be read: %s", file,
+                                 error_describe(errno));
         return true;
 }
 
@@ -124,6 +127,7 @@ int enter_run(const Entry *entry, EnterProcess *process, const char *console_soc
                 .output_handler = log_output,
                 .fifo_exec_wait_fd = -1,
                 .console_socket = console_socket,
+                .need_seccomp = entry->is_filtered,
         };
         int r;
 

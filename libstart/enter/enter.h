@@ -28,6 +28,7 @@ typedef struct Entry {
         pid_t payload;
         const char *cgroup;  /* to be entered, as in /proc/PID/cgroup */
         const char *runtime; /* the program that runs it, or NULL: crun's library */
+        bool is_filtered;    /* set by enter_check_filter(): nothing is run without the filter */
 } Entry;
 
 /* The program, once more where main() could not: where a filter forbids mounts (SystemCallFilter=), libcrun copies it
@@ -36,7 +37,7 @@ bool enter_protect(GError **error);
 
 /* Where the filter's file is missing libcrun would run the command without one, also if the payload has one. Not to
  * be asked of a container that is unconfined: what filters that has are systemd's, which the caller is under, too. */
-bool enter_check_filter(const Entry *entry, GError **error);
+bool enter_check_filter(Entry *entry, GError **error);
 
 /* The forked process's last steps before enter_run(): whose keys it has, whom the out-of-memory killer takes it for,
  * and whose limits count. Its descriptors are the caller's affair. */

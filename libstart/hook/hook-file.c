@@ -42,8 +42,6 @@ static HookFile *hook_file_new(void) {
 }
 
 void hook_file_free(HookFile *file) {
-        if (!file)
-                return;
         g_free(file->program);
         g_ptr_array_unref(file->args);
         g_ptr_array_unref(file->env);
@@ -52,8 +50,8 @@ void hook_file_free(HookFile *file) {
         g_free(file);
 }
 
-/* Handlers get the HookFile, as each key sets a part of it. */
-#define WHOLE 0
+#define WHOLE 0 /* the handler gets the HookFile, of which it sets more than one part */
+#define MEMBER(field) offsetof(HookFile, field)
 
 static bool read_version(yajl_val value, void *object, GError **error) {
         const char *version;
@@ -65,20 +63,15 @@ static bool read_version(yajl_val value, void *object, GError **error) {
                          version);
 }
 
-static bool read_path(yajl_val value, void *object, GError **error) {
-        HookFile *file = object;
+static bool read_path(yajl_val value, void *member, GError **error) {
         const char *path;
 
         if (!json_get_string(value, &path, error))
                 return false;
         if (path[0] != '/')
                 return error_set(error, KT_ERROR_FAILED, "'%s' is not an absolute path", path);
-        file->program = g_strdup(path);
+        *(char **) member = g_strdup(path);
         return true;
-}
-
-static bool read_args(yajl_val value, void *object, GError **error) {
-        return json_append_strings(value, &((HookFile *) object)->args, error);
 }
 
 static bool read_env(yajl_val value, void *object, GError **error) {
@@ -88,72 +81,57 @@ static bool read_env(yajl_val value, void *object, GError **error) {
         return json_append_strings(value, &file->env, error);
 }
 
-static bool read_timeout(yajl_val value, void *object, GError **error) {
-        return json_get_number(value, TIMEOUT_MAX, &((HookFile *) object)->timeout, error);
+static bool read_timeout(yajl_val value, void *member, GError **error) {
+        return json_get_number(value, TIMEOUT_MAX, member, error);
 }
 
 static bool read_hook(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "path", read_path, WHOLE },
-                { "args", read_args, WHOLE },
+                { "path", read_path, MEMBER(program) },
+                { "args", json_append_strings, MEMBER(args) },
                 { "env", read_env, WHOLE },
-                { "timeout", read_timeout, WHOLE },
+                { "timeout", read_timeout, MEMBER(timeout) },
                 { 0 },
         };
 
         return json_walk_object(value, keys, object, error);
 }
 
-static bool get_condition(yajl_val value, HookCondition *ret, GError **error) {
-        *ret = YAJL_IS_TRUE(value) ? HOOK_TRUE : HOOK_FALSE;
-        return *ret == HOOK_TRUE || YAJL_IS_FALSE(value) ||
+static bool read_condition(yajl_val value, void *member, GError **error) {
+        *(HookCondition *) member = YAJL_IS_TRUE(value) ? HOOK_TRUE : HOOK_FALSE;
+        return YAJL_IS_TRUE(value) || YAJL_IS_FALSE(value) ||
                error_set(error, KT_ERROR_FAILED, "neither true nor false");
 }
 
-static bool read_always(yajl_val value, void *object, GError **error) {
-        return get_condition(value, &((HookFile *) object)->always, error);
-}
-
-static bool read_has_bind_mounts(yajl_val value, void *object, GError **error) {
-        return get_condition(value, &((HookFile *) object)->has_bind_mounts, error);
-}
-
-static bool read_annotations(yajl_val value, void *object, GError **error) {
-        HookFile *file = object;
-
+static bool read_annotations(yajl_val value, void *member, GError **error) {
         if (!YAJL_IS_OBJECT(value))
                 return error_set(error, KT_ERROR_FAILED, "not an object");
         for (size_t i = 0; i < YAJL_GET_OBJECT(value)->len; i++) {
-                const char *key = YAJL_GET_OBJECT(value)->keys[i], *pattern;
+                const char *pattern;
                 HookAnnotation annotation;
 
                 if (!json_get_string(YAJL_GET_OBJECT(value)->values[i], &pattern, error))
                         return false;
-                annotation.key = g_strdup(key);
+                annotation.key = g_strdup(YAJL_GET_OBJECT(value)->keys[i]);
                 annotation.value = g_strdup(pattern);
-                g_array_append_val(file->annotations, annotation);
+                g_array_append_val(*(GArray **) member, annotation);
         }
         return true;
 }
 
-static bool read_commands(yajl_val value, void *object, GError **error) {
-        return json_append_strings(value, &((HookFile *) object)->commands, error);
-}
-
 static bool read_when(yajl_val value, void *object, GError **error) {
         static const JsonKey keys[] = {
-                { "always", read_always, WHOLE },
-                { "annotations", read_annotations, WHOLE },
-                { "commands", read_commands, WHOLE },
-                { "hasBindMounts", read_has_bind_mounts, WHOLE },
+                { "always", read_condition, MEMBER(always) },
+                { "annotations", read_annotations, MEMBER(annotations) },
+                { "commands", json_append_strings, MEMBER(commands) },
+                { "hasBindMounts", read_condition, MEMBER(has_bind_mounts) },
                 { 0 },
         };
 
         return json_walk_object(value, keys, object, error);
 }
 
-static bool read_stage(yajl_val value, void *object, GError **error) {
-        HookFile *file = object;
+static bool read_stage(yajl_val value, void *member, GError **error) {
         HookStage stage;
         const char *name;
 
@@ -162,12 +140,12 @@ static bool read_stage(yajl_val value, void *object, GError **error) {
         stage = hook_stage_find(name);
         if (stage == HOOK_N_STAGES)
                 return error_set(error, KT_ERROR_FAILED, "'%s' is no stage", name);
-        file->stages |= 1U << stage;
+        *(guint *) member |= 1U << stage;
         return true;
 }
 
-static bool read_stages(yajl_val value, void *object, GError **error) {
-        return json_walk_array(value, read_stage, object, error);
+static bool read_stages(yajl_val value, void *member, GError **error) {
+        return json_walk_array(value, read_stage, member, error);
 }
 
 /* First of all: what an old file has would only be unknown keys. */
@@ -190,7 +168,7 @@ HookFile *hook_file_parse(const char *text, gsize length, GError **error) {
                 { "version", read_version, WHOLE },
                 { "hook", read_hook, WHOLE },
                 { "when", read_when, WHOLE },
-                { "stages", read_stages, WHOLE },
+                { "stages", read_stages, MEMBER(stages) },
                 { 0 },
         };
         g_autoptr(HookFile) file = hook_file_new();

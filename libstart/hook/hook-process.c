@@ -12,6 +12,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/hook/hook-process.h"
 
 typedef runtime_spec_schema_defs_hook Hook;
@@ -85,21 +86,20 @@ static int spawn(const Hook *hook, const char *directory, const Streams *streams
         return r;
 }
 
-/* False: it took too long, and it and what it has started were killed. */
-static bool wait_for(pid_t pid, int timeout, int *ret_status) {
-        _cleanup_close_ int pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+/* Returns 1; or 0, where it took too long, or -errno, where that cannot be told, and it and what it has started were
+ * killed. */
+static int wait_for(pid_t pid, int timeout, int *ret_status) {
+        _cleanup_close_ int pidfd = timeout > 0 ? (int) syscall(SYS_pidfd_open, pid, 0) : -1;
         struct pollfd poll_fd = { .fd = pidfd, .events = POLLIN };
-        int r = 1;
+        int r = timeout > 0 && pidfd < 0 ? -errno : 1;
 
-        if (timeout > 0)
+        if (pidfd >= 0)
                 do
-                        r = poll(&poll_fd, 1, timeout * 1000);
-                while (r < 0 && errno == EINTR);
-        if (r == 0)
+                        r = poll(&poll_fd, 1, timeout * 1000) < 0 ? -errno : poll_fd.revents != 0;
+                while (r == -EINTR);
+        if (r <= 0)
                 kill(-pid, SIGKILL);
-        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-                ;
-        return r != 0;
+        return process_wait(pid, ret_status, 0) < 0 ? -errno : r;
 }
 
 static bool refuse(const Hook *hook, const Streams *streams, const char *how, GError **error) {
@@ -126,7 +126,6 @@ static bool check_end(const Hook *hook, const Streams *streams, bool in_time, in
 
 bool hook_process_run(const Hook *hook, const char *directory, const char *input, char **ret_output, GError **error) {
         __attribute__((cleanup(streams_close))) Streams streams;
-        bool in_time;
         int r, status;
         pid_t pid;
 
@@ -135,8 +134,10 @@ bool hook_process_run(const Hook *hook, const char *directory, const char *input
         r = spawn(hook, directory, &streams, &pid);
         if (r != 0)
                 return error_set_errno(error, r, "Cannot run the hook '%s'", hook->path);
-        in_time = wait_for(pid, hook->timeout, &status);
-        if (!check_end(hook, &streams, in_time, status, error))
+        r = wait_for(pid, hook->timeout, &status);
+        if (r < 0)
+                return error_set_errno(error, -r, "Cannot wait for the hook '%s'", hook->path);
+        if (!check_end(hook, &streams, r > 0, status, error))
                 return false;
         if (!ret_output)
                 return true;

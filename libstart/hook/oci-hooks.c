@@ -14,6 +14,7 @@
 #include "libstart/hook/hook-file.h"
 #include "libstart/hook/hook-process.h"
 #include "libstart/hook/oci-hooks.h"
+#include "libstart/json/emit.h"
 #include "libstart/json/walk.h"
 #include "libstart/oci/spec.h"
 
@@ -88,33 +89,24 @@ static Hook *make_hook(const HookFile *file, HookStage stage, char *const *paylo
         return hook;
 }
 
-static void append(Hook ***list, size_t *length, Hook *hook) {
-        *list = g_renew(Hook *, *list, *length + 1);
-        (*list)[(*length)++] = hook;
-}
-
 static void add_hook(SpecHooks *hooks, HookStage stage, Hook *hook) {
-        switch (stage) {
-        case HOOK_PRESTART: /* its old name, for Podman, too */
-        case HOOK_CREATE_RUNTIME:
-                append(&hooks->create_runtime, &hooks->create_runtime_len, hook);
-                break;
-        case HOOK_CREATE_CONTAINER:
-                append(&hooks->create_container, &hooks->create_container_len, hook);
-                break;
-        case HOOK_START_CONTAINER:
-                append(&hooks->start_container, &hooks->start_container_len, hook);
-                break;
-        case HOOK_POSTSTART:
-                append(&hooks->poststart, &hooks->poststart_len, hook);
-                break;
-        case HOOK_POSTSTOP:
-                append(&hooks->poststop, &hooks->poststop_len, hook);
-                break;
-        case HOOK_PRECREATE:
-        case HOOK_N_STAGES:
-                g_return_if_reached();
-        }
+        const struct {
+                Hook ***list;
+                size_t *length;
+        } places[HOOK_N_STAGES] = {
+                /* createRuntime's old name, for Podman, too */
+                [HOOK_PRESTART] = { &hooks->create_runtime, &hooks->create_runtime_len },
+                [HOOK_CREATE_RUNTIME] = { &hooks->create_runtime, &hooks->create_runtime_len },
+                [HOOK_CREATE_CONTAINER] = { &hooks->create_container, &hooks->create_container_len },
+                [HOOK_START_CONTAINER] = { &hooks->start_container, &hooks->start_container_len },
+                [HOOK_POSTSTART] = { &hooks->poststart, &hooks->poststart_len },
+                [HOOK_POSTSTOP] = { &hooks->poststop, &hooks->poststop_len },
+        };
+        Hook ***list = places[stage].list;
+
+        g_return_if_fail(list);
+        *list = g_renew(Hook *, *list, *places[stage].length + 1);
+        (*list)[(*places[stage].length)++] = hook;
 }
 
 static void add_hooks(Spec *spec, const GPtrArray *files, char *const *payloads) {
@@ -217,24 +209,22 @@ static Spec *parse_spec(const char *json, GError **error) {
 }
 
 static bool take_spec(MountPlan *mounts, Spec **spec, const char *json, const char *program, GError **error) {
-        Spec *after = parse_spec(json, error);
+        g_autoptr(runtime_spec_schema_config_schema) after = parse_spec(json, error);
         const char *foreign = after ? find_foreign(*spec, after) : NULL;
 
+        if (foreign)
+                error_set(error, KT_ERROR_UNSUPPORTED,
+                          "it changes %s, which is not taken from a hook: of precreate hooks keyturn takes devices, "
+                          "mounts, the process and hooks",
+                          foreign);
         if (!after || foreign) {
-                if (foreign)
-                        error_set(
-                                error, KT_ERROR_UNSUPPORTED,
-                                "it changes %s, which is not taken from a hook: of precreate hooks keyturn takes devices, "
-                                "mounts, the process and hooks",
-                                foreign);
                 g_prefix_error(error, "The hook '%s' printed no configuration that can be used: ", program);
-                free_runtime_spec_schema_config_schema(after);
                 return false;
         }
         complete(after, *spec);
         mount_plan_take(mounts, after);
         free_runtime_spec_schema_config_schema(*spec);
-        *spec = after;
+        *spec = g_steal_pointer(&after);
         return true;
 }
 
@@ -311,41 +301,26 @@ bool oci_hooks_apply(const OciHooks *hooks, Spec **spec, char ***environment, GE
 /* As Podman has it. Transfer full. */
 static char *make_state(const Spec *spec, const char *bundle, const char *id) {
         const json_map_string_string *annotations = spec->annotations;
-        yajl_gen generator = yajl_gen_alloc(NULL);
-        const struct {
-                const char *key, *value;
-        } members[] = {
-                { "ociVersion", spec->oci_version }, { "id", id }, { "status", "stopped" }, { "bundle", bundle }
-        };
-        const unsigned char *text;
-        size_t length;
-        char *state;
+        yajl_gen gen = json_emit_new(false);
 
-        yajl_gen_map_open(generator);
-        for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
-                yajl_gen_string(generator, (const unsigned char *) members[i].key, strlen(members[i].key));
-                yajl_gen_string(generator, (const unsigned char *) members[i].value, strlen(members[i].value));
-        }
-        yajl_gen_string(generator, (const unsigned char *) "annotations", strlen("annotations"));
-        yajl_gen_map_open(generator);
-        for (size_t i = 0; annotations && i < annotations->len; i++) {
-                yajl_gen_string(generator, (const unsigned char *) annotations->keys[i],
-                                strlen(annotations->keys[i]));
-                yajl_gen_string(generator, (const unsigned char *) annotations->values[i],
-                                strlen(annotations->values[i]));
-        }
-        yajl_gen_map_close(generator);
-        yajl_gen_map_close(generator);
-        yajl_gen_get_buf(generator, &text, &length);
-        state = g_strndup((const char *) text, length);
-        yajl_gen_free(generator);
-        return state;
+        yajl_gen_map_open(gen);
+        json_emit_key_string(gen, "ociVersion", spec->oci_version);
+        json_emit_key_string(gen, "id", id);
+        json_emit_key_string(gen, "status", "stopped");
+        json_emit_key_string(gen, "bundle", bundle);
+        json_emit_string(gen, "annotations");
+        yajl_gen_map_open(gen);
+        for (size_t i = 0; annotations && i < annotations->len; i++)
+                json_emit_key_string(gen, annotations->keys[i], annotations->values[i]);
+        yajl_gen_map_close(gen);
+        yajl_gen_map_close(gen);
+        return json_emit_finish(gen);
 }
 
 bool oci_hooks_poststop(const char *bundle, const char *id) {
         g_autofree char *path = g_build_filename(bundle, "config.json", NULL), *json = NULL, *state = NULL;
         g_autoptr(GError) error = NULL;
-        Spec *spec = NULL;
+        g_autoptr(runtime_spec_schema_config_schema) spec = NULL;
         bool ok = file_read(path, &json, NULL, &error);
 
         if (ok && !json)
@@ -362,6 +337,5 @@ bool oci_hooks_poststop(const char *bundle, const char *id) {
                         g_clear_error(&error);
                         ok = false;
                 }
-        free_runtime_spec_schema_config_schema(spec);
         return ok;
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -14,6 +15,7 @@
 #include "libstart/mount/bind-mounts.h"
 #include "libstart/mount/host-path.h"
 #include "libstart/mount/id-mapped-mount.h"
+#include "libstart/mount/mount-tree.h"
 #include "libstart/mount/overlay.h"
 #include "libstart/mount/root-file.h"
 #include "libstart/request/mount-request.h"
@@ -61,7 +63,10 @@ int bind_mount_open_source(const BindMountContext *context, ContainerMount *moun
 
         if (fd < 0)
                 fail_source(mount, problem, error);
-        else if (mount->request && fstatvfs(fd, &st) == 0)
+        else if (mount->request && fstatvfs(fd, &st) < 0) {
+                error_set_errno(error, errno, "Cannot see how '%s' is mounted", mount->oci->source);
+                fd_close(&fd);
+        } else if (mount->request)
                 container_mount_restrict(mount, st.f_flag);
         return fd;
 }
@@ -74,11 +79,6 @@ static int open_subpath(int fd, const char *subpath, const char *destination, GE
                 error_set_errno(error, errno, "Cannot mount on the container's '%s': subpath '%s'", destination,
                                 subpath);
         return found;
-}
-
-static int clone_mount(int source, bool recursive) {
-        return (int) syscall(SYS_open_tree, source, "",
-                             AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0));
 }
 
 /* With the owner and mode of what is below: they become those of the overlay's root. */
@@ -94,10 +94,6 @@ static int make_upper(int directory, int source) {
         return fd;
 }
 
-static bool attach(int mount, int target) {
-        return syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
-}
-
 /* Before Linux 6.15 the kernel makes overlays only of directories whose mounts are attached in this namespace. So the
  * tmpfs is attached where the overlay will lie on it; but not by a process that is not in the container's (mounts.h).
  */
@@ -108,7 +104,7 @@ static bool attach_below(const BindMountContext *context, int layer, int source,
         if (context->root_fd < 0)
                 return true;
         target = root_file_open_mount_point(context->root_fd, wanted->oci->destination + 1, source, error);
-        return target >= 0 && (attach(layer, target) || fail_mount(wanted, error) >= 0);
+        return target >= 0 && (mount_tree_put(layer, target) || fail_mount(wanted, error) >= 0);
 }
 
 /* What is written goes into a tmpfs with the limits of the writable layer, and with the container. */
@@ -158,7 +154,7 @@ static int mount_image(const BindMountContext *context, const ContainerMount *wa
         part = request->subpath ? open_subpath(whole, request->subpath, wanted->oci->destination, error) : dup(whole);
         if (part < 0)
                 return -1;
-        fd = clone_mount(part, false);
+        fd = mount_tree_clone(part, 0);
         return fd >= 0 ? fd : fail_mount(wanted, error);
 }
 
@@ -180,7 +176,7 @@ static int make_detached(const BindMountContext *context, ContainerMount *wanted
                 return -1;
         if (request && request->overlay)
                 return make_overlay(context, source, wanted, error);
-        fd = clone_mount(source, wanted->flags & MS_REC);
+        fd = mount_tree_clone(source, wanted->flags & MS_REC ? AT_RECURSIVE : 0);
         return fd >= 0 ? fd : fail_mount(wanted, error);
 }
 
@@ -220,7 +216,7 @@ static bool map_owners(int mount, const ContainerMount *wanted, const char *map,
 
         if (!*map)
                 return map_as_container(mount, wanted, userns, error);
-        if (id_map_mount_is_relative(map) && !userns->uids)
+        if (strchr(map, '@') && !userns->uids)
                 return error_set(
                         error, KT_ERROR_USAGE,
                         "Cannot mount '%s' with 'idmap=%s': a @ is an id of the container's user namespace, and "
@@ -251,7 +247,7 @@ bool bind_mount_attach(const BindMountContext *context, const ContainerMount *wa
 
         if (target < 0)
                 return false;
-        if (!attach(mount, target))
+        if (!mount_tree_put(mount, target))
                 return error_set_errno(error, errno, "Cannot mount '%s' on the container's '%s'", wanted->oci->source,
                                        wanted->oci->destination);
         return true;

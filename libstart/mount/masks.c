@@ -14,6 +14,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/resolve.h"
 #include "libstart/mount/masks.h"
+#include "libstart/mount/mount-tree.h"
 
 /* All by descriptor: each path is resolved once, as the container would resolve it, and what is mounted on it cannot
  * be another file than what was looked at. Mounts are made read-only before they are attached.
@@ -114,21 +115,12 @@ static int find_place(Places *places, const char **path, GError **error) {
         return places->root;
 }
 
-static int clone_mount(int source, unsigned int flags) {
-        return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
-}
-
 /* Private, too: where a volume is shared with the host, a clone would stay a peer of what it is cloned from, and what
  * the container mounts on its mask (with CAP_SYS_ADMIN) would lie on the host's /dev/null. */
 static bool set_attributes(int mount, guint64 set, guint64 clear, unsigned int flags) {
         struct mount_attr attr = { .attr_set = set, .attr_clr = clear, .propagation = MS_PRIVATE };
 
         return syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &attr, sizeof attr) == 0;
-}
-
-static bool attach(int mount, int target) {
-        return mount >= 0 &&
-               syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
 static int make_empty_directory(const MountLabel *label) {
@@ -156,11 +148,11 @@ static int make_empty_file(const MountLabel *label) {
 static bool cover(int *first, int (*make)(const MountLabel *label), const MountLabel *label, int target) {
         if (*first < 0) {
                 *first = make(label);
-                return attach(*first, target);
+                return mount_tree_put(*first, target);
         }
 
-        _cleanup_close_ int mount = clone_mount(*first, 0);
-        return attach(mount, target);
+        _cleanup_close_ int mount = mount_tree_clone(*first, 0);
+        return mount_tree_put(mount, target);
 }
 
 /* The spec has no mask in a mount that is shared with the host. Links are not followed where one could lead there. */
@@ -202,8 +194,8 @@ static bool make_read_only(Places *places, const char *path, GError **error) {
                 return false;
         if (target < 0 && errno == ENOENT)
                 return true;
-        mount = target < 0 ? -1 : clone_mount(target, AT_RECURSIVE);
-        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) || !attach(mount, target))
+        mount = target < 0 ? -1 : mount_tree_clone(target, AT_RECURSIVE);
+        if (mount < 0 || !set_attributes(mount, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE) || !mount_tree_put(mount, target))
                 return error_set_errno(error, errno, "Cannot make the container's '%s' read-only", path);
         return true;
 }

@@ -2,40 +2,56 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
-#include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/mount/mount-tree.h"
+
+/* Where the mount that holds `path` begins; NULL with errno. It is asked, and not tried which directory can be made a
+ * slave: who is told in vain that one is no mount point would take the mount above, and leave this one shared. Where
+ * there is no such directory, as in a chroot(2), the path becomes too long. */
+static char *find_mount_point(const char *path) {
+        g_autoptr(GString) directory = g_string_new(path);
+        struct statx st;
+
+        for (;;) {
+                if (statx(AT_FDCWD, directory->str, AT_NO_AUTOMOUNT, 0, &st) < 0)
+                        return NULL;
+                if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+                        return g_strdup(directory->str);
+                g_string_append(directory, "/..");
+        }
+}
 
 /* A new mount namespace still shares its mounts with the host's: cut the way back first, or the host would get the
  * root as well. Only for the mount that holds it: a volume that asks for "rshared" is to go on sharing. MS_SLAVE and
  * not MS_PRIVATE, so that volumes from the same mount still see what the host mounts later. */
 bool mount_tree_separate(const char *path, GError **error) {
-        g_autofree char *directory = realpath(path, NULL);
+        g_autofree char *mount_point = find_mount_point(path);
 
-        if (!directory)
-                return error_set_errno(error, errno, "Cannot find '%s'", path);
-        for (;;) {
-                if (mount(NULL, directory, NULL, MS_SLAVE, NULL) == 0)
-                        return true;
-                /* EINVAL: no mount point, so it is on the mount of a directory above */
-                if (errno != EINVAL || g_str_equal(directory, "/"))
-                        return error_set_errno(error, errno,
-                                               "Cannot separate the container's mounts from the host's");
-                char *parent = g_path_get_dirname(directory);
-
-                g_free(directory);
-                directory = parent;
-        }
+        if (!mount_point)
+                return error_set_errno(error, errno, "Cannot find the mount that '%s' is on", path);
+        return mount(NULL, mount_point, NULL, MS_SLAVE, NULL) == 0 ||
+               error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
 }
 
 static bool separate_all(GError **error) {
         return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ||
                error_set_errno(error, errno, "Cannot separate the container's mounts from the host's");
+}
+
+int mount_tree_clone(int source, unsigned flags) {
+        return (int) syscall(SYS_open_tree, source, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+}
+
+bool mount_tree_put(int mount, int target) {
+        return mount >= 0 &&
+               syscall(SYS_move_mount, mount, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
 bool mount_tree_attach(int mount, const char *path, GError **error) {
@@ -76,13 +92,15 @@ bool mount_tree_end(int root_fd, bool read_only, GError **error) {
 }
 
 /* umount2(2) takes the uppermost mount. That need not be the old root: where the host has something mounted over its
- * "/", processes are below it, and so is the old root, which would stay on top of the new one and be entered by
- * "/..". So until nothing is left of it: the working directory, the old root, is then no mount of this namespace any
- * more (EINVAL). */
+ * "/", processes are below it, and so is the old root, which would stay on top of the new one. So until nothing is
+ * left. Of that umount2(2) is not believed: an EINVAL that were wrong would leave the payload the host's root. What
+ * lies on the new root is entered by "/..", which is then another mount (EXDEV). Else it is a directory, which nobody
+ * opens for writing (EISDIR): no descriptor, and as many calls as with a last umount2(2). */
 static bool detach_old_root(void) {
         while (umount2(".", MNT_DETACH) == 0)
-                ;
-        return errno == EINVAL;
+                if (resolve_open(AT_FDCWD, "/..", O_WRONLY, 0, RESOLVE_NO_XDEV) < 0 && errno != EXDEV)
+                        return errno == EISDIR;
+        return false;
 }
 
 /* With "." twice, pivot_root(2) puts the old root on top of the new one. */

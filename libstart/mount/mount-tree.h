@@ -10,8 +10,14 @@
 /* In a new mount namespace: what is mounted on path from now on stays in it. */
 bool mount_tree_separate(const char *path, GError **error);
 
+/* A detached copy of a mount, by its descriptor; with AT_RECURSIVE of those below it, too. -1 with errno. */
+int mount_tree_clone(int source, unsigned flags);
+
 /* Put a detached mount on path. */
 bool mount_tree_attach(int mount, const char *path, GError **error);
+
+/* The same on what was opened. False with errno; for -1 with that of who could not make it. */
+bool mount_tree_put(int mount, int target);
 
 typedef struct DetachedMount {
         int mount; /* -1: there is none */

@@ -18,18 +18,8 @@
 #include "libstart/mount/mount-tree.h"
 #include "libstart/mount/overlay.h"
 
-/* glibc has these calls from 2.36 on; the numbers are the same on every architecture. */
-static int sys_fsopen(const char *type, unsigned flags) {
-        return (int) syscall(SYS_fsopen, type, flags);
-}
-
-static int sys_fsconfig(int fd, unsigned command, const char *key, const char *value, int aux) {
-        return (int) syscall(SYS_fsconfig, fd, command, key, value, aux);
-}
-
-static int sys_fsmount(int fd, unsigned flags, unsigned attributes) {
-        return (int) syscall(SYS_fsmount, fd, flags, attributes);
-}
+/* glibc has fsopen(2) and its like from 2.36 on: so it is syscall(2), whose numbers for them are the same on every
+ * architecture. */
 
 /* The kernel explains a refused mount in words on the context's descriptor, one message a read. */
 static char *read_explanation(int context) {
@@ -126,47 +116,47 @@ typedef struct Writable {
 
 static bool set_writable(int context, const Writable *writable) {
         if (writable->upper)
-                return sys_fsconfig(context, FSCONFIG_SET_STRING, "upperdir", writable->upper, 0) == 0 &&
-                       sys_fsconfig(context, FSCONFIG_SET_STRING, "workdir", writable->work, 0) == 0;
+                return syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "upperdir", writable->upper, 0) == 0 &&
+                       syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "workdir", writable->work, 0) == 0;
         return !writable->layer ||
-               (sys_fsconfig(context, FSCONFIG_SET_FD, "upperdir", NULL, writable->layer->upper) == 0 &&
-                sys_fsconfig(context, FSCONFIG_SET_FD, "workdir", NULL, writable->layer->work) == 0);
+               (syscall(SYS_fsconfig, context, FSCONFIG_SET_FD, "upperdir", NULL, writable->layer->upper) == 0 &&
+                syscall(SYS_fsconfig, context, FSCONFIG_SET_FD, "workdir", NULL, writable->layer->work) == 0);
 }
 
 static int mount_detached(char *const *layers, const Writable *writable, const MountLabel *label, GError **error) {
-        _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
+        _cleanup_close_ int context = (int) syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
         int fd;
 
         if (context < 0)
                 return fail_mount(-1, errno, "does this kernel have it?", error);
         for (size_t i = 0; layers[i]; i++)
-                if (sys_fsconfig(context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
+                if (syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "lowerdir+", layers[i], 0) < 0)
                         return fail_mount(context, errno, layers[i], error);
-        if (user_view_is_entered() && sys_fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
+        if (user_view_is_entered() && syscall(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) < 0)
                 return fail_mount(context, errno, "userxattr", error);
         if (!set_writable(context, writable) || !mount_label_configure(label, context) ||
-            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+            syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
                 return fail_mount(context, errno, NULL, error);
-        fd = sys_fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
+        fd = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NODEV);
         return fd < 0 ? fail_mount(context, errno, NULL, error) : fd;
 }
 
 static bool set_directory(int context, const char *key, int fd) {
         g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);
 
-        return sys_fsconfig(context, FSCONFIG_SET_STRING, key, path, 0) == 0;
+        return syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key, path, 0) == 0;
 }
 
 int overlay_mount_over(int lower, int upper, int work, const MountLabel *label, GError **error) {
-        _cleanup_close_ int context = sys_fsopen("overlay", FSOPEN_CLOEXEC);
+        _cleanup_close_ int context = (int) syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC);
         int fd = -1;
 
         if (context >= 0 && user_view_is_entered())
-                (void) sys_fsconfig(context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0);
+                (void) syscall(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "userxattr", NULL, 0);
         if (context >= 0 && set_directory(context, "lowerdir", lower) && set_directory(context, "upperdir", upper) &&
             set_directory(context, "workdir", work) && mount_label_configure(label, context) &&
-            sys_fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-                fd = sys_fsmount(context, FSMOUNT_CLOEXEC, 0);
+            syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+                fd = (int) syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
         if (fd < 0) {
                 int errnum = errno;
                 g_autofree char *explanation = context >= 0 ? read_explanation(context) : NULL;
@@ -342,7 +332,7 @@ int overlay_merge(char *const *layers, const char *target, GError **error) {
         attached = mount_attached(layers, NULL, NULL, &none, target, error);
         if (attached < 0)
                 return -1;
-        fd = (int) syscall(SYS_open_tree, attached, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+        fd = mount_tree_clone(attached, 0);
         if (fd < 0)
                 error_set_errno(error, errno, "Cannot copy the mount of the image");
         return fd;

@@ -6,6 +6,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/oci/spec.h"
 #include "libstart/program-start/program-bundle.h"
 #include "libstart/service/own-cgroup.h"
@@ -72,7 +73,7 @@ static bool find_cgroup(RuntimeKind kind, char **ret, GError **error) {
 
         if (kind == RUNTIME_CRUN || kind == RUNTIME_RUNSC)
                 return true;
-        own = own_cgroup_find();
+        own = process_find_cgroup(0);
         if (!own)
                 return error_set(error, KT_ERROR_FAILED, "Cannot find the service's control group");
         *ret = g_build_filename(own, OWN_CGROUP, NULL);

@@ -11,6 +11,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/keyring.h"
 #include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/program-start/program-bundle.h"
 #include "libstart/program-start/program-mounts.h"
 #include "libstart/program-start/program-start.h"
@@ -189,13 +190,19 @@ pid_t program_start(const RuntimeContainer *container, int *ret_exec_errno, GErr
  * In the foreground
  */
 
-static int wait_for(pid_t payload, const sigset_t *all, int stop_signal) {
+static int wait_for(pid_t payload, const sigset_t *all, int stop_signal, GError **error) {
         int status, number;
+        pid_t ended;
 
-        while (waitpid(payload, &status, WNOHANG) == 0) {
+        while ((ended = process_wait(payload, &status, WNOHANG)) == 0) {
                 number = sigwaitinfo(all, NULL);
                 if (number > 0 && number != SIGCHLD)
                         (void) kill(payload, number == SIGTERM ? stop_signal : number);
+        }
+        if (ended < 0) {
+                error_set_errno(error, errno, "Cannot wait for the payload");
+                (void) kill(payload, SIGKILL);
+                return -1;
         }
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -209,5 +216,5 @@ int program_run(const RuntimeContainer *container, int stop_signal, GError **err
         payload = become_parent(error) ? create_and_start(container, error) : -1;
         if (payload < 0)
                 return -1;
-        return wait_for(payload, &all, stop_signal);
+        return wait_for(payload, &all, stop_signal, error);
 }

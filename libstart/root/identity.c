@@ -17,13 +17,6 @@ static bool find_kept(const UsernsRequest *request, const UserNamespace *userns,
                id_map_inside(userns->uids, 0, ret_uid) && id_map_inside(userns->gids, 0, ret_gid);
 }
 
-static void add_group(gid_t gid, UserIdentity *identity) {
-        for (guint i = 0; i < identity->additional_gids->len; i++)
-                if (g_array_index(identity->additional_gids, gid_t, i) == gid)
-                        return;
-        g_array_append_val(identity->additional_gids, gid);
-}
-
 /* What the image's /etc/group says, nobody has asked for: Podman leaves these out, too. */
 static void leave_out_unmapped(const UserNamespace *userns, GArray *gids) {
         for (guint i = gids->len; i-- > 0;) {
@@ -56,7 +49,7 @@ bool identity_read(int root_fd, const ContainerRequest *request, const ImageConf
         if (!user_add_groups(&ret->user, request->groups, ret->group, error))
                 return false;
         if (is_kept) /* the payload's anyway */
-                add_group(kept_gid, &ret->user);
+                user_identity_add_group(&ret->user, kept_gid);
         return true;
 }
 

@@ -167,7 +167,7 @@ static bool is_sound(const ImageMessage *message) {
 }
 
 bool image_message_read(const char *text, gsize length, ImageMessage *ret, GError **error) {
-        g_auto(ImageMessage) message = { .config = image_config_new_empty() };
+        g_auto(ImageMessage) message = { .config = g_new0(ImageConfig, 1) };
         Reader reader = { .at = text, .end = text + length };
 
         message.id = copy_text(&reader);

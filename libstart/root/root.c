@@ -42,7 +42,7 @@ static bool find_directory(const ContainerRequest *request, Root *ret, GError **
                 g_prefix_error(error, "Cannot use the root file system: ");
                 return false;
         }
-        ret->config = image_config_new_empty();
+        ret->config = g_new0(ImageConfig, 1);
         ret->layers = g_new0(char *, 2);
         ret->layers[0] = g_strdup(path);
         ret->is_mapped = colon && g_str_equal(colon, ":idmap");
@@ -94,16 +94,6 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error) {
         return true;
 }
 
-void root_take_users(Root *root, const UserNamespace *users, int image, char *id, ImageConfig *config,
-                     ImageHealth *health) {
-        *root = (Root) ROOT_NULL;
-        root->source = image;
-        root->users = users;
-        root->image_id = id;
-        root->config = config;
-        root->health = health;
-}
-
 /* A root directory is mounted by the descriptor with which it was found: its path may name something else by now.
  * (Not before Linux 6.15, where the overlay is mounted in another mount namespace than the one it was found in.) */
 static bool mount_overlay(Root *root, const WritableLayer *layer, int userns_fd, GError **error) {
@@ -145,8 +135,11 @@ static bool check_users_owners(const Root *root, GError **error) {
         struct stat st;
 
         for (size_t i = 0; root->users && i < G_N_ELEMENTS(names); i++)
-                if (fstatat(root->source, names[i], &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0 &&
-                    !user_namespace_check_owner(root->users, &st, names[i], error))
+                if (fstatat(root->source, names[i], &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0) {
+                        if (errno != ENOENT)
+                                return error_set_errno(error, errno, "Cannot see whose '/%s' of the image is",
+                                                       names[i]);
+                } else if (!user_namespace_check_owner(root->users, &st, names[i], error))
                         return false;
         return true;
 }

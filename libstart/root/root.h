@@ -44,10 +44,6 @@ bool root_find(const ContainerRequest *request, Root *ret, GError **error);
 /* The health check of an image that has one to be read. */
 bool root_read_health(const StoreImage *image, const ContainerRequest *request, ImageHealth **ret, GError **error);
 
-/* Of a user's image, see users-image.h. Takes ownership of all but `users`. */
-void root_take_users(Root *root, const UserNamespace *users, int image, char *id, ImageConfig *config,
-                     ImageHealth *health);
-
 /* Prepare everything, and mount it where nobody sees it: overlay and generated files. In `directory`, which only root
  * can enter, is the mount point. A plain directory's files are yet to be made: in its layer. No device node of the
  * image, or of the directory, can be opened from the first. */

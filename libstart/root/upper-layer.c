@@ -9,15 +9,20 @@
 #include "libstart/base/fd.h"
 #include "libstart/root/upper-layer.h"
 
-/* The mode and owner of `name`, which is no path, in the uppermost layer that has it; false where none has. */
-static bool find_in_layers(char *const *layers, const char *name, struct stat *ret) {
-        for (size_t i = 0; layers[i]; i++) {
+/* The mode and owner of `name`, which is no path, in the uppermost layer that has it; else those of a new one. */
+static bool find_in_layers(char *const *layers, const char *name, struct stat *ret, GError **error) {
+        int r = -1;
+
+        for (size_t i = 0; r < 0 && layers[i]; i++) {
                 g_autofree char *path = g_build_filename(layers[i], name, NULL);
 
-                if (lstat(path, ret) == 0)
-                        return true;
+                r = lstat(path, ret);
+                if (r < 0 && errno != ENOENT && errno != ENOTDIR)
+                        return error_set_errno(error, errno, "Cannot see what '%s' of the image is", path);
         }
-        return false;
+        if (r < 0 || S_ISCHR(ret->st_mode)) /* a whiteout: the image has removed it */
+                *ret = (struct stat) { .st_mode = S_IFDIR | 0755 };
+        return true;
 }
 
 /* What it is made with is the ids that whoever makes files has: root's. */
@@ -58,11 +63,11 @@ bool upper_layer_create(WritableLayer *layer, char *const *layers, const UserNam
 
 bool upper_layer_add_directory(int upper, char *const *layers, const char *name, const UserNamespace *userns,
                                int *ret_fd, GError **error) {
-        struct stat st = { 0 };
+        struct stat st;
 
         *ret_fd = -1;
-        if (!find_in_layers(layers, name, &st) || S_ISCHR(st.st_mode)) /* a whiteout: the image has removed it */
-                st = (struct stat) { .st_mode = S_IFDIR | 0755 };
+        if (!find_in_layers(layers, name, &st, error))
+                return false;
         if (!S_ISDIR(st.st_mode))
                 return true;
         *ret_fd = make_directory(upper, name, &st, userns, error);

@@ -275,8 +275,12 @@ static bool take(Answer *answer, const UserNamespace *userns, Root *ret, GError 
                 return set_problem(answer, text, length, error);
         if (!check_mount(answer->mount, error) || !image_message_read(text, length, &said, error))
                 return false;
-        root_take_users(ret, userns, fd_steal(&answer->mount), g_steal_pointer(&said.id),
-                        g_steal_pointer(&said.config), g_steal_pointer(&said.health));
+        *ret = (Root) ROOT_NULL;
+        ret->source = fd_steal(&answer->mount);
+        ret->users = userns;
+        ret->image_id = g_steal_pointer(&said.id);
+        ret->config = g_steal_pointer(&said.config);
+        ret->health = g_steal_pointer(&said.health);
         return true;
 }
 

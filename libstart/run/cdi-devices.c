@@ -19,7 +19,7 @@
 typedef runtime_spec_schema_config_schema Spec;
 
 /* Takes some milliseconds, and is only needed for a file that keyturn-cdi.service has not seen. */
-static char *convert(const char *path, void *data, GError **error) {
+static char *convert(const char *path, GError **error) {
         char *args[] = { (char *) CONVERTER, (char *) path, NULL };
         const runtime_spec_schema_defs_hook program = { .path = args[0], .args = args, .args_len = 2 };
         char *json = NULL;
@@ -31,7 +31,7 @@ static bool find_device(CdiDevices *devices, const DeviceRequest *request, GErro
         g_autoptr(GError) problem = NULL;
 
         if (!devices->search) {
-                devices->search = cdi_search_new("", convert, NULL);
+                devices->search = cdi_search_new(convert);
                 devices->edits = g_ptr_array_new();
         }
         if (cdi_search_find(devices->search, request->source, devices->edits, &problem) ||
@@ -86,17 +86,10 @@ static bool fill_node(const CdiNode *wanted, DeviceNode *node, GError **error) {
         return true;
 }
 
-static bool has_node(const GPtrArray *nodes, const char *path) {
-        for (guint i = 0; i < nodes->len; i++)
-                if (g_str_equal(((const DeviceNode *) nodes->pdata[i])->destination, path))
-                        return true;
-        return false;
-}
-
 static bool add_node(const CdiNode *wanted, guint32 uid, guint32 gid, GPtrArray *nodes, GError **error) {
         DeviceNode *node;
 
-        if (has_node(nodes, wanted->path))
+        if (device_nodes_have(nodes, wanted->path))
                 return true;
         node = g_new0(DeviceNode, 1);
         g_ptr_array_add(nodes, node);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "keyturn-config.h"
+#include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/log.h"
 #include "libstart/base/own-program.h"
@@ -13,11 +15,10 @@
 #include "libstart/health/check-command.h"
 #include "libstart/health/check-round.h"
 #include "libstart/hook/oci-hooks.h"
+#include "libstart/pod/pod-command.h"
 #include "libstart/request/launch-args.h"
-#include "libstart/run/copy-command.h"
-#include "libstart/run/pod-command.h"
+#include "libstart/run/ids-command.h"
 #include "libstart/run/start.h"
-#include "libstart/run/userns-command.h"
 #include "libstart/systemd/unit-failure.h"
 #include "libstart/userns/view.h"
 #include "libstart/volume/volume-command.h"
@@ -30,13 +31,15 @@ static int print_help(void) {
         g_autofree char *options = launch_args_help();
 
         printf("libstart run [OPTION...] IMAGE [COMMAND...]\n"
-               "libstart userns UNIT [OPTION...] IMAGE\n"
-               "libstart copy UNIT [OPTION...] IMAGE\n"
                "libstart volume [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME\n"
+               "libstart volume --unmount | --remove NAME\n"
+               "libstart userns UNIT [OPTION...] IMAGE | --unpin UNIT\n"
+               "libstart copy UNIT [OPTION...] IMAGE | --forget UNIT | --clean\n"
                "libstart pod up [--share LIST] [OPTION...] NAME\n"
                "libstart pod down NAME\n"
-               "libstart health UNIT\n"
-               "libstart health-every SPAN\n\n"
+               "libstart health UNIT\n\n"
+               "Also called by units: poststop DIR NAME, health-every SPAN,\n"
+               "refuse UNIT [OPTION...], view\n\n"
                "Start a container, as podman run does, without Podman.\n\n"
                "%s"
                "      --help                         print this help\n"
@@ -82,7 +85,20 @@ static void run(const char *const *words) {
 
 /* For keyturnctl, the words of `run` that identify the container follow. */
 static int refuse(const char *unit) {
-        refusal_log(unit);
+        static const char mark[] = "# " REFUSAL_MARK;
+        g_autoptr(GError) error = NULL;
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents(unit, &text, NULL, &error)) {
+                log_error("The file of this service was refused, see journalctl -b -t keyturn-generator (%s)",
+                          error->message);
+                return EXIT_KEYTURN;
+        }
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line && **line == '#'; line++)
+                if (g_str_has_prefix(*line, mark))
+                        log_error("%s", *line + strlen(mark));
         return EXIT_KEYTURN;
 }
 
@@ -103,16 +119,11 @@ static int check_health(bool (*command)(const char *what, GError **error), const
         if (command(what, &error))
                 return EXIT_SUCCESS;
         log_error("%s", error->message);
-        return EXIT_KEYTURN;
+        return g_error_matches(error, KT_ERROR, KT_ERROR_UNSUPPORTED) ? CHECK_REFUSED : EXIT_KEYTURN;
 }
 
-static int make_view(void) {
-        g_autoptr(GError) error = NULL;
-
-        if (view_make(&error))
-                return EXIT_SUCCESS;
-        fail(error);
-        return EXIT_KEYTURN;
+static bool view_command(const char *const *words, GError **error) {
+        return view_make(error);
 }
 
 /* Before the view is entered, in which Podman's half of the user's is not to be seen. */
@@ -156,7 +167,7 @@ int libstart_main(int argc, char *argv[]) {
                 }
         }
         if (argc == 2 && g_str_equal(argv[1], "view"))
-                return make_view();
+                return run_command(view_command, NULL);
         if (argc > 2 && g_str_equal(argv[1], "refuse")) /* whether there is a view or not */
                 return refuse(argv[2]);
         if (!enter_view(argv, is_check))
@@ -176,7 +187,7 @@ int libstart_main(int argc, char *argv[]) {
         if (argc == 3 && g_str_equal(argv[1], "health-every"))
                 return check_health(check_round_command, argv[2]);
         if (argc < 2 || !g_str_equal(argv[1], "run")) {
-                log_error("The first word must be 'run', 'volume', 'pod', 'userns' or 'health'; see libstart --help");
+                log_error("That is no command, or words of it are missing; see libstart --help");
                 return EXIT_KEYTURN;
         }
         run((const char *const *) argv + 2);

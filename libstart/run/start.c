@@ -16,6 +16,9 @@
 #include "libstart/oci/environment.h"
 #include "libstart/oci/spec-process.h"
 #include "libstart/oci/spec.h"
+#include "libstart/pod/network.h"
+#include "libstart/pod/pod-command.h"
+#include "libstart/pod/shared-hostname.h"
 #include "libstart/program-start/program-start.h"
 #include "libstart/request/launch-request.h"
 #include "libstart/root/etc-files.h"
@@ -26,12 +29,8 @@
 #include "libstart/run/cdi-devices.h"
 #include "libstart/run/environment-files.h"
 #include "libstart/run/image-copy.h"
-#include "libstart/run/init-program.h"
-#include "libstart/run/network.h"
-#include "libstart/run/pod-command.h"
 #include "libstart/run/seccomp-filter.h"
 #include "libstart/run/secrets.h"
-#include "libstart/run/shared-hostname.h"
 #include "libstart/run/start.h"
 #include "libstart/runtime/device-guard.h"
 #include "libstart/runtime/hand-over.h"
@@ -332,10 +331,32 @@ static bool has_notify_socket(const Start *start) {
         return start->request.notify == NOTIFY_CONTAINER && getenv("NOTIFY_SOCKET");
 }
 
+/* As it is named, which whoever mounts it checks like any source; or catatonit, where Podman looks for it: its
+ * helper_binaries_dir, and what it has of $PATH. Transfer full. */
+static char *find_init_program(const ContainerRequest *request, GError **error) {
+        static const char *const places[] = {
+                "/usr/local/libexec/podman", "/usr/local/lib/podman", "/usr/libexec/podman",
+                "/usr/lib/podman",           "/usr/local/bin",        "/usr/bin",
+        };
+
+        if (request->init_path)
+                return g_strdup(request->init_path);
+        for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+                g_autofree char *path = g_build_filename(places[i], "catatonit", NULL);
+
+                if (access(path, X_OK) == 0)
+                        return g_steal_pointer(&path);
+        }
+        error_set(error, KT_ERROR_NOT_FOUND,
+                  "There is no catatonit on this machine, which is to be the payload's init: install the package "
+                  "'catatonit', or name another program with PodmanArgs=--init-path=");
+        return NULL;
+}
+
 /* What an init needs that other payloads do not. */
 static bool complete_payload(Start *start, SpecInput *input, GError **error) {
         if (start->request.init) {
-                start->init_program = init_program_find(&start->request, error);
+                start->init_program = find_init_program(&start->request, error);
                 if (!start->init_program)
                         return false;
         }
@@ -384,7 +405,7 @@ static bool describe(Start *start, bool for_running, guint64 *ret_capabilities, 
             !complete_payload(start, &input, error) || !host_find_devices(&start->host, &start->request, error) ||
             !cdi_devices_find(&start->request, &start->cdi, error) ||
             !cdi_devices_add_nodes(&start->cdi, start->identity.user.uid, start->identity.user.gid,
-                                   start->host.device_nodes, error))
+                                   start->host.facts.device_nodes, error))
                 return false;
         input.env_files = start->environment_files.contents;
         input.env_list = start->environment_files.list;
@@ -424,7 +445,8 @@ static bool check_nodes(const Start *start, GError **error) {
 /* The last step before devices are used. */
 static bool guard_devices(const Start *start, GError **error) {
         return !start->request.guard_devices ||
-               device_guard_set(start->host.device_nodes, start->request.device_rules, start->spec->linux, error);
+               device_guard_set(start->host.facts.device_nodes, start->request.device_rules, start->spec->linux,
+                                error);
 }
 
 /* A working directory that the user names and that is not there is a mistake in the file, as with Podman; libcrun
@@ -507,16 +529,8 @@ static void report_timing(const Start *start) {
         timing_report(start->timing, start->state_dir.path, start->unit, start->request.timing);
 }
 
-static bool payload_started(pid_t payload, void *data, GError **error) {
-        Start *start = data;
-
+static bool payload_started(Start *start, pid_t payload, GError **error) {
         return payload_log_started(&start->log, &start->request, &start->outside, start->unit, payload, error);
-}
-
-static void payload_ended(pid_t payload, void *data) {
-        Start *start = data;
-
-        payload_notify_drain(&start->notify, start->systemd, payload);
 }
 
 /* A payload that nobody hears would be waited for in vain. */
@@ -554,12 +568,29 @@ static int exit_status(const GError *error) {
                                                                            EXIT_KEYTURN;
 }
 
+/* A stop that follows READY=1 at once has to find the unit that sends the signal, so that is started before. */
+static bool detached_started(pid_t payload, void *data, GError **error) {
+        Start *start = data;
+
+        if (!payload_started(start, payload, error))
+                return false;
+        if (start->systemd && is_stopped_by_image(start) && !hand_over_has_ended(payload))
+                stop_unit_start(start->unit, start->payload.stop_signal);
+        return true;
+}
+
+static void detached_ended(pid_t payload, void *data) {
+        Start *start = data;
+
+        payload_notify_drain(&start->notify, start->systemd, payload);
+}
+
 static int run_detached(Start *start, const RuntimeContainer *container, GError **error) {
         const char *ready = find_first_state(start->request.notify);
         const HandOverCalls calls = {
                 .start = start->request.runtime ? program_start : hand_over_start,
-                .started = payload_started,
-                .ended = start->notify.socket >= 0 ? payload_ended : NULL,
+                .started = detached_started,
+                .ended = start->notify.socket >= 0 ? detached_ended : NULL,
                 .data = start,
         };
         HandOver result;
@@ -572,8 +603,6 @@ static int run_detached(Start *start, const RuntimeContainer *container, GError 
                 hand_over_settle(&result);
         if (!result.exited && !hand_over_notify(start, result.payload, error))
                 return EXIT_KEYTURN;
-        if (start->systemd && !result.exited && is_stopped_by_image(start))
-                stop_unit_start(start->unit, start->payload.stop_signal);
         if (start->health && start->systemd && !result.exited)
                 health_start(start->health, start->unit);
         remember_files(start);
@@ -597,9 +626,10 @@ static int run_program(Start *start, const RuntimeContainer *container, GError *
 static int run_attached(Start *start, const RuntimeContainer *container, GError **error) {
         int status, errnum;
 
-        if (!payload_started(getpid(), start, error) || !hand_over_notify(start, getpid(), error))
+        if (!payload_started(start, getpid(), error) || !hand_over_notify(start, getpid(), error))
                 return EXIT_KEYTURN;
-        if (start->health && start->systemd) /* nobody is here later; a check that comes too early does nothing */
+        /* A service's. Nobody is here later, and the first check waits for the payload. */
+        if (start->health && start->request.state_dir)
                 health_start(start->health, start->unit);
         if (start->request.runtime)
                 return run_program(start, container, error);
@@ -635,12 +665,11 @@ static int run(Start *start, int listen_fds, GError **error) {
                 .report = &start->report,
                 .timing = start->timing,
                 .keep_groups = start->request.keep_groups || user_view_keeps_groups(),
-                .detach = start->request.detach,
         };
 
         if (start->request.runtime && !program_check(&container, start->payload.is_systemd, error))
                 return EXIT_KEYTURN;
-        return (container.detach ? run_detached : run_attached)(start, &container, error);
+        return (start->request.detach ? run_detached : run_attached)(start, &container, error);
 }
 
 static int prepare_and_run(Start *start, const LaunchArgs *args, GError **error) {

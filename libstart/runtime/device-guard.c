@@ -9,6 +9,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/oci/host-facts.h"
 #include "libstart/request/device-request.h"
 #include "libstart/request/device-rule.h"
@@ -121,13 +122,6 @@ static void append_nodes(GArray *program, const GPtrArray *nodes) {
         }
 }
 
-static bool is_among(const GPtrArray *nodes, const char *path) {
-        for (guint i = 0; i < nodes->len; i++)
-                if (g_str_equal(((const DeviceNode *) nodes->pdata[i])->destination, path))
-                        return true;
-        return false;
-}
-
 /* Those that a hook has added. */
 static void append_spec_nodes(GArray *program, const GPtrArray *known,
                               const runtime_spec_schema_config_linux *linux_) {
@@ -135,7 +129,7 @@ static void append_spec_nodes(GArray *program, const GPtrArray *known,
                 const runtime_spec_schema_defs_linux_device *device = linux_->devices[i];
                 char type = device->type[0] == 'b' ? 'b' : 'c';
 
-                if (!is_among(known, device->path) && device->major >= 0 &&
+                if (!device_nodes_have(known, device->path) && device->major >= 0 &&
                     device->minor >= 0) /* else it would be a rule for all */
                         append_rule(program, &(DeviceRule) { type, device->major, device->minor, "rwm" });
         }
@@ -246,25 +240,11 @@ static bool replace(int cgroup, int program) {
         return true;
 }
 
-/* Of "0::/system.slice/camera.service"; other lines are those of cgroup v1. Transfer full. */
-static char *find_own_cgroup(void) {
-        g_autofree char *text = NULL;
-        g_auto(GStrv) lines = NULL;
-
-        if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
-                return NULL;
-        lines = g_strsplit(text, "\n", -1);
-        for (char **line = lines; *line; line++)
-                if (g_str_has_prefix(*line, "0::/"))
-                        return g_strconcat("/sys/fs/cgroup", *line + strlen("0::"), NULL);
-        return NULL;
-}
-
 static int open_own_cgroup(GError **error) {
-        g_autofree char *path = find_own_cgroup();
+        g_autofree char *cgroup = process_find_cgroup(0), *path = g_strconcat("/sys/fs/cgroup", cgroup, NULL);
         int fd;
 
-        if (!path) {
+        if (!cgroup) {
                 error_set(
                         error, KT_ERROR_UNSUPPORTED,
                         "The machine has no unified cgroup hierarchy (cgroup v2), so that devices cannot be allowed "

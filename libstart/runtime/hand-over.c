@@ -15,6 +15,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/runtime/hand-over.h"
 
 /* Three processes take part:
@@ -80,7 +81,7 @@ static int midwife_main(void *data) {
                 _exit(EXIT_FAILURE);
         hand_over->payload = payload;
         if (hand_over->exec_errno != 0) {
-                waitpid(payload, NULL, 0); /* or systemd would find a process to kill */
+                (void) process_wait(payload, NULL, 0); /* or systemd would find a process to kill */
                 _exit(EXIT_SUCCESS);
         }
         timing_mark(midwife->container->timing, TIMING_STARTED);
@@ -104,6 +105,43 @@ static pid_t fork_midwife(Midwife *midwife, GError **error) {
         return pid;
 }
 
+/* Returns at once where the payload is not traced, and so cannot be waited for. */
+static void await_end(pid_t payload) {
+        int status;
+
+        while (process_wait(payload, &status, __WALL) > 0 && WIFSTOPPED(status))
+                ;
+}
+
+/* Where there is one; nobody else is told of it. */
+static void end_payload(const HandOver *hand_over) {
+        if (hand_over->payload <= 0)
+                return;
+        if (!hand_over->exited)
+                kill(hand_over->payload, SIGKILL);
+        await_end(hand_over->payload);
+}
+
+/* Until it has ended; false with errno. */
+static bool await_midwife(Midwife *midwife, pid_t pid, int *ret_status) {
+        if (process_wait(pid, ret_status, WUNTRACED) < 0)
+                return false;
+        if (!WIFSTOPPED(*ret_status))
+                return true;
+        midwife->traced = ptrace(PTRACE_SEIZE, midwife->hand_over->payload, NULL, NULL) == 0;
+        return kill(pid, SIGCONT) == 0 && process_wait(pid, ret_status, 0) >= 0;
+}
+
+/* A midwife that is not waited for would go on in our memory. */
+static bool give_up(pid_t midwife, const HandOver *hand_over, GError **error) {
+        int errnum = errno;
+
+        kill(midwife, SIGKILL);
+        (void) process_wait(midwife, NULL, 0);
+        end_payload(hand_over);
+        return error_set_errno(error, errnum, "Cannot wait for the process that starts the container");
+}
+
 static bool run_midwife(const RuntimeContainer *container, HandOverStart *start, HandOver *hand_over,
                         bool *ret_traced, GError **error) {
         Midwife midwife = { .container = container, .start = start, .hand_over = hand_over };
@@ -113,11 +151,9 @@ static bool run_midwife(const RuntimeContainer *container, HandOverStart *start,
         if (pid < 0)
                 return false;
         close(writer); /* the midwife has descriptors of its own; ours would keep the report from ever ending */
-        if (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status)) {
-                *ret_traced = midwife.traced = ptrace(PTRACE_SEIZE, hand_over->payload, NULL, NULL) == 0;
-                kill(pid, SIGCONT);
-                waitpid(pid, &status, 0);
-        }
+        if (!await_midwife(&midwife, pid, &status))
+                return give_up(pid, hand_over, error);
+        *ret_traced = midwife.traced;
         if (midwife.error) {
                 g_propagate_error(error, midwife.error);
                 return false;
@@ -148,7 +184,7 @@ static void pass_on_signals(HandOver *hand_over, const HandOverCalls *calls) {
 
         if (calls->ended)
                 hear_last_words(hand_over, calls);
-        while (waitpid(hand_over->payload, &status, __WALL | WNOHANG) > 0) {
+        while (process_wait(hand_over->payload, &status, __WALL | WNOHANG) > 0) {
                 if (!WIFSTOPPED(status)) {
                         hand_over->exited = true;
                         hand_over->status = status;
@@ -161,14 +197,6 @@ static void pass_on_signals(HandOver *hand_over, const HandOverCalls *calls) {
                 else /* a group stop, which is to last */
                         ptrace(PTRACE_LISTEN, hand_over->payload, NULL, NULL);
         }
-}
-
-/* Returns at once where the payload is not traced, and so cannot be waited for. */
-static void await_end(pid_t payload) {
-        int status;
-
-        while (waitpid(payload, &status, __WALL) > 0 && WIFSTOPPED(status))
-                ;
 }
 
 static bool watch(int epoll, int signals, const Notify *notify) {
@@ -214,7 +242,7 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
                HandOver *ret, GError **error) {
         _cleanup_close_ int signals = watch_children(error);
         g_autofree char *message = NULL;
-        bool traced = false;
+        bool traced = false, is_started;
 
         if (signals < 0)
                 return false;
@@ -226,15 +254,15 @@ bool hand_over(const RuntimeContainer *container, Notify *notify, const char *st
 
         if (ret->exited && calls->ended)
                 calls->ended(0, calls->data);
-        else if (traced)
+        is_started = calls->started(ret->payload, calls->data, error);
+        if (traced && !ret->exited)
                 pass_on_signals(ret, calls);
         /* systemd would complain about the pid of a payload that is gone. That libstart ends tells it enough, and
          * nothing is waited for. */
         message = ret->exited ? g_strdup(g_str_has_prefix(state, "STATUS=") ? "" : state) :
                                 g_strdup_printf("%sMAINPID=%d", state, (int) ret->payload);
-        if (!calls->started(ret->payload, calls->data, error) || (*message && !notify_send(notify, message, error))) {
-                kill(ret->payload, SIGKILL);
-                await_end(ret->payload);
+        if (!is_started || (*message && !notify_send(notify, message, error))) {
+                end_payload(ret);
                 return false;
         }
         ret->told = !ret->exited;
@@ -251,7 +279,7 @@ void hand_over_settle(HandOver *hand_over) {
 
         if (hand_over->exited || !is_zombie(hand_over->payload))
                 return;
-        while (waitpid(hand_over->payload, &status, __WALL) > 0)
+        while (process_wait(hand_over->payload, &status, __WALL) > 0)
                 if (!WIFSTOPPED(status)) {
                         hand_over->exited = true;
                         hand_over->status = status;

@@ -32,5 +32,4 @@ typedef struct RuntimeContainer {
         ExecReport *report; /* its writer sits on descriptor 3 + preserve_fds */
         Timing *timing;
         bool keep_groups; /* libstart's own, instead of the spec's */
-        bool detach;
 } RuntimeContainer;

@@ -6,7 +6,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -165,6 +167,14 @@ static int apply_seccomp(void *cookie, libcrun_container_t *crun, libcrun_error_
         return 1;
 }
 
+/* By hand, where libstart is killed, nobody else would end the payload, and its name would be taken for ever. It is
+ * lost where what is executed gets other rights (set-user-ID, a label of SELinux's). Before the filter, a change of
+ * the user would lose it, too; libcrun calls prctl(2) behind the filter as well. */
+static void end_with_parent(const ContainerRequest *request) {
+        if (!request->detach && !request->state_dir)
+                (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 /* The last instructions of ours in the container: nothing may fail here without the parent's knowing it. `path` is
  * what libcrun found in PATH, or the bare name if it found nothing, which must not be looked for in the working
  * directory. */
@@ -174,6 +184,7 @@ static int execute(void *cookie, libcrun_container_t *crun, const char *path, ch
         int errnum = ENOENT;
 
         timing_mark(container->timing, TIMING_EXEC);
+        end_with_parent(container->request);
         if (!hooks->mounted || !hooks->confined || (container->filter && !hooks->filtered)) {
                 errnum = EPERM; /* never without masks, labels and filter, should libcrun not ask for them */
         } else if (strchr(path, '/')) {

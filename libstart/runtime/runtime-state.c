@@ -60,7 +60,7 @@ int runtime_state_adopt(const RuntimeContainer *container, pid_t process, libcru
                 .bundle = (char *) container->state_root,
                 .rootfs = container->spec->root->path,
                 .created = created,
-                .detached = container->detach,
+                .detached = container->request->detach,
                 .external_descriptors = (char *) "[\"/dev/null\",\"/dev/null\",\"/dev/null\"]",
                 .owner = (char *) "root",
         };

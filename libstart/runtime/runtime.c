@@ -210,7 +210,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 .keep_std_streams = true, /* see service/payload-log.h and service/payload-input.h */
                 .force_no_cgroup = true,  /* systemd has made the cgroup, with the unit's limits */
                 .no_new_keyring = true,   /* it would have the container's name: runtime-hooks.c */
-                .detach = container->detach,
+                .detach = container->request->detach,
                 .custom_handler = runtime_hooks_handler(),
                 .custom_handler_cookie = &hooks,
         };
@@ -234,7 +234,7 @@ int runtime_run(const RuntimeContainer *container, GError **error) {
                 set_hooks_error(container, error);
         else if (result < 0)
                 set_error(&err, error);
-        return result >= 0 && container->detach ? (int) hooks.payload : result;
+        return result >= 0 && container->request->detach ? (int) hooks.payload : result;
 }
 
 bool runtime_describe(const RuntimeContainer *container, GError **error) {

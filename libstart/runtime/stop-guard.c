@@ -6,19 +6,27 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
+#include "libstart/base/process.h"
 #include "libstart/runtime/runtime.h"
 #include "libstart/runtime/stop-guard.h"
 
 /* Before there is a payload, the child gets the signal as it is. */
-static int guard(pid_t child, const sigset_t *all, const RuntimeContainer *container, int stop_signal) {
+static int guard(pid_t child, const sigset_t *all, const RuntimeContainer *container, int stop_signal,
+                 GError **error) {
         int status, number;
+        pid_t ended;
 
-        while (waitpid(child, &status, WNOHANG) == 0) {
+        while ((ended = process_wait(child, &status, WNOHANG)) == 0) {
                 number = sigwaitinfo(all, NULL);
                 if (number <= 0 || number == SIGCHLD)
                         continue;
                 if (number != SIGTERM || !runtime_kill(container->state_root, container->id, stop_signal))
                         (void) kill(child, number);
+        }
+        if (ended < 0) {
+                error_set_errno(error, errno, "Cannot wait for the process that runs the container");
+                (void) kill(child, SIGKILL);
+                return EXIT_KEYTURN;
         }
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -36,7 +44,7 @@ bool stop_guard_fork(const RuntimeContainer *container, int signal, int *ret_sta
         }
         if (child > 0) {
                 exec_report_close(container->report);
-                *ret_status = guard(child, &all, container, signal);
+                *ret_status = guard(child, &all, container, signal, error);
                 return false;
         }
         sigprocmask(SIG_SETMASK, &before, NULL);

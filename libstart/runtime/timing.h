@@ -27,7 +27,6 @@ typedef struct Timing Timing;
  * Never fails: without shared memory the marks of the container are missing. */
 Timing *timing_new(void);
 void timing_free(Timing *timing);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Timing, timing_free)
 
 void timing_mark(Timing *timing, TimingMark mark);
 

@@ -11,21 +11,7 @@
 #include "libstart/base/user-view.h"
 #include "libstart/request/device-request.h"
 #include "libstart/service/device-nodes.h"
-
-/* As systemd names the unit of a path: systemd.unit(5), STRING ESCAPING. Transfer full. */
-static char *unit_of(const char *path) {
-        GString *name = g_string_new(NULL);
-
-        for (const char *c = path + 1; *c; c++)
-                if (*c == '/')
-                        g_string_append_c(name, '-');
-                else if (g_ascii_isalnum(*c) || strchr(":_.", *c))
-                        g_string_append_c(name, *c);
-                else
-                        g_string_append_printf(name, "\\x%02x", (unsigned char) *c);
-        g_string_append(name, ".device");
-        return g_string_free(name, FALSE);
-}
+#include "libstart/value/unit-words.h"
 
 void device_node_free(DeviceNode *node) {
         if (!node)
@@ -55,7 +41,7 @@ static DeviceNode *node_new(const char *source, char *destination, const struct 
 }
 
 static bool refuse_missing(const char *path, GError **error) {
-        g_autofree char *unit = unit_of(path);
+        g_autofree char *unit = unit_words_device(path);
 
         return error_set(
                 error, KT_ERROR_NOT_FOUND,
@@ -131,53 +117,60 @@ static int compare_names(const FTSENT **a, const FTSENT **b) {
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Calls `add` for each node below the directory, on the same file system, in the order of their names. Links are not
- * followed, and what vanishes meanwhile is not there. */
-static bool walk(const char *directory, bool (*add)(const FTSENT *entry, void *data, GError **error), void *data,
-                 GError **error) {
+/* One below the directory `top`. */
+static bool add_below(GPtrArray *nodes, const DeviceRequest *device, const char *top, const FTSENT *entry,
+                      GError **error) {
+        const char *path = entry->fts_path;
+
+        if (!check_access(path, path, device->access, error))
+                return false;
+        g_ptr_array_add(nodes, node_new(path, g_strconcat(device->destination ?: top, path + strlen(top), NULL),
+                                        entry->fts_statp, device->access));
+        return true;
+}
+
+/* The console is the host's own: the payload's would be a terminal of its own. */
+static void add_any(GPtrArray *nodes, const FTSENT *entry) {
+        DeviceNode *node;
+
+        if (g_str_equal(entry->fts_path, "/dev/console") || g_str_equal(entry->fts_path, "/dev/ptmx"))
+                return;
+        node = node_new(NULL, g_strdup(entry->fts_path), entry->fts_statp, "rwm");
+        node->is_made = true;
+        g_ptr_array_add(nodes, node);
+}
+
+/* Adds each node below the directory, on the same file system, in the order of their names: as `device` asks for it,
+ * or NULL for a privileged one. Links are not followed, and what vanishes meanwhile is not there. */
+static bool add_all(GPtrArray *nodes, const DeviceRequest *device, const char *directory, GError **error) {
         char *const paths[] = { (char *) directory, NULL };
         FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, compare_names);
         bool ok = fts;
 
         if (!fts)
                 return error_set_errno(error, errno, "Cannot read '%s'", directory);
-        for (FTSENT *entry = fts_read(fts); ok && entry; entry = fts_read(fts))
-                if (entry->fts_info == FTS_DEFAULT && is_device(entry->fts_statp))
-                        ok = add(entry, data, error);
+        for (FTSENT *entry = fts_read(fts); ok && entry; entry = fts_read(fts)) {
+                if (entry->fts_info != FTS_DEFAULT || !is_device(entry->fts_statp))
+                        continue;
+                if (device)
+                        ok = add_below(nodes, device, directory, entry, error);
+                else
+                        add_any(nodes, entry);
+        }
         fts_close(fts);
         return ok;
-}
-
-typedef struct Directory {
-        const DeviceRequest *device;
-        const char *path; /* links followed */
-        GPtrArray *nodes;
-} Directory;
-
-static bool add_entry(const FTSENT *entry, void *data, GError **error) {
-        const Directory *directory = data;
-        const DeviceRequest *device = directory->device;
-        const char *below = entry->fts_path + strlen(directory->path);
-
-        if (!check_access(entry->fts_path, entry->fts_path, device->access, error))
-                return false;
-        g_ptr_array_add(directory->nodes,
-                        node_new(entry->fts_path, g_strconcat(device->destination ?: directory->path, below, NULL),
-                                 entry->fts_statp, device->access));
-        return true;
 }
 
 /* Whether the unit allows its devices was decided by its name. */
 static bool add_directory(GPtrArray *nodes, const DeviceRequest *device, const char *path, bool guarded,
                           GError **error) {
-        Directory directory = { device, path, nodes };
         guint before = nodes->len;
 
         if (device->kind != DEVICE_DIRECTORY && !guarded)
                 return error_set(error, KT_ERROR_USAGE,
                                  "'%s' is a directory: write AddDevice=%s/, with a slash at its end", device->source,
                                  device->source);
-        return walk(path, add_entry, &directory, error) &&
+        return add_all(nodes, device, path, error) &&
                (nodes->len > before || device->optional ||
                 error_set(error, KT_ERROR_NOT_FOUND, "There is no device in the directory '%s'", device->source));
 }
@@ -195,18 +188,6 @@ static bool add_device(GPtrArray *nodes, const DeviceRequest *device, bool guard
                                      add_node(nodes, device, path, &st, error);
 }
 
-/* The console is the host's own: the payload's would be a terminal of its own. */
-static bool add_any(const FTSENT *entry, void *data, GError **error) {
-        DeviceNode *node;
-
-        if (g_str_equal(entry->fts_path, "/dev/console") || g_str_equal(entry->fts_path, "/dev/ptmx"))
-                return true;
-        node = node_new(NULL, g_strdup(entry->fts_path), entry->fts_statp, "rwm");
-        node->is_made = true;
-        g_ptr_array_add(data, node);
-        return true;
-}
-
 GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error) {
         g_autoptr(GPtrArray) nodes = g_ptr_array_new_with_free_func((GDestroyNotify) device_node_free);
 
@@ -214,7 +195,7 @@ GPtrArray *device_nodes_find(const ContainerRequest *request, GError **error) {
                 if (!add_device(nodes, request->devices->pdata[i], request->guard_devices || request->privileged,
                                 error))
                         return NULL;
-        if (request->privileged && request->userns.mode == USERNS_HOST && !walk("/dev", add_any, nodes, error))
+        if (request->privileged && request->userns.mode == USERNS_HOST && !add_all(nodes, NULL, "/dev", error))
                 return NULL;
         return g_steal_pointer(&nodes);
 }

@@ -27,12 +27,12 @@ int host_listen_fds(void) {
 }
 
 /* Only x86 has this directory, which tells how hot the machine is: a covert channel, masked as Podman
- * does. Every CPU has it or none. */
+ * does. Every CPU has it or none; where it cannot be seen, each is masked that is there. */
 static char **find_thermal_throttle(void) {
         g_autoptr(GPtrArray) paths = NULL;
         long n;
 
-        if (access(CPU_DIRECTORY "/cpu0/thermal_throttle", F_OK) < 0)
+        if (access(CPU_DIRECTORY "/cpu0/thermal_throttle", F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
                 return NULL;
         paths = g_ptr_array_new_with_free_func(g_free);
         n = sysconf(_SC_NPROCESSORS_CONF);
@@ -74,11 +74,14 @@ static bool has_selinux(void) {
 bool host_gather(Host *ret, GError **error) {
         struct rlimit nofile, nproc;
         bool can_raise_limits = !user_view_is_entered() && has_capability(CAP_SYS_RESOURCE);
+        guint64 bounding_caps;
 
         *ret = (Host) { 0 };
         if (gethostname(ret->hostname, sizeof ret->hostname) < 0 || getrlimit(RLIMIT_NOFILE, &nofile) < 0 ||
             getrlimit(RLIMIT_NPROC, &nproc) < 0)
                 return error_set_errno(error, errno, "Cannot ask the kernel for the host's name and limits");
+        if (!bounding_set_read(&bounding_caps, error))
+                return false;
         ret->facts = (HostFacts) {
                 .hostname = ret->hostname,
                 .environment = (const char *const *) environ,
@@ -88,7 +91,7 @@ bool host_gather(Host *ret, GError **error) {
                 .can_raise_limits = can_raise_limits,
                 .is_users_view = user_view_is_entered(),
                 .nr_open = can_raise_limits ? read_number("/proc/sys/fs/nr_open") : 0,
-                .bounding_caps = bounding_set_read(),
+                .bounding_caps = bounding_caps,
                 .listen_fds = host_listen_fds(),
                 .listen_fd_names = getenv("LISTEN_FDNAMES"),
                 .selinux = has_selinux(),
@@ -97,14 +100,11 @@ bool host_gather(Host *ret, GError **error) {
 }
 
 bool host_find_devices(Host *host, const ContainerRequest *request, GError **error) {
-        host->device_nodes = device_nodes_find(request, error);
-        if (!host->device_nodes)
-                return false;
-        host->facts.device_nodes = host->device_nodes;
-        return true;
+        host->facts.device_nodes = device_nodes_find(request, error);
+        return host->facts.device_nodes;
 }
 
 void host_clear(Host *host) {
         g_clear_pointer(&host->facts.thermal_throttle, g_strfreev);
-        g_clear_pointer(&host->device_nodes, g_ptr_array_unref);
+        g_clear_pointer(&host->facts.device_nodes, g_ptr_array_unref);
 }

@@ -12,7 +12,6 @@
 typedef struct Host {
         HostFacts facts;
         char hostname[HOST_NAME_MAX + 1];
-        GPtrArray *device_nodes;
 } Host;
 
 /* What does not depend on a request. */

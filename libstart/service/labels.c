@@ -38,6 +38,19 @@ static bool read_contexts(char **ret_text, GError **error) {
         return file_read(path, ret_text, NULL, error);
 }
 
+/* What processes and files have; NULL where no policy for containers is installed. */
+static bool find_types(bool is_init, char **ret_process, char **ret_file, GError **error) {
+        g_autofree char *contexts = NULL;
+
+        if (!read_contexts(&contexts, error))
+                return false;
+        *ret_process = contexts && is_init ? selinux_contexts_find(contexts, "init_process") : NULL;
+        if (contexts && !*ret_process)
+                *ret_process = selinux_contexts_find(contexts, "process");
+        *ret_file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
+        return true;
+}
+
 /* What Podman knows of its containers, running or not: each has a level between ':' and '"'. */
 static char *read_podmans(void) {
         static const char *const names[] = { "containers.json", "volatile-containers.json" };
@@ -149,23 +162,14 @@ static bool check_label(const char *label, GError **error) {
                          label);
 }
 
-/* Transfer full; NULL where the policy has none. */
-static char *find_process(const char *contexts, bool is_init) {
-        char *process = is_init ? selinux_contexts_find(contexts, "init_process") : NULL;
-
-        return process ?: selinux_contexts_find(contexts, "process");
-}
-
 static bool find_selinux(const ContainerRequest *request, bool is_init, const StateDir *state_dir, SelinuxLabels *ret,
                          GError **error) {
-        g_autofree char *contexts = NULL, *process = NULL, *file = NULL, *level = NULL;
+        g_autofree char *process = NULL, *file = NULL, *level = NULL;
         LabelRequest label = request->label; /* shallow */
         bool has_parts = label_request_has_parts(&label);
 
-        if (!read_contexts(&contexts, error))
+        if (!find_types(is_init, &process, &file, error))
                 return false;
-        process = contexts ? find_process(contexts, is_init) : NULL;
-        file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
         if (!process || !file)
                 return !has_parts || error_set(error, KT_ERROR_FAILED,
                                                "The container is to have an SELinux label, and no policy for "
@@ -177,15 +181,9 @@ static bool find_selinux(const ContainerRequest *request, bool is_init, const St
 
 /* One profile a line, "NAME (MODE)". */
 static bool has_profile(const char *list, const char *name) {
-        g_autofree char *begin = g_strconcat(name, " (", NULL);
-        const char *found = list;
+        g_autofree char *lines = g_strconcat("\n", list, NULL), *begin = g_strconcat("\n", name, " (", NULL);
 
-        while ((found = strstr(found, begin)))
-                if (found == list || found[-1] == '\n')
-                        return true;
-                else
-                        found++;
-        return false;
+        return strstr(lines, begin);
 }
 
 /* "unconfined" is no profile, and there is nothing that it could be loaded into. */
@@ -209,16 +207,14 @@ static bool check_apparmor(const char *name, GError **error) {
 bool labels_find_pod(const char *directory, char **ret_file, GError **error) {
         const ContainerRequest nothing = { 0 };
         const StateDir own = { .path = (char *) directory };
-        g_autofree char *podmans = read_podmans(), *contexts = NULL, *process = NULL, *file = NULL, *level = NULL,
+        g_autofree char *podmans = read_podmans(), *process = NULL, *file = NULL, *level = NULL,
                         *name = g_path_get_basename(directory);
         g_auto(SelinuxLabels) labels = { 0 };
         unsigned attempt = 0;
 
         *ret_file = NULL;
-        if (!read_contexts(&contexts, error))
+        if (!find_types(/* is_init= */ false, &process, &file, error))
                 return false;
-        process = contexts ? selinux_contexts_find(contexts, "process") : NULL;
-        file = contexts ? selinux_contexts_find(contexts, "file") : NULL;
         if (!process || !file)
                 return true;
         do {

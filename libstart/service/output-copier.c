@@ -94,22 +94,9 @@ static pid_t fork_unseen(void) {
         return (pid_t) syscall(SYS_clone3, &args, sizeof args);
 }
 
-static bool open_pipes(OutputCopier *copier, const int files[2], int reads[2], GError **error) {
-        for (int i = 0; i < 2; i++) {
-                if (files[i] < 0)
-                        continue;
-                if (i == 1 && files[0] >= 0 && relay_is_same_file(files[0], files[1])) {
-                        if (!relay_pipe_share(copier->write[0], &copier->write[1], error))
-                                return false;
-                } else if (!relay_pipe_open(&reads[i], &copier->write[i], error))
-                        return false;
-        }
-        return true;
-}
-
 bool output_copier_start(OutputCopier *copier, const int files[2], GError **error) {
         int reads[2] = { -1, -1 };
-        bool started = open_pipes(copier, files, reads, error);
+        bool started = relay_pipes_make(files, /* is_shared= */ true, reads, copier->write, error);
 
         if (started) {
                 copier->pid = fork_unseen();
@@ -130,10 +117,8 @@ bool output_copier_start(OutputCopier *copier, const int files[2], GError **erro
 }
 
 void output_copier_finish(OutputCopier *copier) {
-        for (int i = 0; i < 2; i++) {
-                fd_closep(&copier->write[i]);
-                copier->write[i] = -1;
-        }
+        fd_close(&copier->write[0]);
+        fd_close(&copier->write[1]);
         while (copier->pid > 0 && waitpid(copier->pid, NULL, __WALL) < 0 && errno == EINTR)
                 ;
         copier->pid = 0;

@@ -9,23 +9,10 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/service/own-cgroup.h"
 
 #define ROOT "/sys/fs/cgroup"
-
-/* The unified hierarchy's line; there may be others. */
-char *own_cgroup_find(void) {
-        g_autofree char *text = NULL;
-        g_auto(GStrv) lines = NULL;
-
-        if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
-                return NULL;
-        lines = g_strsplit(text, "\n", -1);
-        for (guint i = 0; lines[i]; i++)
-                if (g_str_has_prefix(lines[i], "0::/"))
-                        return g_strdup(lines[i] + strlen("0::"));
-        return NULL;
-}
 
 static bool write_at(int directory, const char *name, const char *text) {
         _cleanup_close_ int fd = openat(directory, name, O_WRONLY | O_CLOEXEC);
@@ -77,7 +64,7 @@ static bool give(int directory, uid_t uid, gid_t gid) {
 }
 
 bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error) {
-        g_autofree char *cgroup = own_cgroup_find(), *path = g_strconcat(ROOT, cgroup, NULL);
+        g_autofree char *cgroup = process_find_cgroup(0), *path = g_strconcat(ROOT, cgroup, NULL);
         _cleanup_close_ int directory = cgroup ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
         if (directory < 0)

@@ -11,9 +11,6 @@
  * cgroups it can make there is limited. */
 #define OWN_CGROUP "payload"
 
-/* This process's cgroup, "/system.slice/NAME.service", or NULL. Transfer full. */
-char *own_cgroup_find(void);
-
 /* Make that cgroup, and go into it. `uid`, `gid`: the host's ids of the container's root, whose it becomes. Fails
  * where it cannot. */
 bool own_cgroup_enter(uid_t uid, gid_t gid, GError **error);

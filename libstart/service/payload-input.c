@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/mount.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -12,6 +11,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/service/payload-input.h"
 
 #define REMEDY "; remove StandardInput= (a container is given a device by AddDevice=, a file by Volume=)"
@@ -42,14 +42,12 @@ static bool open_null(GError **error) {
 
 /* A pipe that is its own writer never ends. Nobody else has it. */
 static bool open_endless(GError **error) {
-        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         _cleanup_close_ int fd = -1;
         int ends[2];
 
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return error_set_errno(error, errno, "Cannot make a standard input for the payload");
-        snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
-        fd = open(path, O_RDWR | O_CLOEXEC);
+        fd = fd_reopen(ends[0], O_RDWR | O_CLOEXEC);
         close(ends[0]);
         close(ends[1]);
         return (fd >= 0 || error_set_errno(error, errno, "Cannot open the payload's standard input")) &&
@@ -69,12 +67,9 @@ static int clone_read_only(void) {
 
 /* The offset stays: what has been read before stays read. */
 static int reopen(int mount) {
-        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         off_t offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = fd_reopen(mount, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-        snprintf(path, sizeof path, "/proc/self/fd/%d", mount);
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (fd < 0 || lseek(fd, offset, SEEK_SET) < 0)
                 return -1;
         return fd_steal(&fd);
@@ -93,9 +88,11 @@ static bool open_read_only(GError **error) {
 bool payload_input_open(bool detach, bool is_kept, GError **error) {
         struct stat st;
 
-        if (detach && is_kept && fstat(STDIN_FILENO, &st) == 0 && is_null(&st))
+        if (fstat(STDIN_FILENO, &st) < 0)
+                return errno == EBADF || error_set_errno(error, errno, "Cannot see what standard input is");
+        if (detach && is_kept && is_null(&st))
                 return open_endless(error);
-        if (fstat(STDIN_FILENO, &st) < 0 || is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
+        if (is_null(&st) || S_ISSOCK(st.st_mode) || !has_name(&st))
                 return true;
         if (S_ISREG(st.st_mode))
                 return open_read_only(error);

@@ -2,13 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/service/log-file.h"
+#include "libstart/base/resolve.h"
+#include "libstart/mount/host-path.h"
 #include "libstart/service/payload-log.h"
 
 /* Kept apart from the low numbers, which are systemd's activated sockets. */
@@ -40,8 +42,7 @@ static bool open_null(PayloadLog *log, GError **error) {
 
 /* The payload may give them to its user as it likes; libcrun would do that to whatever stands there. */
 static bool give_to_user(const PayloadLog *log, const UserIdentity *user, GError **error) {
-        const int fds[] = { log->pipes.stdout_write, log->pipes.stderr_write, log->copier.write[0],
-                            log->copier.write[1] };
+        const int fds[] = { log->pipes.write[0], log->pipes.write[1], log->copier.write[0], log->copier.write[1] };
 
         if (user->uid == 0 && user->gid == 0)
                 return true;
@@ -101,16 +102,55 @@ static bool connect_payload(PayloadLog *log, bool journal, bool attached, const 
 
         if (!open_pipes(log, journal, attached, error) || !give_to_user(log, user, error))
                 return false;
-        out = log->copier.write[0] >= 0 ? log->copier.write[0] : log->pipes.stdout_write;
-        err = log->copier.write[1] >= 0 ? log->copier.write[1] : log->pipes.stderr_write;
+        out = log->copier.write[0] >= 0 ? log->copier.write[0] : log->pipes.write[0];
+        err = log->copier.write[1] >= 0 ? log->copier.write[1] : log->pipes.write[1];
         return (out < 0 && err < 0) || replace(log, out, err, error);
+}
+
+#define LOG_FILE_FLAGS (O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* To open a device does something; so what is there is looked at first, and then that is opened, whatever has its
+ * name by then. -1 with errno. */
+static int open_regular(int directory, const char *name) {
+        _cleanup_close_ int found = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat st;
+
+        if (found < 0 || fstat(found, &st) < 0)
+                return -1;
+        if (!S_ISREG(st.st_mode)) {
+                errno = EINVAL;
+                return -1;
+        }
+        return fd_reopen(found, LOG_FILE_FLAGS);
+}
+
+/* The host's file that a payload's output is to be appended to (podman's --log-opt path=). Where it is not there, it
+ * is made: root's, and for nobody else. Its directory is found as the sources of volumes are (mount/host-path.h); the
+ * file itself is no link, device or FIFO, and nobody makes this wait. Returns a descriptor, or -1. */
+static int open_log_file(const char *path, const HostAccess *access, GError **error) {
+        g_autofree char *parent = g_path_get_dirname(path), *name = g_path_get_basename(path);
+        _cleanup_close_ int directory = host_path_open(parent, O_PATH | O_DIRECTORY, access, error);
+        int fd;
+
+        if (directory < 0) {
+                g_prefix_error(error, "The log file '%s': ", path);
+                return -1;
+        }
+        fd = openat(directory, name, LOG_FILE_FLAGS | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno == EEXIST)
+                fd = open_regular(directory, name);
+        if (fd < 0 && errno == EINVAL)
+                error_set(error, KT_ERROR_FAILED, "The log file '%s' is a link, or no regular file", path);
+        else if (fd < 0)
+                error_set_errno(error, errno, "Cannot open the log file '%s'", path);
+        return fd;
 }
 
 bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, GError **error) {
         if (request->log_driver == LOG_DRIVER_NONE)
                 return open_null(log, error);
         if (request->log_path) {
-                log->file = log_file_open(request->log_path, &request->host_access, error);
+                log->file = open_log_file(request->log_path, &request->host_access, error);
                 if (log->file < 0)
                         return false;
         }
@@ -120,13 +160,12 @@ bool payload_log_open(PayloadLog *log, const ContainerRequest *request, const Us
 bool payload_log_started(PayloadLog *log, const ContainerRequest *request, const UserIdentity *user, const char *unit,
                          pid_t pid, GError **error) {
         g_autofree char *tag = g_strndup(unit, (gsize) (strrchr(unit, '.') - unit));
-        RelayPayload payload = {
-                .pid = pid,
+        const RelayRecord payload = {
+                .payload = pid,
                 .uid = user->uid,
                 .gid = user->gid,
-                .unit = unit,
-                .tag = request->log_tag ?: tag,
-                .level_prefix = true,
+                .unit = (char *) unit,
+                .tag = (char *) (request->log_tag ?: tag),
         };
 
         return log->pipes.socket < 0 ||
@@ -145,7 +184,6 @@ void payload_log_close(PayloadLog *log) {
         log_redirect(STDERR_FILENO);
         relay_pipes_clear(&log->pipes);
         output_copier_finish(&log->copier);
-        if (log->file >= 0)
-                close(log->file);
+        fd_closep(&log->file);
         *log = (PayloadLog) PAYLOAD_LOG_NULL;
 }

@@ -49,9 +49,10 @@ static void remove_state(const char *path) {
         rmdir(path);
 }
 
-/* Beside `path`, so that it goes with nothing that systemd removes. *aside is made when first needed. */
-static bool put_aside(const char *path, const char *directory, const char *name, char **aside, GError **error) {
-        g_autofree char *from = g_build_filename(directory, name, NULL), *to = NULL;
+/* Renames `from`, if it is there, to `as` in a directory that is made for all of them when the first one is: beside
+ * `path`, so that it goes with nothing that systemd removes, and nobody's but root's. */
+static bool put_aside(const char *path, const char *from, const char *as, char **aside, GError **error) {
+        g_autofree char *to = NULL;
 
         if (faccessat(AT_FDCWD, from, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
                 return true;
@@ -63,7 +64,7 @@ static bool put_aside(const char *path, const char *directory, const char *name,
                         return error_set_errno(error, errno, "Cannot make '%s'", pattern);
                 *aside = g_steal_pointer(&pattern);
         }
-        to = g_build_filename(*aside, name, NULL);
+        to = g_build_filename(*aside, as, NULL);
         return rename(from, to) == 0 ||
                error_set_errno(error, errno, "Cannot put aside '%s', which an earlier container has left; remove it",
                                from);
@@ -71,14 +72,17 @@ static bool put_aside(const char *path, const char *directory, const char *name,
 
 bool stale_state_clear(const char *path, const char *private_path, const char *name, GError **error) {
         g_autofree char *state = g_build_filename(path, name, NULL), *aside = NULL;
-        g_autofree char *notify = payload_notify_path(private_path);
+        g_autofree char *notify = payload_notify_path(private_path),
+                        *upper = g_build_filename(private_path, "upper", NULL),
+                        *work = g_build_filename(private_path, "work", NULL);
 
         if (!check_stopped(path, error))
                 return false;
         remove_state(state);
         unlink(notify); /* no socket can be bound where one is */
-        if (!put_aside(path, path, name, &aside, error) || !put_aside(path, private_path, "upper", &aside, error) ||
-            !put_aside(path, private_path, "work", &aside, error))
+        /* Not by the container's name, which may be one of the other two. */
+        if (!put_aside(path, state, "state", &aside, error) || !put_aside(path, upper, "upper", &aside, error) ||
+            !put_aside(path, work, "work", &aside, error))
                 return false;
         if (aside)
                 log_warning("'%s' had files of an earlier container; they are in '%s' until the next boot", path,

@@ -8,6 +8,6 @@
  *
  * Only libstart starts it, and only for such an image: no other start or stop knows of it. */
 
-/* Start it for `unit`, the container's, whose main process systemd knows by now. Where that fails it is logged, and
- * the payload runs all the same. */
+/* Start it for `unit`, the container's: systemd lets it wait until that has started. Where this fails it is logged,
+ * and the payload runs all the same. */
 void stop_unit_start(const char *unit, int signal);

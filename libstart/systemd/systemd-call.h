@@ -6,9 +6,10 @@
 
 /* On systemd's own D-Bus socket: there may be no message bus, and libsystemd is not static. Only root may. */
 
-/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit). `mode`: "fail", rather than
- * come in the place of what somebody else has asked for; or "replace". Returns when that is in systemd's queue; false
- * where systemd refuses to. */
+/* Asks it to start, stop or restart a unit (`method`: StartUnit, StopUnit, RestartUnit, TryRestartUnit, which starts
+ * none that is stopped). `mode`: "fail", rather than come in the place of what somebody else has asked for;
+ * "replace"; or "ignore-requirements", which leaves alone what it depends on. Returns when that is in systemd's
+ * queue; false where systemd refuses to. */
 bool systemd_call(const char *method, const char *unit, const char *mode, GError **error);
 
 /* Interfaces of units' properties. */

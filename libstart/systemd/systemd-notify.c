@@ -12,6 +12,7 @@
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/base/socket.h"
 #include "libstart/base/user-view.h"
 #include "libstart/systemd/systemd-notify.h"
@@ -33,23 +34,19 @@ Notify *notify_open(GError **error) {
 }
 
 Notify *notify_open_path(const char *path, GError **error) {
-        g_autoptr(Notify) notify = g_new0(Notify, 1);
+        Notify notify;
 
-        notify->fd = -1;
-        if (!socket_address_parse(path, &notify->address, error))
+        if (!socket_address_parse(path, &notify.address, error))
                 return NULL;
-        notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (notify->fd < 0) {
-                error_set_errno(error, errno, "Cannot make a socket to notify systemd");
-                return NULL;
-        }
-        return g_steal_pointer(&notify);
+        notify.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        if (notify.fd >= 0)
+                return g_memdup2(&notify, sizeof notify);
+        error_set_errno(error, errno, "Cannot make a socket to notify systemd");
+        return NULL;
 }
 
 void notify_free(Notify *notify) {
-        if (!notify)
-                return;
-        if (notify->fd >= 0)
+        if (notify)
                 close(notify->fd);
         g_free(notify);
 }
@@ -73,14 +70,12 @@ bool notify_mark(Notify *notify, pid_t main_process, GError **error) {
 }
 
 static bool join_group(pid_t payload, GError **error) {
-        g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int) payload), *text = NULL, *path = NULL;
+        g_autofree char *cgroup = process_find_cgroup(payload), *path = NULL;
         _cleanup_close_ int procs = -1;
-        const char *begin;
 
-        if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
+        if (!cgroup)
                 return error_set(error, KT_ERROR_FAILED, "The process %d has no control group", (int) payload);
-        begin += strlen("0::");
-        path = g_strdup_printf("/sys/fs/cgroup%.*s/cgroup.procs", (int) strcspn(begin, "\n"), begin);
+        path = g_strdup_printf("/sys/fs/cgroup%s/cgroup.procs", cgroup);
         procs = open(path, O_WRONLY | O_CLOEXEC);
         return (procs >= 0 && write(procs, "0", 1) == 1) || error_set_errno(error, errno, "Cannot write '%s'", path);
 }

@@ -5,8 +5,14 @@
 #include <stdbool.h>
 
 #include "libstart/request/request.h"
-#include "libstart/run/joined-userns.h"
 #include "libstart/value/network-names.h"
+
+/* A user's container that has the network of another one enters that one's user namespace, too, as containers of a
+ * pod have one: the network belongs to it, and with it /sys, ports below 1024 and what NET_ADMIN is for. */
+typedef struct JoinedUserns {
+        char *path; /* NULL: there is none */
+        int fd;     /* what keeps it, where the path leads; or -1 */
+} JoinedUserns;
 
 /* The network of a container that has another one than the host's or none. It is ready: nothing is made or changed
  * here. */

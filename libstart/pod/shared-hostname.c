@@ -8,7 +8,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/user-view.h"
-#include "libstart/run/shared-hostname.h"
+#include "libstart/pod/shared-hostname.h"
 #include "libstart/value/names.h"
 
 /* A user has no rights over the machine's, and so no way back. It is not missed: the container is in this one. */
