@@ -8,23 +8,16 @@
 #include "libstart/base/fd.h"
 #include "libstart/network/bridge.h"
 
-/* Its ports are a directory that nothing but a bridge has. Transfer full; NULL: it is none. */
-static GDir *open_ports(const char *name) {
+/* Its ports are a directory that nothing but a bridge has. */
+static bool is_bridge(const char *name, bool with_ports) {
         g_autofree char *path = g_build_filename("/sys/class/net", name, "brif", NULL);
+        g_autoptr(GDir) ports = g_dir_open(path, 0, NULL);
 
-        return g_dir_open(path, 0, NULL);
-}
-
-static bool is_unused_bridge(const char *name) {
-        g_autoptr(GDir) ports = open_ports(name);
-
-        return ports && !g_dir_read_name(ports);
+        return ports && (g_dir_read_name(ports) != NULL) == with_ports;
 }
 
 bool bridge_is_used(const char *name) {
-        g_autoptr(GDir) ports = open_ports(name);
-
-        return ports && g_dir_read_name(ports);
+        return is_bridge(name, true);
 }
 
 void bridge_remove_unused(const char *name) {
@@ -32,7 +25,7 @@ void bridge_remove_unused(const char *name) {
         struct ifreq request = { 0 };
 
         g_strlcpy(request.ifr_name, name, sizeof request.ifr_name);
-        if (fd < 0 || !is_unused_bridge(name) || ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+        if (fd < 0 || !is_bridge(name, false) || ioctl(fd, SIOCGIFFLAGS, &request) < 0)
                 return;
         /* The kernel removes none that is up. */
         request.ifr_flags &= ~IFF_UP;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
-#include <unistd.h>
 
 #include "libstart/base/error.h"
-#include "libstart/base/fd.h"
 #include "libstart/network/create-command.h"
 #include "libstart/network/lease-table.h"
 #include "libstart/network/namespace-state.h"
@@ -30,17 +28,14 @@ static bool create(const NetworkConf *conf, const CreateOptions *options, GError
 
 bool create_command(const CreateOptions *options, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
-        _cleanup_close_ int lock = -1;
+        bool is_there;
 
         if (!options->name)
                 return error_set(error, KT_ERROR_USAGE, "create needs --name=NETWORK");
-        if (!name_check_network(options->name, error) || !network_conf_read("", &conf, error))
+        if (!name_check_network(options->name, error) || !network_conf_read("", &conf, error) ||
+            !network_lock(error) || !network_files_has(&conf, options->name, &is_there, error))
                 return false;
-        lock = network_lock(error);
-        if (lock < 0)
-                return false;
-        return network_files_has(&conf, options->name) || g_str_equal(options->name, conf.default_network) ||
-               create(&conf, options, error);
+        return is_there || g_str_equal(options->name, conf.default_network) || create(&conf, options, error);
 }
 
 /* *ret: a namespace that is in it, or NULL. Transfer full. */
@@ -62,14 +57,10 @@ static bool find_user(const char *network, char **ret, GError **error) {
 bool delete_command(const char *name, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
         g_autofree char *user = NULL;
-        _cleanup_close_ int lock = -1;
 
         if (!name)
                 return error_set(error, KT_ERROR_USAGE, "delete needs --name=NETWORK");
-        if (!name_check_network(name, error) || !network_conf_read("", &conf, error))
-                return false;
-        lock = network_lock(error);
-        if (lock < 0)
+        if (!name_check_network(name, error) || !network_conf_read("", &conf, error) || !network_lock(error))
                 return false;
         if (g_str_equal(name, conf.default_network))
                 return error_set(error, KT_ERROR_FAILED, "'%s' is the default network, which always is there", name);

@@ -17,12 +17,8 @@
 #define DEFAULT_NETWORK_ID "2f259bab93aaaaa2542ba43ef33eb990d0999ee1b9924b557b7be53c0b7a1bb9"
 
 void network_definition_free(NetworkDefinition *definition) {
-        if (!definition)
-                return;
-        if (definition->subnets)
-                g_array_unref(definition->subnets);
-        if (definition->tree)
-                yajl_tree_free(definition->tree);
+        g_array_unref(definition->subnets);
+        yajl_tree_free(definition->tree);
         g_free(definition);
 }
 
@@ -134,7 +130,7 @@ bool network_definition_gives_addresses(const NetworkDefinition *definition) {
                definition->subnets->len > 0;
 }
 
-static void emit_address(yajl_gen gen, const char *key, const IpAddress *address) {
+void network_address_emit(yajl_gen gen, const char *key, const IpAddress *address) {
         g_autofree char *text = ip_address_format(address);
 
         json_emit_key_string(gen, key, text);
@@ -146,12 +142,12 @@ static void emit_subnet(yajl_gen gen, const NetworkSubnet *subnet) {
         yajl_gen_map_open(gen);
         json_emit_key_string(gen, "subnet", prefix);
         if (subnet->has_gateway)
-                emit_address(gen, "gateway", &subnet->gateway);
+                network_address_emit(gen, "gateway", &subnet->gateway);
         if (subnet->has_range) {
                 json_emit_string(gen, "lease_range");
                 yajl_gen_map_open(gen);
-                emit_address(gen, "start_ip", &subnet->range.first);
-                emit_address(gen, "end_ip", &subnet->range.last);
+                network_address_emit(gen, "start_ip", &subnet->range.first);
+                network_address_emit(gen, "end_ip", &subnet->range.last);
                 yajl_gen_map_close(gen);
         }
         yajl_gen_map_close(gen);
@@ -241,23 +237,21 @@ NetworkDefinition *network_definition_default(const char *name, const char *subn
 }
 
 bool network_definition_share(NetworkDefinition *definition) {
-        GArray *subnets = definition->subnets;
-        AddressRange lower, upper;
+        g_autoptr(GArray) subnets = NULL;
 
         if (definition->shared || !network_definition_gives_addresses(definition))
                 return false;
-        /* So few addresses, in a range that someone wanted, stay together. */
-        for (guint i = 0; i < subnets->len; i++)
-                if (!address_range_halve(&g_array_index(subnets, NetworkSubnet, i).range, &lower, &upper))
-                        return false;
+        subnets = g_array_copy(definition->subnets);
         for (guint i = 0; i < subnets->len; i++) {
                 NetworkSubnet *subnet = &g_array_index(subnets, NetworkSubnet, i);
 
-                (void) address_range_halve(&subnet->range, &lower, &upper);
-                subnet->range = lower;
-                subnet->ours = upper;
+                /* So few addresses, in a range that someone wanted, stay together. */
+                if (!address_range_halve(&subnet->range, &subnet->range, &subnet->ours))
+                        return false;
                 subnet->has_range = true;
         }
+        g_array_unref(definition->subnets);
+        definition->subnets = g_steal_pointer(&subnets);
         definition->shared = true;
         return true;
 }

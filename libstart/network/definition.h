@@ -54,5 +54,6 @@ NetworkDefinition *network_definition_default(const char *name, const char *subn
  * in a label. Nothing changes where that was done already. True: something has changed. */
 bool network_definition_share(NetworkDefinition *definition);
 
-/* "subnets": [...], of an array of NetworkSubnet, where a map is open. */
+/* Where a map is open: an address, and "subnets": [...], of an array of NetworkSubnet. */
+void network_address_emit(yajl_gen gen, const char *key, const IpAddress *address);
 void network_subnets_emit(yajl_gen gen, const GArray *subnets);

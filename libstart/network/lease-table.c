@@ -20,24 +20,11 @@
 struct LeaseTable {
         char *unit;
         GHashTable *held;       /* "NETWORK ADDRESS" -> who */
-        GHashTable *remembered; /* the same of those that are gone */
-        GHashTable *own;        /* "NETWORK ADDRESS" -> "": what the unit had */
-        GPtrArray *ports;       /* of HeldPort */
-        GHashTable *asked;      /* networks that Podman was asked for */
+        GHashTable *remembered; /* of "NETWORK ADDRESS": what those had that are gone */
+        GHashTable *own;        /* of the same: what the unit had */
+        GPtrArray *setups;      /* of SetupSummary: the others' */
         char *written;          /* the unit's file as it is; NULL: none */
 };
-
-typedef struct HeldPort {
-        PortMapping port;
-        char *unit;
-} HeldPort;
-
-static void held_port_free(void *data) {
-        HeldPort *held = data;
-
-        g_free(held->unit);
-        g_free(held);
-}
 
 static char *make_key(const char *network, const IpAddress *address) {
         g_autofree char *text = ip_address_format(address);
@@ -45,7 +32,7 @@ static char *make_key(const char *network, const IpAddress *address) {
         return g_strconcat(network, " ", text, NULL);
 }
 
-static void hold(LeaseTable *table, const char *unit, const SetupSummary *setup) {
+static void hold(LeaseTable *table, const SetupSummary *setup) {
         for (guint i = 0; i < setup->networks->len; i++) {
                 const SummaryNetwork *network = setup->networks->pdata[i];
 
@@ -53,14 +40,7 @@ static void hold(LeaseTable *table, const char *unit, const SetupSummary *setup)
                         g_hash_table_replace(table->held,
                                              make_key(network->name,
                                                       &g_array_index(network->addresses, IpAddress, j)),
-                                             g_strdup(unit));
-        }
-        for (guint i = 0; i < setup->ports->len; i++) {
-                HeldPort *held = g_new0(HeldPort, 1);
-
-                held->port = g_array_index(setup->ports, PortMapping, i);
-                held->unit = g_strdup(unit);
-                g_ptr_array_add(table->ports, held);
+                                             g_strdup(setup->unit));
         }
 }
 
@@ -68,14 +48,16 @@ static bool read_held(LeaseTable *table, GError **error) {
         g_auto(GStrv) units = namespace_state_list(error);
 
         for (char **unit = units; unit && *unit; unit++) {
-                g_autoptr(SetupSummary) setup = NULL;
+                SetupSummary *setup;
 
                 if (g_str_equal(*unit, table->unit))
                         continue;
                 if (!namespace_state_read_summary(*unit, &setup, error))
                         return false;
-                if (setup)
-                        hold(table, *unit, setup);
+                if (!setup)
+                        continue;
+                hold(table, setup);
+                g_ptr_array_add(table->setups, setup);
         }
         return units;
 }
@@ -85,15 +67,8 @@ static void read_file(LeaseTable *table, const char *unit, const char *text) {
         bool is_own = g_str_equal(unit, table->unit);
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
-        for (char **line = lines; *line; line++) {
-                const char *blank = strchr(*line, ' ');
-                g_autofree char *network = blank ? g_strndup(*line, (gsize) (blank - *line)) : NULL;
-                IpAddress address;
-
-                if (blank && ip_address_parse(blank + 1, &address))
-                        g_hash_table_replace(is_own ? table->own : table->remembered, make_key(network, &address),
-                                             g_strdup(unit));
-        }
+        for (char **line = lines; *line; line++)
+                g_hash_table_add(is_own ? table->own : table->remembered, g_strdup(*line));
         if (is_own) {
                 g_free(table->written);
                 table->written = g_strdup(text);
@@ -106,7 +81,7 @@ static bool read_directory(LeaseTable *table, const char *directory, GError **er
         for (char **unit = units; unit && *unit; unit++) {
                 g_autofree char *path = g_build_filename(directory, *unit, NULL), *text = NULL;
 
-                /* A file that is being written has another name for a while. */
+                /* What a kill has left unfinished has no unit's name. */
                 if (!namespace_name_check(*unit, NULL))
                         continue;
                 if (!file_read(path, &text, NULL, error) || (text && !state_format_check(path, text, error)))
@@ -122,10 +97,9 @@ LeaseTable *lease_table_read(const char *unit, GError **error) {
 
         table->unit = g_strdup(unit);
         table->held = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        table->remembered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        table->own = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-        table->ports = g_ptr_array_new_with_free_func(held_port_free);
-        table->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        table->remembered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        table->own = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        table->setups = g_ptr_array_new_with_free_func((GDestroyNotify) setup_summary_free);
         if (!read_held(table, error) || !read_directory(table, PATH_LEASES, error) ||
             !read_directory(table, FALLBACK, error))
                 return NULL;
@@ -133,72 +107,56 @@ LeaseTable *lease_table_read(const char *unit, GError **error) {
 }
 
 void lease_table_free(LeaseTable *table) {
-        if (!table)
-                return;
         g_free(table->unit);
         g_hash_table_unref(table->held);
         g_hash_table_unref(table->remembered);
         g_hash_table_unref(table->own);
-        g_ptr_array_unref(table->ports);
-        g_hash_table_unref(table->asked);
+        g_ptr_array_unref(table->setups);
         g_free(table->written);
         g_free(table);
 }
 
-/* Nobody changes it meanwhile: Podman does so only with the lock. */
-static void ask_podman(const char *network, void (*add)(const IpAddress *address, void *data), void *data) {
+/* Nobody changes it meanwhile: Podman does so only with the lock. Array of IpAddress. */
+static GArray *ask_podman(const char *network) {
+        GArray *addresses = g_array_new(FALSE, FALSE, sizeof(IpAddress));
         g_autofree char *text = NULL;
         size_t length = 0;
 
         if (user_view_is_here()) /* her Podman's bridges are in a namespace of its own */
-                return;
+                return addresses;
         if (!file_read(PODMAN_DATABASE, &text, &length, NULL) ||
-            (text && !podman_leases_read((const guint8 *) text, length, network, add, data)))
+            (text && !podman_leases_read((const guint8 *) text, length, network, addresses)))
                 log_warning("'%s' cannot be read: what Podman's containers have in '%s' is not known",
                             PODMAN_DATABASE, network);
+        return addresses;
 }
 
-typedef struct Ask {
-        LeaseTable *table;
-        const char *network;
-} Ask;
+static void hold_podmans(LeaseTable *table, const char *network) {
+        g_autoptr(GArray) addresses = ask_podman(network);
 
-static void add_podmans(const IpAddress *address, void *data) {
-        const Ask *ask = data;
-
-        g_hash_table_replace(ask->table->held, make_key(ask->network, address), g_strdup("a container of Podman's"));
-}
-
-static void count_podmans(const IpAddress *address, void *data) {
-        (*(guint *) data)++;
+        for (guint i = 0; i < addresses->len; i++)
+                g_hash_table_replace(table->held, make_key(network, &g_array_index(addresses, IpAddress, i)),
+                                     g_strdup("a container of Podman's"));
 }
 
 bool lease_table_has_podmans(const char *network) {
-        guint count = 0;
+        g_autoptr(GArray) addresses = ask_podman(network);
 
-        ask_podman(network, count_podmans, &count);
-        return count > 0;
+        return addresses->len > 0;
 }
 
-const char *lease_table_find_holder(LeaseTable *table, const char *network, const IpAddress *address) {
-        g_autofree char *key = make_key(network, address);
-        Ask ask = { table, network };
-
-        if (g_hash_table_add(table->asked, g_strdup(network)))
-                ask_podman(network, add_podmans, &ask);
-        return g_hash_table_lookup(table->held, key);
+static bool overlap(const PortMapping *a, const PortMapping *b) {
+        return (!*a->host_ip || !*b->host_ip || g_str_equal(a->host_ip, b->host_ip)) && a->protocols & b->protocols &&
+               a->host_port < b->host_port + b->range && b->host_port < a->host_port + a->range;
 }
 
 const char *lease_table_find_port(const LeaseTable *table, const PortMapping *port) {
-        for (guint i = 0; i < table->ports->len; i++) {
-                const HeldPort *held = table->ports->pdata[i];
-                const PortMapping *other = &held->port;
-                bool same_ip = !*other->host_ip || !*port->host_ip || g_str_equal(other->host_ip, port->host_ip);
+        for (guint i = 0; i < table->setups->len; i++) {
+                const SetupSummary *setup = table->setups->pdata[i];
 
-                if (same_ip && other->protocols & port->protocols &&
-                    port->host_port < other->host_port + other->range &&
-                    other->host_port < port->host_port + port->range)
-                        return held->unit;
+                for (guint j = 0; j < setup->ports->len; j++)
+                        if (overlap(&g_array_index(setup->ports, PortMapping, j), port))
+                                return setup->unit;
         }
         return NULL;
 }
@@ -215,24 +173,21 @@ static bool is_taken(const IpAddress *address, const void *data) {
         g_autofree char *key = make_key(choice->network, address);
 
         return (choice->subnet->has_gateway && ip_address_compare(address, &choice->subnet->gateway) == 0) ||
-               lease_table_find_holder(choice->table, choice->network, address) ||
+               g_hash_table_contains(choice->table->held, key) ||
                (!choice->is_scarce && g_hash_table_contains(choice->table->remembered, key));
 }
 
 /* What it had, if that still is one of ours. */
 static bool find_own(const Choice *choice, IpAddress *ret) {
+        g_autofree char *network = g_strconcat(choice->network, " ", NULL);
         GHashTableIter iter;
         void *key;
 
         g_hash_table_iter_init(&iter, choice->table->own);
-        while (g_hash_table_iter_next(&iter, &key, NULL)) {
-                const char *blank = strchr(key, ' ');
-
-                if (strncmp(key, choice->network, (size_t) (blank - (const char *) key)) == 0 &&
-                    choice->network[blank - (const char *) key] == '\0' && ip_address_parse(blank + 1, ret) &&
+        while (g_hash_table_iter_next(&iter, &key, NULL))
+                if (g_str_has_prefix(key, network) && ip_address_parse((char *) key + strlen(network), ret) &&
                     address_range_contains(&choice->subnet->ours, ret) && !is_taken(ret, choice))
                         return true;
-        }
         return false;
 }
 
@@ -258,10 +213,10 @@ static const IpAddress *find_wanted(const NetworkRequest *request, const Network
         return NULL;
 }
 
-static bool check_wanted(LeaseTable *table, const char *network, const NetworkSubnet *subnet, const IpAddress *wanted,
-                         GError **error) {
-        g_autofree char *text = ip_address_format(wanted);
-        const char *holder = lease_table_find_holder(table, network, wanted);
+static bool check_wanted(const LeaseTable *table, const char *network, const NetworkSubnet *subnet,
+                         const IpAddress *wanted, GError **error) {
+        g_autofree char *text = ip_address_format(wanted), *key = make_key(network, wanted);
+        const char *holder = g_hash_table_lookup(table->held, key);
         AddressRange whole;
 
         if (holder)
@@ -302,7 +257,10 @@ bool lease_table_choose(LeaseTable *table, Attachment *attachment, GError **erro
 
         if (!check_request(attachment, error))
                 return false;
-        for (guint i = 0; network_definition_gives_addresses(attachment->definition) && i < subnets->len; i++) {
+        if (!network_definition_gives_addresses(attachment->definition))
+                return true;
+        hold_podmans(table, network);
+        for (guint i = 0; i < subnets->len; i++) {
                 const NetworkSubnet *subnet = &g_array_index(subnets, NetworkSubnet, i);
                 const IpAddress *wanted = find_wanted(attachment->request, subnet);
                 IpAddress address;
@@ -331,14 +289,8 @@ static char *format_leases(const GPtrArray *attachments) {
         return g_string_free(text, FALSE);
 }
 
-/* As a whole, also if the power fails. */
 static bool write_in(const char *directory, const char *unit, const char *text, GError **error) {
-        g_autofree char *path = g_build_filename(directory, unit, NULL);
-
-        if (!directory_make(directory, 0755, error))
-                return false;
-        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE,
-                                        0644, error);
+        return directory_make(directory, 0755, error) && directory_write_file(directory, unit, text, 0644, error);
 }
 
 bool lease_table_remember(const LeaseTable *table, const GPtrArray *attachments, GError **error) {

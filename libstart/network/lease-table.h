@@ -20,9 +20,6 @@ LeaseTable *lease_table_read(const char *unit, GError **error);
 void lease_table_free(LeaseTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LeaseTable, lease_table_free)
 
-/* Who holds it, or NULL. Borrowed. */
-const char *lease_table_find_holder(LeaseTable *table, const char *network, const IpAddress *address);
-
 /* Has a container of Podman's an address of that network? */
 bool lease_table_has_podmans(const char *network);
 

@@ -20,19 +20,17 @@
 
 static CreateOptions arg_create;
 static UpOptions arg_up;
-static char *arg_name; /* of create and delete */
-static char **arg_dns; /* of create and up */
 static gboolean arg_check;
 
 static const GOptionEntry no_entries[] = { { 0 } };
 
 static const GOptionEntry name_entries[] = {
-        { "name", 0, 0, G_OPTION_ARG_STRING, &arg_name, "The network's name", "NETWORK" },
+        { "name", 0, 0, G_OPTION_ARG_STRING, &arg_create.name, "The network's name", "NETWORK" },
         { 0 },
 };
 
 static const GOptionEntry create_entries[] = {
-        { "name", 0, 0, G_OPTION_ARG_STRING, &arg_name, "The network's name", "NETWORK" },
+        { "name", 0, 0, G_OPTION_ARG_STRING, &arg_create.name, "The network's name", "NETWORK" },
         { "driver", 0, 0, G_OPTION_ARG_STRING, &arg_create.driver, "bridge, macvlan or ipvlan", "DRIVER" },
         { "subnet", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_create.subnets, "Its addresses", "SUBNET" },
         { "gateway", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_create.gateways, "The way out of a subnet", "ADDRESS" },
@@ -41,7 +39,7 @@ static const GOptionEntry create_entries[] = {
         { "internal", 0, 0, G_OPTION_ARG_NONE, &arg_create.internal, "No way out", NULL },
         { "ipv6", 0, 0, G_OPTION_ARG_NONE, &arg_create.ipv6, "IPv6, too", NULL },
         { "disable-dns", 0, 0, G_OPTION_ARG_NONE, &arg_create.disable_dns, "Containers have no names", NULL },
-        { "dns", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_dns, "A server for other names", "ADDRESS" },
+        { "dns", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_create.dns, "A server for other names", "ADDRESS" },
         { "interface-name", 0, 0, G_OPTION_ARG_STRING, &arg_create.interface_name, "The machine's interface",
           "NAME" },
         { "ipam-driver", 0, 0, G_OPTION_ARG_STRING, &arg_create.ipam_driver, "host-local, dhcp or none", "DRIVER" },
@@ -60,7 +58,7 @@ static const GOptionEntry up_entries[] = {
         { "hostname", 0, 0, G_OPTION_ARG_STRING, &arg_up.hostname, "What it calls itself", "NAME" },
         { "id", 0, 0, G_OPTION_ARG_STRING, &arg_up.id, "What a start is to find it by", "ID" },
         { "userns", 0, 0, G_OPTION_ARG_FILENAME, &arg_up.userns, "The user namespace it belongs to", "PATH" },
-        { "dns", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_dns, "A server for other names", "ADDRESS" },
+        { "dns", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_up.dns, "A server for other names", "ADDRESS" },
         { "sysctl", 0, 0, G_OPTION_ARG_STRING_ARRAY, &arg_up.sysctls, "A kernel parameter in it", "net.NAME=VALUE" },
         { 0 },
 };
@@ -76,17 +74,14 @@ static bool run_pasta(const char *unit, GError **error) {
 }
 
 static bool run_create(const char *word, GError **error) {
-        arg_create.name = arg_name;
-        arg_create.dns = arg_dns;
         return create_command(&arg_create, error);
 }
 
 static bool run_delete(const char *word, GError **error) {
-        return delete_command(arg_name, error);
+        return delete_command(arg_create.name, error);
 }
 
 static bool run_up(const char *unit, GError **error) {
-        arg_up.dns = arg_dns;
         return up_command(unit, &arg_up, error);
 }
 

@@ -96,27 +96,13 @@ bool namespace_state_write(const char *unit, const char *file, const char *text,
         return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
 }
 
-/* A file that was being written when its writer was killed has a name that only GLib knows. */
-static bool remove_files(const char *directory, GError **error) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
-        const char *name;
-
-        while (dir && (name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
-
-                if (!g_str_equal(name, STATE_SETUP) && unlink(path) < 0 && errno != ENOENT)
-                        return error_set_errno(error, errno, "Cannot remove '%s'", path);
-        }
-        return true;
-}
-
 bool namespace_state_remove(const char *unit, GError **error) {
         g_autofree char *directory = namespace_state_path(unit, NULL),
                         *setup = namespace_state_path(unit, STATE_SETUP);
         g_autofree char *pin = namespace_state_path(unit, STATE_NETNS);
 
         /* Outside it is a file with nothing mounted on it. */
-        if ((!outside && !namespace_unpin(pin, error)) || !remove_files(directory, error))
+        if ((!outside && !namespace_unpin(pin, error)) || !directory_remove_files(directory, STATE_SETUP, error))
                 return false;
         if (unlink(setup) < 0 && errno != ENOENT)
                 return error_set_errno(error, errno, "Cannot remove '%s'", setup);

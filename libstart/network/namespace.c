@@ -9,17 +9,16 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/network/namespace.h"
-
-/* What a child that enters a namespace does there. Returns an errno value. */
-typedef int (*Inside)(const void *data);
 
 /* It ends with its parent. In a user namespace below, root of this one may do everything to it, with whatever
  * capabilities: a container that sees it (--pid=host) would get at the host's files by its root directory. */
@@ -28,29 +27,6 @@ static void begin_inside(void) {
         if (!user_view_is_entered()) /* where its parent could not look at it, and containers see nobody */
                 prctl(PR_SET_DUMPABLE, 0);
 }
-
-/* Runs it in a process of its own, which ends with ours, and waits. */
-static bool run_apart(Inside inside, const void *data, const char *what, GError **error) {
-        pid_t pid = fork();
-        int status = 0;
-
-        if (pid == 0) {
-                begin_inside();
-                _exit(inside(data));
-        }
-        if (pid < 0 || waitpid(pid, &status, 0) < 0)
-                return error_set_errno(error, errno, "%s", what);
-        if (!WIFEXITED(status))
-                return error_set(error, KT_ERROR_FAILED, "%s: killed", what);
-        return WEXITSTATUS(status) == 0 || error_set_errno(error, WEXITSTATUS(status), "%s", what);
-}
-
-/* The pin's mount namespace is the machine's also where its user namespace is another: the child makes the namespace
- * and waits while its parent mounts it. */
-typedef struct Maker {
-        const char *userns;
-        int made[2], mounted[2]; /* pipes */
-} Maker;
 
 static int enter_userns(const char *userns) {
         _cleanup_close_ int fd = -1;
@@ -86,57 +62,56 @@ static char *find_userns(const char *userns) {
         return NULL;
 }
 
-G_NORETURN static void make_inside(const Maker *maker) {
+G_NORETURN static void make_inside(const char *userns, int parent) {
         int problem;
         char byte;
 
         begin_inside();
-        problem = enter_userns(maker->userns);
+        problem = enter_userns(userns);
         if (problem == 0 && unshare(CLONE_NEWNET) < 0)
                 problem = errno;
         /* Where the parent cannot be told, it waits for our end. The read ends when the parent closes its end, or
          * with it. */
-        if (write(maker->made[1], &problem, sizeof problem) == sizeof problem)
-                (void) !read(maker->mounted[0], &byte, 1);
+        if (write(parent, &problem, sizeof problem) == sizeof problem)
+                (void) !read(parent, &byte, 1);
         _exit(0);
 }
 
-static bool mount_made(const Maker *maker, pid_t pid, const char *pin, GError **error) {
+static bool mount_made(const char *userns, int child, pid_t pid, const char *pin, GError **error) {
         g_autofree char *path = g_strdup_printf("/proc/%d/ns/net", (int) pid);
         int problem = 0;
 
-        if (read(maker->made[0], &problem, sizeof problem) != sizeof problem)
+        if (read(child, &problem, sizeof problem) != sizeof problem)
                 return error_set(error, KT_ERROR_FAILED, "Cannot make a network namespace: its maker has ended");
         if (problem != 0)
-                return error_set_errno(error, problem, "Cannot make a network namespace%s%s",
-                                       maker->userns ? " in " : "", maker->userns ?: "");
+                return error_set_errno(error, problem, "Cannot make a network namespace%s%s", userns ? " in " : "",
+                                       userns ?: "");
         return mount(path, pin, NULL, MS_BIND, NULL) == 0 || error_set_errno(error, errno, "Cannot mount '%s'", pin);
 }
 
+/* The pin's mount namespace is the machine's also where its user namespace is another: the child makes the namespace
+ * and waits while its parent mounts it. */
 bool namespace_pin(const char *pin, const char *userns, GError **error) {
         _cleanup_close_ int file = open(pin, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
         g_autofree char *owner = find_userns(userns);
-        Maker maker = { owner, { -1, -1 }, { -1, -1 } };
+        int ends[2] = { -1, -1 }; /* the parent's, and the child's */
         bool ok = false;
         pid_t pid = -1;
 
         if (file < 0)
                 return error_set_errno(error, errno, "Cannot make '%s'", pin);
-        if (pipe2(maker.made, O_CLOEXEC) == 0 && pipe2(maker.mounted, O_CLOEXEC) == 0)
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0)
                 pid = fork();
         if (pid == 0) {
-                fd_close(&maker.made[0]);
-                fd_close(&maker.mounted[1]);
-                make_inside(&maker);
+                fd_close(&ends[0]);
+                make_inside(owner, ends[1]);
         }
-        fd_close(&maker.made[1]);
-        fd_close(&maker.mounted[0]);
+        fd_close(&ends[1]);
         if (pid > 0)
-                ok = mount_made(&maker, pid, pin, error);
+                ok = mount_made(owner, ends[0], pid, pin, error);
         else
                 error_set_errno(error, errno, "Cannot make a process");
-        fd_close(&maker.made[0]);
-        fd_close(&maker.mounted[1]);
+        fd_close(&ends[0]);
         if (pid > 0)
                 waitpid(pid, NULL, 0);
         return ok;
@@ -157,10 +132,6 @@ bool namespace_unpin(const char *pin, GError **error) {
         return unlink(pin) == 0 || errno == ENOENT || error_set_errno(error, errno, "Cannot remove '%s'", pin);
 }
 
-typedef struct SysctlJob {
-        const char *pin, *name, *value;
-} SysctlJob;
-
 /* Ids in values are those of the container. Where the namespace belongs to the machine, we are there already: EINVAL.
  */
 static int enter_owner(int ns) {
@@ -169,11 +140,10 @@ static int enter_owner(int ns) {
         return owner < 0 || (setns(owner, CLONE_NEWUSER) < 0 && errno != EINVAL) ? errno : 0;
 }
 
-/* A name's dots are slashes in the path; it has no slashes itself (sysctl_parse()). */
-static int set_inside(const void *data) {
-        const SysctlJob *job = data;
-        _cleanup_close_ int ns = open(job->pin, O_RDONLY | O_CLOEXEC), fd = -1;
-        g_autofree char *path = g_strconcat("/proc/sys/", job->name, NULL);
+/* A name's dots are slashes in the path; it has no slashes itself (sysctl_parse()). Returns an errno value. */
+static int set_inside(const char *pin, const char *name, const char *value) {
+        _cleanup_close_ int ns = open(pin, O_RDONLY | O_CLOEXEC), fd = -1;
+        g_autofree char *path = g_strconcat("/proc/sys/", name, NULL);
         int problem = ns < 0 ? errno : enter_owner(ns);
 
         g_strdelimit(path, ".", '/');
@@ -182,7 +152,24 @@ static int set_inside(const void *data) {
         if (setns(ns, CLONE_NEWNET) < 0)
                 return errno;
         fd = open(path, O_WRONLY | O_CLOEXEC);
-        return fd < 0 || !fd_write_all(fd, job->value, strlen(job->value)) ? errno : 0;
+        return fd < 0 || !fd_write_all(fd, value, strlen(value)) ? errno : 0;
+}
+
+/* In a process of its own, which ends with ours. */
+static bool set_sysctl(const char *pin, const char *name, const char *value, GError **error) {
+        pid_t pid = fork();
+        int status = 0;
+
+        if (pid == 0) {
+                begin_inside();
+                _exit(set_inside(pin, name, value));
+        }
+        if (pid < 0 || process_wait(pid, &status, 0) < 0)
+                return error_set_errno(error, errno, "Cannot set the kernel parameter '%s'", name);
+        if (!WIFEXITED(status))
+                return error_set(error, KT_ERROR_FAILED, "Cannot set the kernel parameter '%s': killed", name);
+        return WEXITSTATUS(status) == 0 ||
+               error_set_errno(error, WEXITSTATUS(status), "Cannot set the kernel parameter '%s'", name);
 }
 
 bool namespace_set_sysctls(const char *pin, const char *lines, GError **error) {
@@ -190,14 +177,11 @@ bool namespace_set_sysctls(const char *pin, const char *lines, GError **error) {
 
         for (char **line = all; *line; line++) {
                 char *equals = strchr(*line, '=');
-                g_autofree char *what = NULL;
-                SysctlJob job = { pin, *line, equals ? equals + 1 : NULL };
 
                 if (!equals)
                         continue;
                 *equals = '\0';
-                what = g_strdup_printf("Cannot set the kernel parameter '%s'", job.name);
-                if (!run_apart(set_inside, &job, what, error))
+                if (!set_sysctl(pin, *line, equals + 1, error))
                         return false;
         }
         return true;

@@ -11,19 +11,11 @@
 #define KEY_UNIT "keyturn_unit" /* netavark skips what it does not know */
 
 void attachment_free(Attachment *attachment) {
-        if (!attachment)
-                return;
         network_definition_free(attachment->definition);
         g_array_unref(attachment->addresses);
         g_free(attachment->mac);
         g_free(attachment->interface_name);
         g_free(attachment);
-}
-
-char *netavark_container_id(const char *unit) {
-        g_autofree char *text = g_strconcat("keyturn ", unit, NULL);
-
-        return g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 }
 
 /*
@@ -46,19 +38,12 @@ static void emit_addresses(yajl_gen gen, const char *key, const GArray *addresse
         emit_strings(gen, key, texts);
 }
 
-static bool has_string(const GPtrArray *strings, const char *wanted) {
-        for (guint i = 0; i < strings->len; i++)
-                if (g_str_equal(strings->pdata[i], wanted))
-                        return true;
-        return false;
-}
-
 /* Others find a container by its host name, too, as podman has it since 5.3. */
 static void emit_aliases(yajl_gen gen, const GPtrArray *aliases, const char *hostname) {
         g_autoptr(GPtrArray) all = g_ptr_array_new();
 
         g_ptr_array_extend(all, (GPtrArray *) aliases, NULL, NULL);
-        if (hostname && !has_string(all, hostname))
+        if (hostname && !g_ptr_array_find_with_equal_func(all, hostname, g_str_equal, NULL))
                 g_ptr_array_add(all, (void *) hostname);
         emit_strings(gen, "aliases", all);
 }
@@ -108,7 +93,8 @@ static void emit_ports(yajl_gen gen, const GArray *ports) {
 }
 
 char *netavark_format_setup(const Setup *setup) {
-        g_autofree char *id = netavark_container_id(setup->unit);
+        g_autofree char *seed = g_strconcat("keyturn ", setup->unit, NULL);
+        g_autofree char *id = g_compute_checksum_for_string(G_CHECKSUM_SHA256, seed, -1);
         yajl_gen gen = json_emit_new(true);
 
         yajl_gen_map_open(gen);
@@ -146,15 +132,12 @@ static void summary_network_free(void *data) {
         SummaryNetwork *network = data;
 
         g_free(network->name);
-        g_free(network->mac);
         g_free(network->bridge);
         g_array_unref(network->addresses);
         g_free(network);
 }
 
 void setup_summary_free(SetupSummary *summary) {
-        if (!summary)
-                return;
         g_free(summary->unit);
         g_free(summary->container_name);
         g_free(summary->hostname);
@@ -180,7 +163,6 @@ static SummaryNetwork *read_network(const char *name, yajl_val options, yajl_val
         yajl_val info = json_map_value(infos, name, yajl_t_object);
 
         network->name = g_strdup(name);
-        network->mac = g_strdup(json_member_string(options, "static_mac"));
         network->is_bridge = g_str_equal(json_member_string(info, "driver"), "bridge");
         if (network->is_bridge &&
             !g_str_equal(json_member_string(json_member(info, "options", yajl_t_object), "mode"), "unmanaged"))
@@ -234,8 +216,7 @@ SetupSummary *netavark_parse_setup(const char *text, gsize length, GError **erro
         yajl_val tree = json_parse(text, length, MAX_DEPTH, error);
         SetupSummary *summary = tree ? read_summary(tree) : NULL;
 
-        if (tree)
-                yajl_tree_free(tree);
+        yajl_tree_free(tree);
         return summary;
 }
 
@@ -290,13 +271,6 @@ static bool read_interface(Names *names, yajl_val interface, const SummaryNetwor
         return true;
 }
 
-/* Lines that are there already are not repeated: two networks have the same domain. */
-static bool append_once(GString *text, const char *line) {
-        if (!strstr(text->str, line))
-                g_string_append(text, line);
-        return true;
-}
-
 static bool read_dns(GString *text, yajl_val block, GError **error) {
         yajl_val servers = json_member(block, "dns_server_ips", yajl_t_array);
         yajl_val domains = json_member(block, "dns_search_domains", yajl_t_array);
@@ -311,7 +285,8 @@ static bool read_dns(GString *text, yajl_val block, GError **error) {
                 if (strcspn(domain, " \t\r\n#") != strlen(domain) || !*domain)
                         return error_set(error, KT_ERROR_FAILED, "netavark says '%s' where a domain should be",
                                          domain);
-                append_once(text, line);
+                if (!strstr(text->str, line)) /* two networks have the same domain */
+                        g_string_append(text, line);
         }
         return true;
 }
@@ -346,17 +321,15 @@ char *netavark_format_names(const char *status, gsize length, const SetupSummary
         yajl_val tree = json_parse_map(status, length, MAX_DEPTH, error);
         bool ok = tree && read_status(&names, tree, setup, error);
 
-        if (tree)
-                yajl_tree_free(tree);
+        yajl_tree_free(tree);
         return ok ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
 }
 
 char *netavark_parse_error(const char *text, gsize length) {
         yajl_val tree = json_parse(text, length, MAX_DEPTH, NULL);
-        char *message = tree && *json_member_string(tree, "error") ? g_strdup(json_member_string(tree, "error")) :
-                                                                     NULL;
+        const char *said = json_member_string(tree, "error");
+        char *message = *said ? g_strdup(said) : NULL;
 
-        if (tree)
-                yajl_tree_free(tree);
+        yajl_tree_free(tree);
         return message;
 }

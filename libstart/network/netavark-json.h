@@ -30,9 +30,6 @@ typedef struct Setup {
         GPtrArray *dns_servers;     /* of char* */
 } Setup;
 
-/* Of 64 hexadecimal digits, as netavark wants a container's to be. Transfer full. */
-char *netavark_container_id(const char *unit);
-
 /* The document that `netavark setup` and `netavark teardown` read. Transfer full. */
 char *netavark_format_setup(const Setup *setup);
 
@@ -45,7 +42,6 @@ typedef struct SetupSummary {
 
 typedef struct SummaryNetwork {
         char *name;
-        char *mac;         /* "" */
         char *bridge;      /* that netavark makes and removes, or NULL */
         GArray *addresses; /* of IpAddress */
         bool is_bridge, internal;

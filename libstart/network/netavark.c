@@ -39,30 +39,25 @@ static const char *find_state(void) {
         return user_view_is_here() ? USER_BRIDGES_STATE : STATE;
 }
 
-static GPtrArray *make_words(const NetworkConf *conf, const char *verb, const char *netns) {
-        GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
-        char *aardvark = network_conf_find_helper(conf, "aardvark-dns");
+static char **make_words(const NetworkConf *conf, const char *verb, const char *netns) {
+        g_autoptr(GStrvBuilder) words = g_strv_builder_new();
+        g_autofree char *netavark = network_conf_find_helper(conf, "netavark"),
+                        *aardvark = network_conf_find_helper(conf, "aardvark-dns");
 
-        g_ptr_array_add(words, network_conf_find_helper(conf, "netavark"));
-        g_ptr_array_add(words, g_strdup("--config"));
-        g_ptr_array_add(words, g_strdup(find_state()));
-        g_ptr_array_add(words, g_strdup(user_view_is_here() ? "--rootless=true" : "--rootless=false"));
-        if (aardvark) {
-                g_ptr_array_add(words, g_strdup("--aardvark-binary"));
-                g_ptr_array_add(words, aardvark);
-        }
-        g_ptr_array_add(words, g_strdup(verb));
-        g_ptr_array_add(words, g_strdup(netns));
-        g_ptr_array_add(words, NULL);
-        return words;
+        g_strv_builder_add_many(words, netavark, "--config", find_state(),
+                                user_view_is_here() ? "--rootless=true" : "--rootless=false", NULL);
+        if (aardvark)
+                g_strv_builder_add_many(words, "--aardvark-binary", aardvark, NULL);
+        g_strv_builder_add_many(words, verb, netns, NULL);
+        return g_strv_builder_end(words);
 }
 
 /* netavark looks for systemd-run in $PATH, so that aardvark-dns gets a scope of its own. */
-static char **make_environment(const NetworkConf *conf, const char *firewall_driver) {
+static char **make_environment(const NetworkConf *conf) {
         char **environment = g_environ_setenv(g_get_environ(), "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", FALSE);
 
-        if (firewall_driver)
-                environment = g_environ_setenv(environment, "NETAVARK_FW", firewall_driver, FALSE);
+        if (conf->firewall_driver)
+                environment = g_environ_setenv(environment, "NETAVARK_FW", conf->firewall_driver, FALSE);
         if (conf->dns_port > 0) {
                 g_autofree char *port = g_strdup_printf("%u", conf->dns_port);
 
@@ -96,10 +91,10 @@ static void enter(void *bridges) {
                 _exit(EXIT_FAILURE);
 }
 
-static bool begin(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
-                  const char *document, int *ret_output, GPid *ret_pid, GError **error) {
-        g_auto(GStrv) environment = make_environment(conf, firewall_driver);
-        g_autoptr(GPtrArray) words = NULL;
+static bool begin(const NetworkConf *conf, const char *verb, const char *netns, const char *document, int *ret_output,
+                  GPid *ret_pid, GError **error) {
+        g_auto(GStrv) environment = make_environment(conf);
+        g_auto(GStrv) words = NULL;
         _cleanup_close_ int input = -1, output = -1, bridges = -1;
         const char *state = find_state();
 
@@ -113,17 +108,17 @@ static bool begin(const NetworkConf *conf, const char *firewall_driver, const ch
         if (output < 0)
                 return false;
         words = make_words(conf, verb, netns);
-        if (!g_spawn_async_with_pipes_and_fds(NULL, (const char *const *) words->pdata,
-                                              (const char *const *) environment, G_SPAWN_DO_NOT_REAP_CHILD,
-                                              bridges >= 0 ? enter : NULL, GINT_TO_POINTER(bridges), input, output,
-                                              -1, NULL, NULL, 0, ret_pid, NULL, NULL, NULL, error))
+        if (!g_spawn_async_with_pipes_and_fds(NULL, (const char *const *) words, (const char *const *) environment,
+                                              G_SPAWN_DO_NOT_REAP_CHILD, bridges >= 0 ? enter : NULL,
+                                              GINT_TO_POINTER(bridges), input, output, -1, NULL, NULL, 0, ret_pid,
+                                              NULL, NULL, NULL, error))
                 return false;
         *ret_output = fd_steal(&output);
         return true;
 }
 
-static bool run(const NetworkConf *conf, const char *firewall_driver, const char *verb, const char *netns,
-                const char *document, char **ret_output, GError **error) {
+bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
+                  char **ret_output, GError **error) {
         g_autofree char *text = NULL, *problem = NULL;
         g_autoptr(GError) failure = NULL;
         _cleanup_close_ int output = -1;
@@ -132,7 +127,7 @@ static bool run(const NetworkConf *conf, const char *firewall_driver, const char
 
         if (!netavark_check(conf, false, error))
                 return false;
-        if (!begin(conf, firewall_driver, verb, netns, document, &output, &pid, &failure))
+        if (!begin(conf, verb, netns, document, &output, &pid, &failure))
                 return error_set(error, KT_ERROR_NOT_EXECUTABLE, "Cannot run netavark: %s", failure->message);
         ok = wait_for(pid, &failure);
         (void) lseek(output, 0, SEEK_SET);
@@ -148,19 +143,18 @@ static bool run(const NetworkConf *conf, const char *firewall_driver, const char
                          "netavark %s: %s", verb, problem ?: failure->message);
 }
 
-bool netavark_run(const NetworkConf *conf, const char *verb, const char *netns, const char *document,
-                  char **ret_output, GError **error) {
-        return run(conf, conf->firewall_driver, verb, netns, document, ret_output, error);
-}
-
 /* netavark keeps its driver's name for firewalld's reload: that others have one must not be forgotten. */
 bool netavark_setup_without_rules(const NetworkConf *conf, const char *netns, const char *document, char **ret_output,
                                   GError **error) {
+        NetworkConf without = *conf;
         g_autofree char *driver = NULL;
-        bool known = file_read(FIREWALL_DRIVER, &driver, NULL, NULL);
-        bool ok = run(conf, "none", "setup", netns, document, ret_output, error);
+        bool ok;
 
-        return (!known || g_file_set_contents_full(FIREWALL_DRIVER, driver, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644,
-                                                   ok ? error : NULL)) &&
+        if (!file_read(FIREWALL_DRIVER, &driver, NULL, error))
+                return false;
+        without.firewall_driver = (char *) "none";
+        ok = netavark_run(&without, "setup", netns, document, ret_output, error);
+        return (!driver || g_file_set_contents_full(FIREWALL_DRIVER, driver, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0644,
+                                                    ok ? error : NULL)) &&
                ok;
 }

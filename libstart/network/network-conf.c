@@ -117,14 +117,6 @@ static bool read_conf(const char *path, const char *text, size_t length, void *d
                read_list(network, "pasta_options", path, conf->pasta_options, error);
 }
 
-static GPtrArray *make_list(const char *const *values) {
-        GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
-
-        for (; *values; values++)
-                g_ptr_array_add(list, g_strdup(*values));
-        return list;
-}
-
 /* Podman's place: a user's networks lie in her store. */
 static char *find_config_dir(void) {
         const char *data = g_getenv("XDG_DATA_HOME"), *home = g_getenv("HOME");
@@ -139,16 +131,18 @@ static char *find_config_dir(void) {
 bool network_conf_read(const char *root, NetworkConf *ret, GError **error) {
         static const ConfFiles files = { "containers", "CONTAINERS_CONF" };
         static const char *const helpers[] = { "/usr/local/libexec/podman", "/usr/local/lib/podman",
-                                               "/usr/libexec/podman", "/usr/lib/podman", NULL };
+                                               "/usr/libexec/podman", "/usr/lib/podman" };
         NetworkConf conf = {
                 .config_dir = find_config_dir(),
                 .default_network = g_strdup(DEFAULT_NETWORK),
                 .default_subnet = g_strdup(DEFAULT_NETWORK_SUBNET),
-                .helpers = make_list(helpers),
+                .helpers = g_ptr_array_new_with_free_func(g_free),
                 .pasta_options = g_ptr_array_new_with_free_func(g_free),
                 .pools = g_array_new(FALSE, FALSE, sizeof(SubnetPool)),
         };
 
+        for (size_t i = 0; i < G_N_ELEMENTS(helpers); i++)
+                g_ptr_array_add(conf.helpers, g_strdup(helpers[i]));
         if (!conf_files_read(&files, root, read_conf, &conf, error)) {
                 network_conf_clear(&conf);
                 return false;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -9,8 +10,8 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/printable.h"
 #include "libstart/base/user-view.h"
-#include "libstart/network/lock-holder.h"
 #include "libstart/network/network-lock.h"
 
 /* containers/common's, for root. */
@@ -24,23 +25,30 @@
 /* On Debian everybody may make files in /run/lock: one of somebody else's is no lock. Podman makes it readable for
  * all, and who may read it may lock it: so it is made private. Who has it open already keeps it; to put another in
  * its place would let us and a Podman that waits for this one work at the same time. */
-static bool is_ours(int fd) {
+static bool is_right(const struct stat *st) {
+        return S_ISREG(st->st_mode) && st->st_uid == 0;
+}
+
+static bool make_ours(int fd) {
         struct stat st;
 
-        return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == 0 &&
-               ((st.st_mode & 0777) == 0600 || fchmod(fd, 0600) == 0);
+        if (fstat(fd, &st) < 0)
+                return false;
+        errno = EPERM;
+        return is_right(&st) && ((st.st_mode & 0777) == 0600 || fchmod(fd, 0600) == 0);
 }
 
 static int open_lock(const char *path) {
         _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 
-        if (fd < 0)
-                return -1;
-        if (!is_ours(fd)) {
-                errno = EPERM;
-                return -1;
-        }
-        return fd_steal(&fd);
+        return fd >= 0 && make_ours(fd) ? fd_steal(&fd) : -1;
+}
+
+/* A right one that cannot be opened just now may be held. */
+static bool is_wrong(const char *path) {
+        struct stat st;
+
+        return lstat(path, &st) == 0 && !is_right(&st);
 }
 
 static volatile sig_atomic_t out_of_patience;
@@ -66,25 +74,82 @@ static bool wait_for(int fd) {
         return r == 0;
 }
 
-int network_lock(GError **error) {
+static bool has_lock(const char *process, const char *descriptor) {
+        g_autofree char *path = g_strdup_printf("/proc/%s/fdinfo/%s", process, descriptor), *text = NULL;
+
+        return g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "\nlock:");
+}
+
+static bool holds(const char *process, const struct stat *file) {
+        g_autofree char *directory = g_strdup_printf("/proc/%s/fd", process);
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        const char *name;
+
+        while (dir && (name = g_dir_read_name(dir))) {
+                g_autofree char *path = g_build_filename(directory, name, NULL);
+                struct stat st;
+
+                if (stat(path, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino &&
+                    has_lock(process, name))
+                        return true;
+        }
+        return false;
+}
+
+/* A name is its process's to choose. */
+static char *describe(const char *process) {
+        g_autofree char *path = g_build_filename("/proc", process, NULL);
+        g_autofree char *name_path = g_build_filename(path, "comm", NULL), *name = NULL, *shown = NULL;
+        struct stat st = { 0 };
+
+        (void) stat(path, &st);
+        (void) g_file_get_contents(name_path, &name, NULL, NULL);
+        shown = printable(name ? g_strchomp(name) : "?");
+        return g_strdup_printf("process %s (%s) of user %u", process, shown, st.st_uid);
+}
+
+/* Who has a lock (fcntl(2)) of the file that `fd` is open on: "process 12 (podman) of user 0". The kernel tells it in
+ * /proc/PID/fdinfo, also of locks that belong to an open file, for which F_OFD_GETLK and /proc/locks have no number.
+ * Transfer full; NULL: nobody, or nobody who is seen. */
+static char *find_holder(int fd) {
+        g_autoptr(GDir) dir = g_dir_open("/proc", 0, NULL);
+        const char *name;
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return NULL;
+        while (dir && (name = g_dir_read_name(dir)))
+                if (g_ascii_isdigit(name[0]) && holds(name, &st))
+                        return describe(name);
+        return NULL;
+}
+
+static int locked = -1;
+
+bool network_lock(GError **error) {
         const char *path = user_view_is_here() ? USERS_LOCK : LOCK;
         _cleanup_close_ int fd = -1;
 
         (void) mkdir("/run/lock", 0755);
         fd = open_lock(path);
         /* Or else whoever is the first to make it keeps all bridges from being made. */
-        if (fd < 0 && (unlink(path) == 0 || rmdir(path) == 0))
+        if (fd < 0 && is_wrong(path)) {
+                if (unlink(path) < 0 && errno != ENOENT && (errno != EISDIR || rmdir(path) < 0))
+                        return error_set_errno(error, errno, "Cannot use '%s': remove it", path);
                 fd = open_lock(path);
-        if (fd < 0) {
-                error_set_errno(error, errno, "Cannot use '%s': remove it", path);
-                return -1;
         }
+        if (fd < 0)
+                return error_set_errno(error, errno, "Cannot use '%s'", path);
         if (!wait_for(fd)) {
-                g_autofree char *holder = lock_holder_find(fd);
+                g_autofree char *holder = find_holder(fd);
 
-                error_set(error, KT_ERROR_FAILED, "'%s' is locked for %d s by %s: end it", path, PATIENCE,
-                          holder ?: "a process that cannot be found");
-                return -1;
+                return error_set(error, KT_ERROR_FAILED, "'%s' is locked for %d s by %s: end it", path, PATIENCE,
+                                 holder ?: "a process that cannot be found");
         }
-        return fd_steal(&fd);
+        locked = fd_steal(&fd);
+        return true;
+}
+
+void network_unlock(void) {
+        fd_close(&locked);
 }

@@ -18,30 +18,22 @@ void network_plan_clear(NetworkPlan *plan) {
 }
 
 static bool find_driver(const char *name, Driver *ret, GError **error) {
-        if (!name || g_str_equal(name, "bridge"))
-                *ret = DRIVER_BRIDGE;
-        else if (g_str_equal(name, "macvlan"))
-                *ret = DRIVER_MACVLAN;
-        else if (g_str_equal(name, "ipvlan"))
-                *ret = DRIVER_IPVLAN;
-        else
-                return error_set(
-                        error, KT_ERROR_UNSUPPORTED,
-                        "There is no driver '%s': use bridge, macvlan or ipvlan, or make the network with podman "
-                        "network create",
-                        name);
-        return true;
+        static const char *const names[] = { "bridge", "macvlan", "ipvlan" }; /* in the order of the bits */
+
+        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+                if (g_str_equal(name, names[i])) {
+                        *ret = 1U << i;
+                        return true;
+                }
+        return error_set(error, KT_ERROR_UNSUPPORTED,
+                         "There is no driver '%s': use bridge, macvlan or ipvlan, or make the network with podman "
+                         "network create",
+                         name);
 }
 
 /*
  * Options of the drivers: a table with what each may be
  */
-
-static bool is_number(const char *value, guint64 max) {
-        guint64 number;
-
-        return g_ascii_string_to_unsigned(value, 10, 0, max, &number, NULL);
-}
 
 static bool is_one_of(const char *value, const char *words) {
         g_auto(GStrv) all = g_strsplit(words, " ", -1);
@@ -76,8 +68,9 @@ static bool check_option(const NetworkPlan *plan, const char *name, const char *
                         continue;
                 if (g_str_equal(values, "interface"))
                         return interface_name_check(value, error);
-                if (g_str_equal(values, "number") ? is_number(value, driver_options[i].max) :
-                                                    is_one_of(value, values))
+                if (g_str_equal(values, "number") ?
+                            g_ascii_string_to_unsigned(value, 10, 0, driver_options[i].max, NULL, NULL) :
+                            is_one_of(value, values))
                         return true;
                 return error_set(error, KT_ERROR_USAGE, "--option=%s=%s: the value can be: %s", name, value, values);
         }
@@ -220,28 +213,31 @@ static bool check_dns(const NetworkPlan *plan, GError **error) {
                error_set(error, KT_ERROR_USAGE, "The network has no names, so --dns has no use");
 }
 
-static bool choose_interface(NetworkPlan *plan, const NetworkConf *conf, GError **error) {
+static bool choose_interface(NetworkPlan *plan, const GPtrArray *others, GError **error) {
         const char *wanted = plan->options->interface_name;
 
         if (wanted) {
                 g_free(plan->interface);
                 plan->interface = g_strdup(wanted);
         }
-        if (!plan->interface && plan->driver == DRIVER_BRIDGE)
-                plan->interface = network_files_free_interface(conf);
+        if (!plan->interface && plan->driver == DRIVER_BRIDGE) {
+                plan->interface = network_files_free_interface(others, error);
+                return plan->interface;
+        }
         return !plan->interface || interface_name_check(plan->interface, error);
 }
 
 bool network_plan_make(NetworkPlan *plan, const NetworkConf *conf, GError **error) {
-        g_autoptr(GArray) used = network_files_used_subnets(conf);
+        g_autoptr(GPtrArray) others = network_files_read_all(conf, error);
+        g_autoptr(GArray) used = others ? network_files_used_subnets(others, error) : NULL;
 
-        if (!find_driver(plan->options->driver, &plan->driver, error))
+        if (!used || !find_driver(plan->options->driver ?: "bridge", &plan->driver, error))
                 return false;
         for (char *const *option = plan->options->options; option && *option; option++)
                 if (!read_option(plan, *option, error))
                         return false;
         if (!choose_ipam(plan, error) || !read_subnets(plan, used, error) || !add_missing(plan, conf, used, error) ||
-            !choose_interface(plan, conf, error))
+            !choose_interface(plan, others, error))
                 return false;
         plan->dns = !plan->options->disable_dns && plan->driver == DRIVER_BRIDGE && !g_str_equal(plan->ipam, "none");
         return check_dns(plan, error);

@@ -75,24 +75,19 @@ static bool add_ports(GPtrArray *words, const GArray *ports, GError **error) {
 
 /* No ports lead anywhere that nobody asked for, and none of the machine's are to be had from inside. */
 static void add_defaults(GPtrArray *words) {
-        static const char *const ports[][2] = {
-                { "-t", "--tcp-ports" }, { "-u", "--udp-ports" }, { "-T", "--tcp-ns" }, { "-U", "--udp-ns" }
+        static const struct {
+                const char *short_name, *long_name, *value;
+        } options[] = {
+                { "-t", "--tcp-ports", "none" }, { "-u", "--udp-ports", "none" }, { "-T", "--tcp-ns", "none" },
+                { "-U", "--udp-ns", "none" },    { NULL, "--dns-forward", DNS },  { NULL, MAP_MACHINE, MACHINE },
         };
         guint map_gateway = 0;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(ports); i++)
-                if (!has(words, ports[i][0], ports[i][1])) {
-                        add(words, ports[i][0]);
-                        add(words, "none");
+        for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+                if (!has(words, options[i].short_name, options[i].long_name)) {
+                        add(words, options[i].short_name ?: options[i].long_name);
+                        add(words, options[i].value);
                 }
-        if (!has(words, NULL, "--dns-forward")) {
-                add(words, "--dns-forward");
-                add(words, DNS);
-        }
-        if (!has(words, NULL, MAP_MACHINE)) {
-                add(words, MAP_MACHINE);
-                add(words, MACHINE);
-        }
         /* Which is Podman's word, and none of pasta's. */
         if (!g_ptr_array_find_with_equal_func(words, "--map-gw", g_str_equal, &map_gateway))
                 add(words, "--no-map-gw");
@@ -101,25 +96,13 @@ static void add_defaults(GPtrArray *words) {
         add(words, "--quiet");
 }
 
-static char *find_program(const NetworkConf *conf) {
-        return network_conf_find_helper(conf, PASTA) ?: g_strdup(PATH_PASTA);
-}
-
-static char *join_lines(const GPtrArray *words) {
-        GString *text = g_string_new(NULL);
-
-        for (guint i = 0; i < words->len; i++)
-                g_string_append_printf(text, "%s\n", (const char *) words->pdata[i]);
-        return g_string_free(text, FALSE);
-}
-
 char *pasta_format_words(const NetworkConf *conf, const char *network, const GArray *ports, const char *netns,
                          GError **error) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
         const char *colon = strchr(network, ':');
         g_auto(GStrv) options = g_strsplit(colon ? colon + 1 : "", ",", -1);
 
-        g_ptr_array_add(words, find_program(conf));
+        g_ptr_array_add(words, network_conf_find_helper(conf, PASTA) ?: g_strdup(PATH_PASTA));
         add(words, "--config-net");
         for (guint i = 0; i < conf->pasta_options->len; i++)
                 add(words, conf->pasta_options->pdata[i]);
@@ -132,7 +115,9 @@ char *pasta_format_words(const NetworkConf *conf, const char *network, const GAr
         add(words, "--no-netns-quit");
         add(words, "--netns");
         add(words, netns);
-        return join_lines(words);
+        add(words, ""); /* behind the last line's end */
+        g_ptr_array_add(words, NULL);
+        return g_strjoinv("\n", (char **) words->pdata);
 }
 
 /*

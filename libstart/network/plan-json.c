@@ -15,12 +15,6 @@ static void emit_words(yajl_gen gen, const char *key, char *const *words) {
         yajl_gen_array_close(gen);
 }
 
-static void emit_address(yajl_gen gen, const char *key, const IpAddress *address) {
-        g_autofree char *text = ip_address_format(address);
-
-        json_emit_key_string(gen, key, text);
-}
-
 /* podman's --route: DESTINATION,GATEWAY[,METRIC]. */
 static bool emit_route(yajl_gen gen, const char *text, GError **error) {
         g_auto(GStrv) parts = g_strsplit(text, ",", -1);
@@ -35,7 +29,7 @@ static bool emit_route(yajl_gen gen, const char *text, GError **error) {
                 return error_set(error, KT_ERROR_USAGE, "--route=%s: the form is SUBNET,GATEWAY[,METRIC]", text);
         yajl_gen_map_open(gen);
         json_emit_key_string(gen, "destination", parts[0]);
-        emit_address(gen, "gateway", &gateway);
+        network_address_emit(gen, "gateway", &gateway);
         if (n == 3)
                 json_emit_key_number(gen, "metric", metric);
         yajl_gen_map_close(gen);

@@ -32,17 +32,16 @@ typedef struct LeafElement {
         guint32 flags, position, key_size, value_size;
 } LeafElement;
 
-typedef struct Database {
-        const guint8 *data;
-        gsize length;
-        guint64 page_size;
-        guint budget; /* of elements: a page that is its own child would never end */
-} Database;
-
 typedef struct Bytes {
         const guint8 *data;
         gsize length;
 } Bytes;
+
+typedef struct Database {
+        Bytes file;
+        guint64 page_size;
+        guint budget; /* of elements: a page that is its own child would never end */
+} Database;
 
 typedef bool (*Visitor)(Database *db, Bytes key, Bytes value, bool is_bucket, void *user);
 
@@ -99,11 +98,12 @@ static bool visit_elements(Database *db, Bytes page, guint depth, Visitor visito
 }
 
 static bool visit_page(Database *db, guint64 id, guint depth, Visitor visitor, void *user) {
-        Bytes file = { db->data, db->length }, page;
         PageHeader header;
+        Bytes page;
 
-        return id < db->length / db->page_size && read_at(file, id * db->page_size, &header, sizeof header) &&
-               cut(file, id * db->page_size, (header.overflow + (guint64) 1) * db->page_size, &page) &&
+        return id < db->file.length / db->page_size &&
+               read_at(db->file, id * db->page_size, &header, sizeof header) &&
+               cut(db->file, id * db->page_size, (header.overflow + (guint64) 1) * db->page_size, &page) &&
                visit_elements(db, page, depth, visitor, user);
 }
 
@@ -122,8 +122,7 @@ static bool visit_bucket(Database *db, Bytes value, Visitor visitor, void *user)
 
 typedef struct Search {
         const char *network;
-        void (*add)(const IpAddress *address, void *user);
-        void *user;
+        GArray *addresses;
 } Search;
 
 static bool see_address(Database *db, Bytes key, Bytes value, bool is_bucket, void *user) {
@@ -132,7 +131,7 @@ static bool see_address(Database *db, Bytes key, Bytes value, bool is_bucket, vo
 
         if (!is_bucket && (key.length == 4 || key.length == 16)) {
                 memcpy(address.byte, key.data, key.length);
-                search->add(&address, search->user);
+                g_array_append_val(search->addresses, address);
         }
         return true;
 }
@@ -151,12 +150,11 @@ static bool see_network(Database *db, Bytes key, Bytes value, bool is_bucket, vo
 
 /* The newer of the two that there are. */
 static bool find_meta(const Database *db, Meta *ret) {
-        Bytes file = { db->data, db->length };
         bool found = false;
         Meta meta = { 0 };
 
         for (guint64 page = 0; page < 2; page++)
-                if (read_at(file, page * db->page_size + sizeof(PageHeader), &meta, sizeof meta) &&
+                if (read_at(db->file, page * db->page_size + sizeof(PageHeader), &meta, sizeof meta) &&
                     meta.magic == MAGIC && meta.version == 2 && meta.page_size == db->page_size &&
                     (!found || meta.transaction > ret->transaction)) {
                         *ret = meta;
@@ -165,10 +163,9 @@ static bool find_meta(const Database *db, Meta *ret) {
         return found;
 }
 
-bool podman_leases_read(const guint8 *data, gsize length, const char *network,
-                        void (*add)(const IpAddress *address, void *user), void *user) {
-        Database db = { .data = data, .length = length, .budget = 1U << 20 };
-        Search search = { network, add, user };
+bool podman_leases_read(const guint8 *data, gsize length, const char *network, GArray *addresses) {
+        Database db = { .file = { data, length }, .budget = 1U << 20 };
+        Search search = { network, addresses };
         Meta meta = { 0 };
 
         /* A kernel's page: of these sizes. */

@@ -10,7 +10,6 @@
  * reads what is needed. A bucket of each network has one of each subnet, in which an address, of 4 or 16 bytes, is a
  * key.
  *
- * Calls `add` for each address of a network. data: a whole database, which Podman must not write meanwhile: it does
- * so under its lock only. False where it cannot be understood. Pure. */
-bool podman_leases_read(const guint8 *data, gsize length, const char *network,
-                        void (*add)(const IpAddress *address, void *user), void *user);
+ * Appends those of a network to an array of IpAddress. data: a whole database, which Podman must not write meanwhile:
+ * it does so under its lock only. False where it cannot be understood. Pure. */
+bool podman_leases_read(const guint8 *data, gsize length, const char *network, GArray *addresses);

@@ -44,23 +44,20 @@ static bool try_port(const IpAddress *ip, size_t protocol, guint16 *port) {
         _cleanup_close_ int fd = socket(ip->family, protocols[protocol].type | SOCK_CLOEXEC,
                                         protocols[protocol].protocol);
         SocketAddress made;
-        struct sockaddr_storage address;
-        socklen_t length;
+        struct sockaddr *address = (struct sockaddr *) &made.address;
         int one = 1;
 
         if (fd < 0)
                 return true;
         socket_address_make(ip, *port, &made);
-        address = made.address;
-        length = made.length;
         (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, protocols[protocol].flag == PORT_UDP ? 0 : sizeof one);
         if (ip->family == AF_INET6)
                 (void) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-        if (bind(fd, (struct sockaddr *) &address, length) < 0)
+        if (bind(fd, address, made.length) < 0)
                 return errno != EADDRINUSE;
-        if (*port == 0 && getsockname(fd, (struct sockaddr *) &address, &length) == 0)
-                *port = ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *) &address)->sin_port :
-                                                             ((struct sockaddr_in6 *) &address)->sin6_port);
+        if (*port == 0 && getsockname(fd, address, &made.length) == 0)
+                *port = ntohs(ip->family == AF_INET ? ((struct sockaddr_in *) &made.address)->sin_port :
+                                                      ((struct sockaddr_in6 *) &made.address)->sin6_port);
         return true;
 }
 

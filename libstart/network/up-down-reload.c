@@ -33,19 +33,11 @@
  * Up
  */
 
-static void free_request(void *request) {
-        network_request_free(request);
-}
-
-static void free_attachment(void *attachment) {
-        attachment_free(attachment);
-}
-
 typedef struct Plan {
         const UpOptions *options;
         GPtrArray *requests, *attachments;
         GArray *ports;
-        GPtrArray *dns; /* borrowed strings */
+        GPtrArray *dns; /* of char* */
         GString *sysctls;
         LeaseTable *table;
         const char *pasta; /* "pasta[:OPTION,...]", or NULL */
@@ -78,7 +70,7 @@ static bool read_server(Plan *plan, const char *text, GError **error) {
 
         if (!ip_address_parse(text, &address))
                 return error_set(error, KT_ERROR_USAGE, "--dns=%s is no address", text);
-        g_ptr_array_add(plan->dns, (void *) text);
+        g_ptr_array_add(plan->dns, g_strdup(text));
         return true;
 }
 
@@ -227,12 +219,11 @@ static bool choose(Plan *plan, const NetworkConf *conf, const char *unit, GError
 }
 
 /* Those that the machine asks may be on its loopback, where no namespace comes. */
-static char *add_users_server(const Plan *plan) {
+static void add_users_server(const Plan *plan) {
         char *server = plan->dns->len == 0 && user_view_is_here() ? user_bridges_find_address("forwarder") : NULL;
 
         if (server)
                 g_ptr_array_add(plan->dns, server);
-        return server;
 }
 
 /* Written before anything is done. */
@@ -246,10 +237,10 @@ static char *write_setup(const Plan *plan, const char *unit, GError **error) {
                 .ports = plan->ports,
                 .dns_servers = plan->dns,
         };
-        g_autofree char *server = add_users_server(plan), *text = netavark_format_setup(&setup);
+        g_autofree char *text = NULL;
 
-        if (server)
-                g_ptr_array_set_size(plan->dns, 0);
+        add_users_server(plan);
+        text = netavark_format_setup(&setup);
         return namespace_state_make(unit, error) && namespace_state_write(unit, STATE_SETUP, text, error) &&
                                (plan->sysctls->len == 0 ||
                                 namespace_state_write(unit, STATE_SYSCTLS, plan->sysctls->str, error)) &&
@@ -358,20 +349,18 @@ static bool try_up(const char *unit, const UpOptions *options, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
         g_auto(Plan) plan = {
                 .options = options,
-                .requests = g_ptr_array_new_with_free_func(free_request),
-                .attachments = g_ptr_array_new_with_free_func(free_attachment),
+                .requests = g_ptr_array_new_with_free_func((GDestroyNotify) network_request_free),
+                .attachments = g_ptr_array_new_with_free_func((GDestroyNotify) attachment_free),
                 .ports = g_array_new(FALSE, FALSE, sizeof(PortMapping)),
-                .dns = g_ptr_array_new(),
+                .dns = g_ptr_array_new_with_free_func(g_free),
                 .sysctls = g_string_new(NULL),
         };
-        _cleanup_close_ int lock = -1;
 
         if (!read_options(&plan, error) || !network_conf_read("", &conf, error))
                 return false;
         if (plan.pasta)
                 return up_for_pasta(&plan, &conf, unit, error);
-        lock = network_lock(error);
-        if (lock < 0 || (user_view_is_here() && !renew_bridges(&conf, error)))
+        if (!network_lock(error) || (user_view_is_here() && !renew_bridges(&conf, error)))
                 return false;
         removal_sweep(&conf);
         return up(&plan, &conf, unit, error);
@@ -384,6 +373,7 @@ bool up_command(const char *unit, const UpOptions *options, GError **error) {
                 return false;
         if (try_up(unit, options, &problem))
                 return true;
+        network_unlock();
         if (g_error_matches(problem, KT_ERROR, KT_ERROR_TAKEN) && idle_networks_end(unit))
                 return try_up(unit, options, error);
         g_propagate_error(error, g_steal_pointer(&problem));
@@ -407,17 +397,15 @@ bool down_without_view(const char *unit, GError **error) {
 
 bool down_command(const char *unit, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
-        _cleanup_close_ int lock = -1;
 
         if (!namespace_name_check(unit, error))
                 return false;
-        if (user_view_is_here() && !namespace_state_has(unit, STATE_SETUP)) /* it has pasta, and no bridges */
+        if (user_view_is_here() && namespace_state_lacks(unit, STATE_SETUP)) /* it has pasta, and no bridges */
                 return forget(unit, error);
         if (!network_conf_read("", &conf, error))
                 return false;
         removal_announce(unit);
-        lock = network_lock(error);
-        if (lock < 0)
+        if (!network_lock(error))
                 return false;
         removal_sweep(&conf);
         return removal_run(&conf, unit, error);
@@ -471,15 +459,16 @@ static bool reload_all(const NetworkConf *conf, bool interrupted, GError **error
 
 bool reload_command(const char *unit, GError **error) {
         g_auto(NetworkConf) conf = { 0 };
-        _cleanup_close_ int lock = -1;
+        g_autoptr(GError) problem = NULL;
 
-        if ((unit && !namespace_name_check(unit, error)) || !network_conf_read("", &conf, error))
-                return false;
-        lock = network_lock(error);
-        if (lock < 0)
+        if ((unit && !namespace_name_check(unit, error)) || !network_conf_read("", &conf, error) ||
+            !network_lock(error))
                 return false;
         removal_sweep(&conf);
         if (!unit)
                 return reload_all(&conf, false, error);
-        return reload_all(&conf, true, NULL) & reload(&conf, unit, error);
+        /* As with what is left to be removed: this one is made anew, whatever becomes of others. */
+        if (!reload_all(&conf, true, &problem))
+                log_warning("Of those whose reload was interrupted: %s", problem->message);
+        return reload(&conf, unit, error);
 }

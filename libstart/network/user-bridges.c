@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "libstart/base/directory.h"
-#include "libstart/base/error.h"
 #include "libstart/base/paths.h"
 #include "libstart/network/namespace-state.h"
 #include "libstart/network/namespace.h"
@@ -37,25 +34,13 @@ static void end_server(void) {
                 (void) kill((pid_t) pid, SIGTERM);
 }
 
-/* Below it are directories with files in them. */
-static bool remove_files(const char *directory, GError **error) {
-        g_auto(GStrv) names = directory_list(directory, error);
-
-        for (char **name = names; name && *name; name++) {
-                g_autofree char *path = g_build_filename(directory, *name, NULL);
-
-                if (unlink(path) < 0 && errno != ENOENT && errno != EISDIR)
-                        return error_set_errno(error, errno, "Cannot remove '%s'", path);
-        }
-        return names;
-}
-
 bool user_bridges_forget(GError **error) {
         g_autofree char *server = state_path(SERVER, NULL), *networks = state_path("firewall", "networks"),
                         *ports = state_path("firewall", "ports");
 
         end_server();
-        return remove_files(server, error) && remove_files(networks, error) && remove_files(ports, error);
+        return directory_remove_files(server, NULL, error) && directory_remove_files(networks, NULL, error) &&
+               directory_remove_files(ports, NULL, error);
 }
 
 char *user_bridges_find_address(const char *key) {
