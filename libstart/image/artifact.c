@@ -16,15 +16,15 @@ static int lock_store(const char *directory, GError **error) {
         g_autofree char *path = g_build_filename(directory, "index.lock", NULL);
         struct flock whole = { .l_type = F_WRLCK };
         _cleanup_close_ int fd = -1;
+        int r = -1;
 
         if (g_mkdir_with_parents(directory, 0700) == 0)
                 fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        while (fd >= 0 && fcntl(fd, F_OFD_SETLKW, &whole) < 0)
-                if (errno != EINTR)
-                        fd_closep(&fd);
-        if (fd < 0)
+        while (fd >= 0 && (r = fcntl(fd, F_OFD_SETLKW, &whole)) < 0 && errno == EINTR)
+                continue;
+        if (r < 0)
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
-        return fd_steal(&fd);
+        return r < 0 ? -1 : fd_steal(&fd);
 }
 
 static bool is_there(const char *name) {

@@ -6,6 +6,7 @@
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
 #include "libstart/image/copy.h"
+#include "libstart/image/lock.h"
 #include "libstart/image/tool-words.h"
 #include "libstart/image/tool.h"
 
@@ -15,19 +16,12 @@ static void empty(const char *directory) {
 
         if (rmdir(directory) == 0 || errno == ENOENT) /* whoever has not been killed has left nothing */
                 return;
-        if (!tool_run_long(words, "Removing what was pulled", &error))
+        if (!tool_run(words, "Removing what was pulled", /* has_deadline= */ false, &error))
                 log_warning("'%s' cannot be removed: %s", directory, error->message);
 }
 
-/* Transfer full. */
-static char *find_directory(const char *name) {
-        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
-
-        return g_build_filename(PATH_PULLING, hash, NULL);
-}
-
 bool copy_run(GPtrArray *words, bool podman, const char *name, const char *what, GError **error) {
-        g_autofree char *directory = find_directory(name);
+        g_autofree char *directory = image_path(PATH_PULLING, name);
         bool ok;
 
         empty(directory);
@@ -37,13 +31,13 @@ bool copy_run(GPtrArray *words, bool podman, const char *name, const char *what,
                 g_setenv("TMPDIR", directory, /* overwrite= */ true);
         else
                 g_ptr_array_insert(words, 1, g_strconcat("--tmpdir=", directory, NULL));
-        ok = tool_run(words, what, error);
+        ok = tool_run(words, what, /* has_deadline= */ true, error);
         empty(directory);
         return ok;
 }
 
 void copy_forget(const char *name) {
-        g_autofree char *directory = find_directory(name);
+        g_autofree char *directory = image_path(PATH_PULLING, name);
 
         empty(directory);
 }

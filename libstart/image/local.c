@@ -56,7 +56,7 @@ static bool delete(const char *id, GError **error) {
         g_autofree char *image = g_strconcat(LOCAL_STORE "@", id, NULL);
         g_autoptr(GPtrArray) words = tool_words("skopeo", "delete", image, NULL);
 
-        return tool_run(words, "Removing an image", error);
+        return tool_run(words, "Removing an image", /* has_deadline= */ true, error);
 }
 
 bool local_tag(const char *id, const char *name, const char *other, GError **error) {
@@ -105,7 +105,7 @@ static int count_names(const char *text, const char *id) {
                 const ImageRecord *record = list->records->pdata[i];
 
                 if (image_record_has_id(record, id))
-                        return record->names ? (int) record->names->len : 0;
+                        return (int) record->names->len;
         }
         return -1;
 }

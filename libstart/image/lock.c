@@ -15,10 +15,17 @@
 /* Three lines with 64 digits: less than a sector, which is written whole or not at all. */
 #define SIZE_MAX_NOTES 255
 
-static void read_text(int lock, char text[static SIZE_MAX_NOTES + 1]) {
+static bool read_text(int lock, char text[static SIZE_MAX_NOTES + 1], GError **error) {
         ssize_t n = pread(lock, text, SIZE_MAX_NOTES, 0);
 
         text[MAX(n, 0)] = '\0';
+        return n >= 0 || error_set_errno(error, errno, "Cannot read what is known of an image");
+}
+
+char *image_path(const char *directory, const char *name) {
+        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
+
+        return g_build_filename(directory, hash, NULL);
 }
 
 /* Whoever has it is waited for, for as long as its own deadlines allow. */
@@ -31,8 +38,7 @@ static bool wait_for_lock(int fd, const char *name) {
 }
 
 int image_lock(const char *name, GError **error) {
-        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
-        g_autofree char *path = g_build_filename(PATH_IMAGES, hash, NULL);
+        g_autofree char *path = image_path(PATH_IMAGES, name);
         _cleanup_close_ int fd = -1;
         char text[SIZE_MAX_NOTES + 1];
 
@@ -43,8 +49,7 @@ int image_lock(const char *name, GError **error) {
                 error_set_errno(error, errno, "Cannot lock '%s'", path);
                 return -1;
         }
-        read_text(fd, text);
-        return state_format_check(path, text, error) ? fd_steal(&fd) : -1;
+        return read_text(fd, text, error) && state_format_check(path, text, error) ? fd_steal(&fd) : -1;
 }
 
 void image_notes_clear(ImageNotes *notes) {
@@ -54,11 +59,12 @@ void image_notes_clear(ImageNotes *notes) {
 }
 
 /* NAME=VALUE lines. */
-void image_notes_read(int lock, ImageNotes *ret) {
+bool image_notes_read(int lock, ImageNotes *ret, GError **error) {
         char text[SIZE_MAX_NOTES + 1];
         g_auto(GStrv) lines = NULL;
 
-        read_text(lock, text);
+        if (!read_text(lock, text, error))
+                return false;
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
                 if (g_str_has_prefix(*line, "rejected=sha256:"))
@@ -68,6 +74,7 @@ void image_notes_read(int lock, ImageNotes *ret) {
                 else if (g_str_has_prefix(*line, "bad="))
                         ret->bad = g_strdup(strchr(*line, '=') + 1);
         }
+        return true;
 }
 
 /* Always as long, over what was there: between cutting a file and filling it there is a moment without notes. */
@@ -96,8 +103,7 @@ bool image_notes_lead_back(void) {
                 _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
                 g_auto(ImageNotes) notes = { 0 };
 
-                image_notes_read(fd, &notes);
-                found = fd < 0 || notes.previous;
+                found = !image_notes_read(fd, &notes, NULL) || notes.previous;
         }
         return found;
 }

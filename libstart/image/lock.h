@@ -12,6 +12,9 @@
  *   previous  the id of the image that had the name before one that is yet to be proved: the way back
  *   bad       the id of one that did not work, from before the way back is gone until its end */
 
+/* What is kept of a name in one of the directories of keyturn-image's. Transfer full. */
+char *image_path(const char *directory, const char *name);
+
 /* Waits. Returns a descriptor, or -1 with an error, also where a newer keyturn has written the notes
  * (state-format.h); closing it gives the lock back. */
 int image_lock(const char *name, GError **error);
@@ -24,7 +27,7 @@ void image_notes_clear(ImageNotes *notes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImageNotes, image_notes_clear)
 
 /* Nothing, where nothing is written or cannot be understood. */
-void image_notes_read(int lock, ImageNotes *ret);
+bool image_notes_read(int lock, ImageNotes *ret, GError **error);
 
 /* A kill or a power cut finds the old notes or the new ones. */
 bool image_notes_write(int lock, const ImageNotes *notes, GError **error);

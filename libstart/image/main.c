@@ -13,7 +13,7 @@
 #include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
 #include "libstart/image/unsynced.h"
-#include "libstart/image/waiting.h"
+#include "libstart/systemd/systemd-call.h"
 #include "libstart/systemd/unit-failure.h"
 
 /* keyturn-image: brings an image or an artifact into the store ahead of the containers that use it. Called by the
@@ -106,6 +106,37 @@ static bool run(int argc, char **argv, GError **error) {
                          "The first word must be 'pull', 'artifact' or 'build'; see keyturn-image --help");
 }
 
+/* A container that was stopped is inactive. After any other failure a start would fail again. */
+static bool waits(const char *unit) {
+        g_autofree char *state = systemd_unit_state(unit, NULL);
+
+        return g_strcmp0(state, "failed") == 0 &&
+               systemd_unit_number(unit, SYSTEMD_SERVICE, "ExecMainStatus", NULL) == EXIT_NO_IMAGE;
+}
+
+/* Who wants this unit, or requires it. */
+static void start_of(const char *unit, const char *property) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GPtrArray) others = systemd_unit_list(unit, SYSTEMD_UNIT, property, &error);
+
+        if (error)
+                log_warning("Cannot find out which containers wait for the image: %s", error->message);
+        for (guint i = 0; others && i < others->len; i++)
+                if (waits(others->pdata[i]) && !systemd_call("StartUnit", others->pdata[i], "fail", &error)) {
+                        log_warning("Cannot start '%s', which waits for the image: %s",
+                                    (const char *) others->pdata[i], error->message);
+                        g_clear_error(&error);
+                }
+}
+
+/* Containers that wait for an image: their start has failed with EXIT_NO_IMAGE, because what brings it had. No
+ * process waits, and no timer of theirs: systemd tries again what brings the image, and when that succeeds, they are
+ * started. */
+static void start_waiting(const char *unit) {
+        start_of(unit, "WantedBy");
+        start_of(unit, "RequiredBy");
+}
+
 int keyturn_image_main(int argc, char *argv[]) {
         g_autoptr(GError) error = NULL;
 
@@ -113,7 +144,7 @@ int keyturn_image_main(int argc, char *argv[]) {
         log_open("keyturn-image", LOG_TO_STDERR, LOG_INFO);
         if (user_view_enter(&error) && tool_prepare(&error) && run(argc, argv, &error)) {
                 if (arg_unit)
-                        waiting_start(arg_unit);
+                        start_waiting(arg_unit);
                 return EXIT_SUCCESS;
         }
         log_error("%s", error->message);

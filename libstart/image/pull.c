@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "libstart/image/pull.h"
+#include <string.h>
+
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
@@ -7,8 +8,10 @@
 #include "libstart/image/copy.h"
 #include "libstart/image/local.h"
 #include "libstart/image/lock.h"
+#include "libstart/image/pull.h"
 #include "libstart/image/tool.h"
 #include "libstart/image/unsynced.h"
+#include "libstart/store/manifest.h"
 #include "libstart/store/reference.h"
 #include "libstart/value/go-duration.h"
 
@@ -25,7 +28,7 @@ static void wait_for_network(void) {
 
         if (user_view_is_entered()) /* a user's manager knows of no network, and tries again */
                 return;
-        if (!tool_run(words, "Waiting for the network", &error))
+        if (!tool_run(words, "Waiting for the network", /* has_deadline= */ true, &error))
                 log_warning("network-online.target is not reached, trying without: %s", error->message);
 }
 
@@ -143,51 +146,61 @@ bool image_pull_name(const PullRequest *request, const char *name, GError **erro
 
 char *image_remote_digest(const PullRequest *request, const char *name, GError **error) {
         g_autoptr(GPtrArray) words = inspect_words(request, name);
-        g_autofree char *manifest = NULL, *hash = NULL;
-        gsize length;
+        g_autofree char *manifest = NULL;
 
         if (!tool_is_there("skopeo")) {
                 error_set(error, KT_ERROR_FAILED, "skopeo is not installed, which looks what a registry has");
                 return NULL;
         }
-        manifest = tool_read(words, &length, error);
-        if (!manifest)
-                return NULL;
-        hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *) manifest, length);
-        return g_strconcat("sha256:", hash, NULL);
+        manifest = tool_read(words, error);
+        return manifest ? digest_compute(manifest, strlen(manifest)) : NULL;
 }
 
-/* Only where there is another to run in its place. */
+/* Only where there is another to run in its place. What cannot be told may be the image that did not work. */
 static bool is_rejected(const PullRequest *request, const char *name, int lock) {
         g_auto(ImageNotes) notes = { 0 };
         g_autofree char *digest = NULL;
+        g_autoptr(GError) error = NULL;
 
-        image_notes_read(lock, &notes);
-        if (!notes.rejected || reference_is_archive(request->reference))
+        if (reference_is_archive(request->reference) || (image_notes_read(lock, &notes, &error) && !notes.rejected))
                 return false;
-        digest = image_remote_digest(request, name, NULL);
-        return g_strcmp0(digest, notes.rejected) == 0;
+        if (notes.rejected && !request->offline && needs_network(name))
+                wait_for_network();
+        digest = notes.rejected ? image_remote_digest(request, name, &error) : NULL;
+        if (digest && !g_str_equal(digest, notes.rejected))
+                return false;
+        if (digest)
+                log_notice("Image '%s': what the registry has did not work, and is not pulled again; "
+                           "'keyturnctl update UNIT' tries it once more",
+                           name);
+        else
+                log_warning("Image '%s': it is not pulled, as the registry may have what did not work: %s", name,
+                            error->message);
+        return true;
 }
 
 static bool is_policy(const PullRequest *request, const char *policy) {
         return g_strcmp0(request->policy, policy) == 0;
 }
 
+/* One that is damaged is pulled, and one that cannot be read for a moment is not: so it is looked for twice. */
+static char *find_there(const char *name) {
+        g_autoptr(GError) error = NULL;
+        char *found = local_find(name, &error);
+
+        return error ? local_find(name, NULL) : found;
+}
+
 static bool pull_missing(const PullRequest *request, const char *name, int lock, GError **error) {
-        g_autofree char *there = local_find(request->tag ?: name, NULL);
+        g_autofree char *there = find_there(request->tag ?: name);
         g_autoptr(GError) problem = NULL;
 
         if (there && is_policy(request, "missing") && !request->all_tags) {
                 log_info("Image '%s' is there", request->tag ?: name);
                 return true;
         }
-        if (there && is_rejected(request, name, lock)) {
-                log_notice(
-                        "Image '%s': what the registry has did not work, and is not pulled again; 'keyturnctl update UNIT' "
-                        "tries it once more",
-                        name);
+        if (there && is_rejected(request, name, lock))
                 return true;
-        }
         if (image_pull_name(request, name, &problem))
                 return true;
         if (there && is_policy(request, "newer")) {
@@ -230,7 +243,8 @@ static bool build(const char *tag, GPtrArray *words, GError **error) {
 
         if (!begin_coming(&coming, tag, tag, error))
                 return false;
-        ok = tool_run_long(words, what, error); /* a compiler's work is not seen: its unit has a time-out */
+        /* A compiler's work is not seen: its unit has a time-out. */
+        ok = tool_run(words, what, /* has_deadline= */ false, error);
         return end_coming(&coming, ok, /* whole= */ true, error);
 }
 

@@ -7,8 +7,8 @@
 
 /* Bring an image into the store, by skopeo, or by podman where that is not installed or has not the option. By its
  * policy nothing happens where the image is there, and with "newer" a registry that cannot be reached is only a
- * warning then. What was rolled back is not brought again. Others who bring the same image at the same time are
- * waited for. */
+ * warning then. What was rolled back is not brought again, nor what may be that. Others who bring the same image at
+ * the same time are waited for. */
 bool image_pull(const PullRequest *request, GError **error);
 
 /* The same for who has the lock of the name, and has looked what is there: as often as Retry= says. `name` is of

@@ -5,13 +5,13 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/image/deadline.h"
 #include "libstart/image/tool-words.h"
@@ -83,11 +83,18 @@ static void take_line(Run *run, char *line) {
         sd_notifyf(0, "STATUS=%s: %s", run->what, run->last);
 }
 
-/* Line by line as they come, and the rest at the end, where it returns false. */
+/* Line by line as they come, and the rest at the end, where it returns false. A program that nobody reads from would
+ * wait for that in its next line, for ever. */
 static bool pass_on(Run *run) {
         char buffer[4096], *end;
         ssize_t n = read(run->output, buffer, sizeof buffer);
 
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+                return true;
+        if (n < 0 && !run->overdue)
+                run->overdue = g_strdup_printf("its output cannot be read: %s", error_describe(errno));
+        if (n < 0)
+                (void) kill(run->pid, SIGKILL);
         g_string_append_len(run->text, buffer, MAX(n, 0));
         while ((end = memchr(run->text->str, '\n', run->text->len)) || (n <= 0 && run->text->len > 0)) {
                 gsize length = end ? (gsize) (end - run->text->str) : run->text->len;
@@ -151,7 +158,7 @@ static bool spawn(GPtrArray *words, GPid *ret_pid, int *ret_stderr, GError **err
         return ok || error_set(error, KT_ERROR_FAILED, "%s", problem ? problem->message : "it cannot be run");
 }
 
-static bool run_words(GPtrArray *words, const char *what, bool has_deadline, GError **error) {
+bool tool_run(GPtrArray *words, const char *what, bool has_deadline, GError **error) {
         g_auto(Run) run = { .what = what, .output = -1, .text = g_string_new(NULL) };
         g_autoptr(GError) problem = NULL;
         int status = 0;
@@ -160,8 +167,8 @@ static bool run_words(GPtrArray *words, const char *what, bool has_deadline, GEr
                 return false;
         deadline_begin(&run.deadline, run.pid);
         follow(&run, has_deadline);
-        while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR)
-                continue;
+        if (process_wait(run.pid, &status, 0) < 0)
+                return error_set_errno(error, errno, "Cannot wait for %s", (const char *) words->pdata[0]);
         if (!run.overdue && g_spawn_check_wait_status(status, &problem)) {
                 if (run.last)
                         log_info("%s", run.last);
@@ -171,14 +178,6 @@ static bool run_words(GPtrArray *words, const char *what, bool has_deadline, GEr
                          run.overdue      ?:
                                  run.last ?:
                                             problem->message);
-}
-
-bool tool_run(GPtrArray *words, const char *what, GError **error) {
-        return run_words(words, what, true, error);
-}
-
-bool tool_run_long(GPtrArray *words, const char *what, GError **error) {
-        return run_words(words, what, false, error);
 }
 
 /* Exit statuses of timeout(1), for a program that has ended at SIGTERM, and for another one. */
@@ -195,7 +194,7 @@ static char *find_reason(char *messages, const GError *problem, const char *seco
         return g_strdup(messages && messages[0] ? clean_line(line ? line + 1 : messages) : problem->message);
 }
 
-char *tool_read(GPtrArray *words, gsize *ret_length, GError **error) {
+char *tool_read(GPtrArray *words, GError **error) {
         g_autofree char *output = NULL, *messages = NULL, *seconds = g_strdup_printf("%u", deadline_ask());
         g_autoptr(GPtrArray) timed = tool_words("timeout", "--foreground", "--kill-after=10", seconds, NULL);
         g_autoptr(GError) problem = NULL;
@@ -213,6 +212,5 @@ char *tool_read(GPtrArray *words, gsize *ret_length, GError **error) {
                 error_set(error, KT_ERROR_FAILED, "%s: %s", (const char *) words->pdata[0], reason);
                 return NULL;
         }
-        *ret_length = strlen(output);
         return g_steal_pointer(&output);
 }

@@ -12,12 +12,9 @@ bool tool_prepare(GError **error);
 bool tool_is_there(const char *name);
 
 /* Run it and wait. What it says goes to the journal; to systemctl status as well, behind `what`. Its last line is the
- * error's reason where it fails; it is ended where it does not get on (deadline.h). words: as in tool-words.h; NULL
- * is added. */
-bool tool_run(GPtrArray *words, const char *what, GError **error);
-
-/* The same of one that may do nothing that can be seen for as long as it likes. */
-bool tool_run_long(GPtrArray *words, const char *what, GError **error);
+ * error's reason where it fails. has_deadline: it is ended where it does not get on (deadline.h); else it may do
+ * nothing that can be seen for as long as it likes. words: as in tool-words.h; NULL is added. */
+bool tool_run(GPtrArray *words, const char *what, bool has_deadline, GError **error);
 
 /* Run it, and return what it prints, within the time that there is to ask a registry. Transfer full. */
-char *tool_read(GPtrArray *words, gsize *ret_length, GError **error);
+char *tool_read(GPtrArray *words, GError **error);

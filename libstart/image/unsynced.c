@@ -17,17 +17,6 @@
 
 #define NEW ".new" /* while it is written */
 
-/* Transfer full. */
-static char *find_file(const char *directory, const char *name) {
-        g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, name, -1);
-
-        return g_build_filename(directory, hash, NULL);
-}
-
-static char *find_mark(const char *name) {
-        return find_file(PATH_UNSYNCED, name);
-}
-
 static bool find_boot(char ret[static SD_ID128_STRING_MAX]) {
         sd_id128_t boot;
 
@@ -39,13 +28,21 @@ static bool find_boot(char ret[static SD_ID128_STRING_MAX]) {
 
 /* It appears with its text in it. */
 static bool write_mark(const char *name) {
-        g_autofree char *path = find_mark(name), *new = g_strconcat(path, NEW, NULL);
+        g_autofree char *path = image_path(PATH_UNSYNCED, name), *new = g_strconcat(path, NEW, NULL);
         _cleanup_close_ int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600),
                             directory = open(PATH_UNSYNCED, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         char boot[SD_ID128_STRING_MAX];
+        int write_errno;
 
-        return fd >= 0 && directory >= 0 && find_boot(boot) && fd_write_all(fd, boot, strlen(boot)) &&
-               fsync(fd) == 0 && rename(new, path) == 0 && fsync(directory) == 0;
+        if (fd >= 0 && directory >= 0 && find_boot(boot) && fd_write_all(fd, boot, strlen(boot)) && fsync(fd) == 0 &&
+            rename(new, path) == 0 && fsync(directory) == 0)
+                return true;
+        write_errno = errno;
+        /* What has not begun is not cut at the next boot. */
+        (void) unlink(new);
+        (void) unlink(path);
+        errno = write_errno;
+        return false;
 }
 
 /* What cannot be read, or was cut itself, is of a boot before. */
@@ -59,7 +56,7 @@ static bool is_of_before(const char *path) {
 }
 
 bool unsynced_was_cut(const char *name) {
-        g_autofree char *mark = find_mark(name), *cut = find_file(PATH_CUT, name);
+        g_autofree char *mark = image_path(PATH_UNSYNCED, name), *cut = image_path(PATH_CUT, name);
 
         return is_of_before(mark) || access(cut, F_OK) == 0;
 }
@@ -74,7 +71,10 @@ static int open_store(void) {
 static void remove_file(const char *directory, const char *path) {
         _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-        if (unlink(path) == 0 && fd >= 0)
+        if (unlink(path) < 0 && errno != ENOENT)
+                log_warning("'%s' cannot be removed, so the next boot takes its image for damaged: %s", path,
+                            g_strerror(errno));
+        else if (fd >= 0)
                 (void) fsync(fd);
 }
 
@@ -88,7 +88,7 @@ static bool put_aside(const char *mark) {
 /* A mark of a boot before stays what it is. The descriptor is told of each error from here on, and syncfs(2) of those
  * of before, which are not this name's. */
 bool unsynced_begin(const char *name, Unsynced *ret, GError **error) {
-        g_autofree char *path = find_mark(name);
+        g_autofree char *path = image_path(PATH_UNSYNCED, name);
 
         if (!directory_make(PATH_UNSYNCED, 0700, error))
                 return false;
@@ -107,7 +107,7 @@ void unsynced_clear(Unsynced *coming) {
 }
 
 static void forget(const char *name) {
-        g_autofree char *mark = find_mark(name), *cut = find_file(PATH_CUT, name);
+        g_autofree char *mark = image_path(PATH_UNSYNCED, name), *cut = image_path(PATH_CUT, name);
 
         remove_file(PATH_UNSYNCED, mark);
         if (access(cut, F_OK) == 0)
@@ -115,7 +115,7 @@ static void forget(const char *name) {
 }
 
 bool unsynced_end(Unsynced *coming, bool has_come, bool whole, GError **error) {
-        g_autofree char *mark = find_mark(coming->name);
+        g_autofree char *mark = image_path(PATH_UNSYNCED, coming->name);
 
         if (coming->store < 0)
                 coming->store = open_store();

@@ -72,18 +72,16 @@ static bool find_one(yajl_val manifests, const char *name, bool by_digest, const
 
 char *artifact_index_find(const char *text, size_t length, const char *name, GError **error) {
         g_autofree char *complete = complete_name(name);
-        yajl_val index = json_parse(text, length, DEPTH_MAX, error);
+        g_auto(yajl_val) index = json_parse(text, length, DEPTH_MAX, error);
         yajl_val manifests = index ? json_member(index, "manifests", yajl_t_array) : NULL;
         const char *digest = NULL;
         bool ok = index && (!manifests || (find_one(manifests, name, false, &digest, error) &&
                                            (digest || find_one(manifests, complete, false, &digest, error)) &&
                                            (digest || find_one(manifests, name, true, &digest, error))));
-        char *found = ok ? g_strdup(digest) : NULL;
 
         if (ok && !digest)
                 error_set(error, KT_ERROR_NOT_FOUND, "it is not there");
-        yajl_tree_free(index);
-        return found;
+        return ok ? g_strdup(digest) : NULL;
 }
 
 /*
@@ -135,11 +133,9 @@ static bool parse_layers(yajl_val manifest, const char *blobs, Artifact *artifac
 
 Artifact *artifact_manifest_parse(const char *text, size_t length, const char *blobs, GError **error) {
         g_autoptr(GPtrArray) artifact = g_ptr_array_new_with_free_func(free_blob);
-        yajl_val manifest = json_parse(text, length, DEPTH_MAX, error);
-        bool ok = manifest && parse_layers(manifest, blobs, artifact, error);
+        g_auto(yajl_val) manifest = json_parse(text, length, DEPTH_MAX, error);
 
-        yajl_tree_free(manifest);
-        return ok ? g_steal_pointer(&artifact) : NULL;
+        return manifest && parse_layers(manifest, blobs, artifact, error) ? g_steal_pointer(&artifact) : NULL;
 }
 
 /*

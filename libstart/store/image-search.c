@@ -14,8 +14,9 @@
 
 /* A store's images.json, as it was when it was read. */
 typedef struct Index {
-        char *path;
-        FileContents file;
+        char *path, *text; /* NULL: there is none */
+        size_t length;
+        FileIdentity identity;
         ImageList *list; /* all of it, or only the image that was found without parsing the rest, or NULL */
 } Index;
 
@@ -25,7 +26,7 @@ static void clear_index(gpointer data) {
         Index *index = data;
 
         g_free(index->path);
-        file_contents_clear(&index->file);
+        g_free(index->text);
         g_clear_pointer(&index->list, image_list_free);
 }
 
@@ -38,7 +39,7 @@ bool image_search_open(ImageSearch *search, GError **error) {
                 g_array_set_size(search->indexes, search->indexes->len + 1);
                 index = &g_array_index(search->indexes, Index, search->indexes->len - 1);
                 index->path = g_strconcat(*store, "/overlay-images/images.json", NULL);
-                if (!file_load(index->path, &index->file, error)) {
+                if (!file_load(index->path, &index->text, &index->length, &index->identity, error)) {
                         bool is_additional = search->indexes->len > search->conf->n_writable;
 
                         if (is_additional && user_view_is_entered() && access(index->path, R_OK) < 0 &&
@@ -60,7 +61,7 @@ static bool parse_indexes(const ImageSearch *search, GError **error) {
                 Index *index = &g_array_index(search->indexes, Index, i);
 
                 g_clear_pointer(&index->list, image_list_free);
-                index->list = image_list_parse(index->file.text, index->file.length, error);
+                index->list = image_list_parse(index->text, index->length, error);
                 if (!index->list) {
                         g_prefix_error(error, "%s: ", index->path);
                         return false;
@@ -73,13 +74,13 @@ bool image_search_is_current(const ImageSearch *search) {
         for (unsigned i = 0; i < search->indexes->len; i++) {
                 const Index *index = &g_array_index(search->indexes, Index, i);
 
-                if (!file_unchanged(index->path, &index->file.identity))
+                if (!file_unchanged(index->path, &index->identity))
                         return false;
         }
         return true;
 }
 
-/* The next record, in the order of the stores. */
+/* The next record, in the order of the stores, of a match that was zeros before; zeros after the last one. */
 static bool go_on(const ImageSearch *search, ImageMatch *match) {
         for (; match->store < search->indexes->len; match->store++, match->next = 0) {
                 const ImageList *list = g_array_index(search->indexes, Index, match->store).list;
@@ -89,18 +90,15 @@ static bool go_on(const ImageSearch *search, ImageMatch *match) {
                 match->record = list->records->pdata[match->next++];
                 return true;
         }
-        match->record = NULL;
+        *match = (ImageMatch) { 0 };
         return false;
 }
 
 static bool find_first(const ImageSearch *search, RecordTest test, const char *what, ImageMatch *ret) {
-        ImageMatch match = { 0 };
-
-        while (go_on(search, &match))
-                if (test(match.record, what)) {
-                        *ret = match;
+        *ret = (ImageMatch) { 0 };
+        while (go_on(search, ret))
+                if (test(ret->record, what))
                         return true;
-                }
         return false;
 }
 
@@ -124,26 +122,18 @@ static bool name_was_removed(const ImageSearch *search, const ImageMatch *match)
 }
 
 static bool find_by_name(const ImageSearch *search, const char *name, ImageMatch *ret) {
-        ImageMatch match = { 0 };
-
-        while (go_on(search, &match))
-                if (image_record_has_name(match.record, name) && !name_was_removed(search, &match)) {
-                        *ret = match;
+        while (go_on(search, ret))
+                if (image_record_has_name(ret->record, name) && !name_was_removed(search, ret))
                         return true;
-                }
         return false;
 }
 
 /* An image with the digest, provided that podman knows it by some name in the repository. */
 static bool find_by_digest(const ImageSearch *search, const char *repository, const char *digest, ImageMatch *ret) {
-        ImageMatch match = { 0 };
-
-        while (digest && go_on(search, &match))
-                if (image_record_has_manifest(match.record, digest) &&
-                    image_record_has_repository(match.record, repository)) {
-                        *ret = match;
+        while (digest && go_on(search, ret))
+                if (image_record_has_manifest(ret->record, digest) &&
+                    image_record_has_repository(ret->record, repository))
                         return true;
-                }
         return false;
 }
 
@@ -245,6 +235,7 @@ bool image_search_find(const ImageSearch *search, ImageMatch *ret, GError **erro
         g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
         g_auto(GStrv) candidates = NULL;
 
+        *ret = (ImageMatch) { 0 };
         if (!parse_indexes(search, error) || (reference->repository && !(candidates = repositories(search, error))))
                 return false;
         for (char **repository = candidates; repository && *repository; repository++) {
@@ -259,10 +250,6 @@ bool image_search_find(const ImageSearch *search, ImageMatch *ret, GError **erro
         return find_by_id(search, ret, error) && (ret->record || set_not_found(search, tried, error));
 }
 
-static bool text_has(const FileContents *file, const char *id) {
-        return file->text && memmem(file->text, file->length, id, strlen(id));
-}
-
 /* A name that says all, as in nearly every unit, without parsing the lists of images. A later store only
  * counts where the first one, in which podman notes what it takes from the others, knows nothing of the
  * image: see name_was_removed(). */
@@ -270,6 +257,7 @@ bool image_search_find_quickly(const ImageSearch *search, ImageMatch *ret) {
         const Reference *reference = search->reference;
         const Index *first = &g_array_index(search->indexes, Index, 0);
 
+        *ret = (ImageMatch) { 0 };
         if (!reference->repository || reference->is_short || reference->digest)
                 return false;
 
@@ -277,15 +265,16 @@ bool image_search_find_quickly(const ImageSearch *search, ImageMatch *ret) {
         for (unsigned store = 0; store < search->indexes->len; store++) {
                 Index *index = &g_array_index(search->indexes, Index, store);
 
-                if (!index->file.text)
-                        continue;
-                index->list = image_list_find_name(index->file.text, index->file.length, name);
+                if (index->text)
+                        index->list = image_list_find_name(index->text, index->length, name);
                 if (!index->list)
                         continue;
                 ret->store = store;
                 ret->record = index->list->records->pdata[0];
                 ret->name = g_steal_pointer(&name);
-                return ret->record->id && (store == 0 || !text_has(&first->file, ret->record->id));
+                return ret->record->id &&
+                       (store == 0 || !first->text ||
+                        !memmem(first->text, first->length, ret->record->id, strlen(ret->record->id)));
         }
         return false;
 }

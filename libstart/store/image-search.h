@@ -26,7 +26,8 @@ typedef struct ImageMatch {
 bool image_search_open(ImageSearch *search, GError **error);
 void image_search_clear(ImageSearch *search);
 
-/* Without parsing whole lists. False: image_search_find() must tell. */
+/* Without parsing whole lists. False: image_search_find() must tell. Both set all of *ret, also where nothing is
+ * found; its name is to be freed then, too. */
 bool image_search_find_quickly(const ImageSearch *search, ImageMatch *ret);
 
 /* KT_ERROR_NOT_FOUND with the names that were tried and those that are there. */

@@ -182,7 +182,7 @@ static StoreImage *load(const ImageSearch *search, ImageMatch *match, GError **e
 
 /* Whatever the quick way does not find, or finds damaged, the thorough one finds or explains. */
 static StoreImage *search_once(const ImageSearch *search, GError **error) {
-        ImageMatch quick = { 0 }, match = { 0 };
+        ImageMatch quick, match = { 0 };
         StoreImage *image = image_search_find_quickly(search, &quick) ? load(search, &quick, NULL) : NULL;
 
         if (!image && image_search_find(search, &match, error))

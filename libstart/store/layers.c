@@ -32,15 +32,9 @@ static void clear_overlay(gpointer data) {
 
 /* Of the text of a link only the 64 digits of the id are used, so that no link leads out of the store. */
 typedef struct Layer {
-        char *id;
+        char id[64 + 1];
         const Overlay *overlay; /* it is overlay->path/id */
 } Layer;
-
-static void clear_layer(gpointer data) {
-        Layer *layer = data;
-
-        g_free(layer->id);
-}
 
 static GArray *open_overlays(char *const *stores, GError **error) {
         g_autoptr(GArray) overlays = g_array_new(FALSE, FALSE, sizeof(Overlay));
@@ -78,8 +72,9 @@ static const Overlay *find_overlay(const GArray *overlays, const char *id) {
 }
 
 static void add_layer(GArray *layers, const char *id, const Overlay *overlay) {
-        Layer layer = { .id = g_strdup(id), .overlay = overlay };
+        Layer layer = { .overlay = overlay };
 
+        g_strlcpy(layer.id, id, sizeof layer.id);
         g_array_append_val(layers, layer);
 }
 
@@ -236,7 +231,6 @@ char **layers_find(char *const *stores, const char *top, char *const *chain_ids,
         g_autoptr(GArray) layers = g_array_new(FALSE, FALSE, sizeof(Layer));
         g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
 
-        g_array_set_clear_func(layers, clear_layer);
         if (n > LAYERS_MAX) {
                 error_set(error, KT_ERROR_UNSUPPORTED, "it has %u layers, and overlayfs can only have %d", n,
                           LAYERS_MAX);

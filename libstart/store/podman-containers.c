@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
+#include "libstart/store/podman-containers.h"
 #include "libstart/base/error.h"
 #include "libstart/config/small-file.h"
 #include "libstart/json/member.h"
 #include "libstart/json/walk.h"
-#include "libstart/store/podman-containers.h"
+#include "libstart/store/manifest.h"
 
 #define MAX_DEPTH 16
-#define ID_DIGITS 64
-
-G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
-
-/* It becomes a part of a path. */
-static bool is_id(const char *text) {
-        return strlen(text) == ID_DIGITS && strspn(text, "0123456789abcdef") == ID_DIGITS;
-}
 
 static bool is_called(yajl_val record, const char *name) {
         yajl_val names = json_member(record, "names", yajl_t_array);
@@ -35,7 +26,7 @@ bool podman_container_parse(const char *text, size_t length, const char *name, c
 
                 if (!YAJL_IS_OBJECT(record) || !is_called(record, name))
                         continue;
-                if (!is_id(json_member_string(record, "id")))
+                if (!id_is_valid(json_member_string(record, "id"))) /* it becomes a part of a path */
                         return error_set(error, KT_ERROR_FAILED, "the id of '%s' is none", name);
                 *ret = g_strdup(json_member_string(record, "id"));
                 return true;

@@ -11,18 +11,19 @@
 #define HEX_DIGITS "0123456789abcdef"
 
 /* Podman's transports, which name images outside of the stores. */
-static const char *const transports[] = {
-        "containers-storage:", "dir:", "docker-archive:", "docker-daemon:", "docker://",
-        "oci-archive:",        "oci:", "ostree:",         "sif:",           "tarball:",
+static const char *const archives[] = { "dir:", "docker-archive:", "oci-archive:", "oci:", NULL };
+static const char *const others[] = {
+        "containers-storage:", "docker-daemon:", REFERENCE_DOCKER, "ostree:", "sif:", "tarball:", NULL,
 };
 
-bool reference_is_archive(const char *text) {
-        static const char *const archives[] = { "docker-archive:", "oci-archive:", "oci:", "dir:" };
+static bool has_transport(const char *text, const char *const *transports) {
+        while (*transports && !g_str_has_prefix(text, *transports))
+                transports++;
+        return *transports;
+}
 
-        for (size_t i = 0; i < G_N_ELEMENTS(archives); i++)
-                if (g_str_has_prefix(text, archives[i]))
-                        return true;
-        return false;
+bool reference_is_archive(const char *text) {
+        return has_transport(text, archives);
 }
 
 const char *reference_skip_docker(const char *text) {
@@ -133,13 +134,11 @@ static char *normalize(const char *repository) {
 }
 
 static bool check_transport(const char *text, GError **error) {
-        for (size_t i = 0; i < G_N_ELEMENTS(transports); i++)
-                if (g_str_has_prefix(text, transports[i]))
-                        return error_set(error, KT_ERROR_UNSUPPORTED,
-                                         "'%s' is not in the image store: put the image there first ('podman pull "
-                                         "%s') and give its name",
-                                         text, text);
-        return true;
+        return (!has_transport(text, archives) && !has_transport(text, others)) ||
+               error_set(error, KT_ERROR_UNSUPPORTED,
+                         "'%s' is not in the image store: put the image there first ('podman pull %s') and give its "
+                         "name",
+                         text, text);
 }
 
 /* NAME[:TAG][@DIGEST] into reference, of which the tag is left out where there is a digest. */
@@ -198,6 +197,12 @@ Reference *reference_parse(const char *text, GError **error) {
         return g_steal_pointer(&reference);
 }
 
+static void add_repository(GStrvBuilder *builder, const char *registry, const char *repository) {
+        g_autofree char *name = g_strconcat(registry, "/", repository, NULL), *normalized = normalize(name);
+
+        g_strv_builder_add(builder, normalized);
+}
+
 char **reference_repositories(const Reference *reference, const char *alias, char *const *registries) {
         g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
 
@@ -208,16 +213,10 @@ char **reference_repositories(const Reference *reference, const char *alias, cha
 
         if (alias)
                 g_strv_builder_add(builder, alias);
-        g_autofree char *local = g_strconcat("localhost/", reference->repository, NULL);
-        g_strv_builder_add(builder, local);
-        for (; registries && *registries; registries++) {
-                g_autofree char *name = g_strconcat(*registries, "/", reference->repository, NULL);
-                g_autofree char *normalized = normalize(name);
-                g_strv_builder_add(builder, normalized);
-        }
-        g_autofree char *name = g_strconcat("docker.io/", reference->repository, NULL);
-        g_autofree char *normalized = normalize(name);
-        g_strv_builder_add(builder, normalized);
+        add_repository(builder, "localhost", reference->repository);
+        for (; registries && *registries; registries++)
+                add_repository(builder, *registries, reference->repository);
+        add_repository(builder, "docker.io", reference->repository);
         return g_strv_builder_end(builder);
 }
 

@@ -4,15 +4,13 @@
 #include "libstart/base/error.h"
 #include "libstart/base/path-value.h"
 #include "libstart/base/user-view.h"
-#include "libstart/config/conf-files.h"
+#include "libstart/config/conf-value.h"
 #include "libstart/config/small-file.h"
 #include "libstart/config/toml.h"
 #include "libstart/store/store-conf.h"
 
-static const ConfFiles storage_conf = { .name = "storage", .environment = "CONTAINERS_STORAGE_CONF" };
-
 typedef struct Setting {
-        const char *table; /* under [storage]: "", "options" or "options.overlay" */
+        const char *table; /* by its dotted name */
         const char *key;
         bool (*apply)(void *member, const TomlValue *value, char **variables, const char *where, GError **error);
         size_t member; /* of StoreSettings */
@@ -150,17 +148,17 @@ static bool refuse(void *unused, const TomlValue *value, char **variables, const
 }
 
 static const Setting table[] = {
-        { "", "driver", check_driver, 0 },
-        { "", "graphroot", set_root, offsetof(StoreSettings, graph_root) },
-        { "", "imagestore", set_path, offsetof(StoreSettings, image_store) },
-        { "", "rootless_storage_path", set_rootless, offsetof(StoreSettings, rootless_path) },
-        { "options", "additionalimagestores", set_paths, offsetof(StoreSettings, additional_stores) },
-        { "options", "additionallayerstores", refuse, 0 },
-        { "options", "imagestore", set_path, offsetof(StoreSettings, image_store) },
-        { "options", "mount_program", refuse, 0 },
-        { "options", "force_mask", refuse, 0 },
-        { "options.overlay", "mount_program", refuse, 0 },
-        { "options.overlay", "force_mask", refuse, 0 },
+        { "storage", "driver", check_driver, 0 },
+        { "storage", "graphroot", set_root, offsetof(StoreSettings, graph_root) },
+        { "storage", "imagestore", set_path, offsetof(StoreSettings, image_store) },
+        { "storage", "rootless_storage_path", set_rootless, offsetof(StoreSettings, rootless_path) },
+        { "storage.options", "additionalimagestores", set_paths, offsetof(StoreSettings, additional_stores) },
+        { "storage.options", "additionallayerstores", refuse, 0 },
+        { "storage.options", "imagestore", set_path, offsetof(StoreSettings, image_store) },
+        { "storage.options", "mount_program", refuse, 0 },
+        { "storage.options", "force_mask", refuse, 0 },
+        { "storage.options.overlay", "mount_program", refuse, 0 },
+        { "storage.options.overlay", "force_mask", refuse, 0 },
 };
 
 /* A table by its dotted name; *ret is NULL where the file does not have it. */
@@ -181,16 +179,15 @@ static bool find_table(const TomlValue *top, const char *dotted, const char *nam
 static bool apply_setting(StoreSettings *settings, const Setting *setting, const TomlValue *top, const char *name,
                           GError **error) {
         const TomlValue *parent;
-        g_autofree char *dotted = *setting->table ? g_strconcat("storage.", setting->table, NULL) :
-                                                    g_strdup("storage");
 
-        if (!find_table(top, dotted, name, &parent, error))
+        if (!find_table(top, setting->table, name, &parent, error))
                 return false;
 
         const TomlValue *value = toml_get(parent, setting->key);
         if (!value)
                 return true;
-        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key, dotted);
+        g_autofree char *where = g_strdup_printf("%s:%u: '%s' of [%s]", name, value->line, setting->key,
+                                                 setting->table);
         return setting->apply((char *) settings + setting->member, value, settings->variables, where, error);
 }
 
@@ -217,7 +214,7 @@ static bool apply_machines(const char *path, const char *text, size_t length, vo
 }
 
 bool store_settings_read_machines(StoreSettings *settings, const char *root, GError **error) {
-        return conf_files_read(&storage_conf, root, apply_machines, settings, error);
+        return conf_files_read(&conf_storage, root, apply_machines, settings, error);
 }
 
 void store_settings_settle_users(StoreSettings *settings, const char *share) {
@@ -277,7 +274,7 @@ StoreConf *store_conf_load(const char *root, const GPtrArray *additional, GError
         g_autoptr(StoreSettings) settings = store_settings_new();
 
         conf->root = g_strdup(root);
-        if (!conf_files_read(&storage_conf, root, apply_file, settings, error))
+        if (!conf_files_read(&conf_storage, root, apply_file, settings, error))
                 return NULL;
         if (additional)
                 set_additional(settings, additional);

@@ -9,8 +9,6 @@
 
 #define MAX_DEPTH 16
 
-G_DEFINE_AUTO_CLEANUP_FREE_FUNC(yajl_val, yajl_tree_free, NULL)
-
 static bool find_number(yajl_val object, const char *key, guint32 *ret) {
         yajl_val value = json_member(object, key, yajl_t_number);
 
@@ -50,7 +48,7 @@ static bool add_map(yajl_val record, const char *key, bool is_users, GArray *ran
         return true;
 }
 
-static bool parse(const char *text, size_t length, bool is_users, GArray *uids, GArray *gids, GError **error) {
+bool used_ids_parse(const char *text, size_t length, bool is_users, GArray *uids, GArray *gids, GError **error) {
         g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
 
         if (length > 0 && !list)
@@ -65,10 +63,6 @@ static bool parse(const char *text, size_t length, bool is_users, GArray *uids, 
         return true;
 }
 
-bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error) {
-        return parse(text, length, false, uids, gids, error);
-}
-
 static bool read_list(const char *directory, const char *name, bool is_users, GArray *uids, GArray *gids,
                       GError **error) {
         g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL;
@@ -76,7 +70,7 @@ static bool read_list(const char *directory, const char *name, bool is_users, GA
 
         if (!file_read(path, &text, &length, error))
                 return false;
-        if (text && !parse(text, length, is_users, uids, gids, error)) {
+        if (text && !used_ids_parse(text, length, is_users, uids, gids, error)) {
                 g_prefix_error(error, "'%s': ", path);
                 return false;
         }
@@ -112,37 +106,40 @@ static guint32 behind_largest(yajl_val record, const char *key, guint32 so_far) 
 }
 
 /* The lists are read once for each store. Layers are STORE/overlay/ID/diff. */
-static guint32 ids_of_store(const char *store, char *const *layers) {
+static bool add_store(const char *store, char *const *layers, guint32 *behind, GError **error) {
         g_autofree char *path = g_build_filename(store, "overlay-layers/layers.json", NULL), *text = NULL;
         size_t length = 0;
-        guint32 behind = 0;
 
-        if (!file_read(path, &text, &length, NULL) || !text)
-                return 0;
-        g_auto(yajl_val) list = json_parse(text, length, MAX_DEPTH, NULL);
+        if (!file_read(path, &text, &length, error))
+                return false;
+        g_auto(yajl_val) list = length > 0 ? json_parse(text, length, MAX_DEPTH, error) : NULL;
+        if (length > 0 && !list) {
+                g_prefix_error(error, "'%s': ", path);
+                return false;
+        }
         for (size_t i = 0; list && YAJL_IS_ARRAY(list) && i < list->u.array.len; i++) {
                 yajl_val record = list->u.array.values[i], id = json_member(record, "id", yajl_t_string);
                 g_autofree char *diff = id ? g_build_filename(store, "overlay", YAJL_GET_STRING(id), "diff", NULL) :
                                              NULL;
 
                 if (diff && g_strv_contains((const char *const *) layers, diff))
-                        behind = behind_largest(record, "gidset", behind_largest(record, "uidset", behind));
+                        *behind = behind_largest(record, "gidset", behind_largest(record, "uidset", *behind));
         }
-        return behind;
+        return true;
 }
 
-guint32 used_ids_of_layers(char *const *layers) {
+bool used_ids_of_layers(char *const *layers, guint32 *behind, GError **error) {
         g_autoptr(GHashTable) stores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        guint32 behind = 0;
 
         for (size_t i = 0; layers[i]; i++) {
                 const char *overlay = g_strrstr(layers[i], "/overlay/");
-                char *store = overlay ? g_strndup(layers[i], (gsize) (overlay - layers[i])) : NULL;
+                g_autofree char *store = overlay ? g_strndup(layers[i], (gsize) (overlay - layers[i])) : NULL;
 
-                if (store && !g_hash_table_contains(stores, store))
-                        behind = MAX(behind, ids_of_store(store, layers));
-                if (store)
-                        g_hash_table_add(stores, store);
+                if (!store || g_hash_table_contains(stores, store))
+                        continue;
+                if (!add_store(store, layers, behind, error))
+                        return false;
+                g_hash_table_add(stores, g_steal_pointer(&store));
         }
-        return behind;
+        return true;
 }

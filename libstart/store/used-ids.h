@@ -22,8 +22,8 @@ typedef struct IdRange {
 bool used_ids_read(const StoreConf *conf, bool is_users, GArray *uids, GArray *gids, GError **error);
 
 /* The same from the text of a containers.json or layers.json. Pure. */
-bool used_ids_parse(const char *text, size_t length, GArray *uids, GArray *gids, GError **error);
+bool used_ids_parse(const char *text, size_t length, bool is_users, GArray *uids, GArray *gids, GError **error);
 
-/* One more than the largest id that a file has in layers (directories, as store_image_find() has them), as far as
- * their stores say so; 0 where none does. */
-guint32 used_ids_of_layers(char *const *layers);
+/* Raises *behind to one more than the largest id that a file has in layers (directories, as store_image_find() has
+ * them), as far as their stores say so. */
+bool used_ids_of_layers(char *const *layers, guint32 *behind, GError **error);
