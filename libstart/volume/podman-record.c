@@ -21,6 +21,8 @@
 /* Beside _data: how the database was when Podman was asked last. */
 #define ASKED ".keyturn-asked"
 #define ASKED_MAX 1024
+/* What it says then. Its exit status is 2, which is also that of a Go program without threads. */
+#define IS_USED "volume is being used"
 /* No volume of Podman's has a name that begins with a dot. */
 #define ASIDE ".keyturn-"
 
@@ -65,14 +67,16 @@ static void note(int directory, const char *name) {
 }
 
 /* Of other drivers than "local" the files are elsewhere, and would be removed there. */
-static bool is_podmans(const char *name) {
+static bool find_driver(const char *name, bool *ret_is_local, GError **error) {
         const char *words[] = { PODMAN, "volume", "inspect", "--format={{.Driver}}", name, NULL };
         g_autofree char *driver = NULL;
         int status;
 
-        return g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &driver, NULL,
-                            &status, NULL) &&
-               g_spawn_check_wait_status(status, NULL) && g_str_equal(g_strchomp(driver), "local");
+        if (!g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_DEFAULT, NULL, NULL, &driver, NULL, &status, error) ||
+            !g_spawn_check_wait_status(status, error))
+                return false;
+        *ret_is_local = g_str_equal(g_strchomp(driver), "local");
+        return true;
 }
 
 static bool remove_record(const char *name, GError **error) {
@@ -98,16 +102,27 @@ static bool put_back(int directory, const char *aside, const char *name, GError 
                                aside);
 }
 
-static bool drop(int directory, const char *name, const char *aside, GError **error) {
-        if (!is_podmans(name))
+/* Podman is asked again next time, unless it has said that it does not have it, or that a container uses it. */
+static bool drop(int directory, const char *name, const char *aside, bool *ret_is_answered, GError **error) {
+        g_autoptr(GError) problem = NULL;
+        bool is_there, is_local = false;
+
+        *ret_is_answered = podman_record_find(name, &is_there, &problem) &&
+                           (!is_there || find_driver(name, &is_local, &problem));
+        if (!*ret_is_answered)
+                log_notice("The volume '%s' may be in Podman's database, where podman volume prune finds it: %s",
+                           name, problem->message);
+        if (!is_local)
                 return true;
         if (renameat2(directory, name, directory, aside, RENAME_NOREPLACE) < 0)
                 return errno == ENOENT || error_set_errno(error, errno, "Cannot move the volume '%s'", name);
-        if (!remove_record(name, NULL)) /* which has said why */
+        if (!remove_record(name, &problem)) {
+                *ret_is_answered = strstr(problem->message, IS_USED);
                 log_notice(
                         "The volume '%s' stays in Podman's database: podman volume prune removes it once no container "
-                        "of Podman's uses it",
-                        name);
+                        "of Podman's uses it (%s)",
+                        name, problem->message);
+        }
         return put_back(directory, aside, name, error);
 }
 
@@ -116,19 +131,21 @@ bool podman_record_find(const char *name, bool *ret_is_there, GError **error) {
         int status;
 
         *ret_is_there = false;
-        if (access(PODMAN, X_OK) < 0)
-                return true;
+        if (access(PODMAN, X_OK) < 0) /* no user has volumes in a Podman that is not hers */
+                return errno == ENOENT || (errno == EACCES && getuid() != 0) ||
+                       error_set_errno(error, errno, "Cannot ask " PODMAN " whether it has the volume '%s'", name);
         if (!g_spawn_sync(NULL, (char **) words, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL, &status, error))
                 return false;
         *ret_is_there = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
         return *ret_is_there || (WIFEXITED(status) && WEXITSTATUS(status) == 1) ||
                error_set(error, KT_ERROR_FAILED,
-                         "podman volume exists '%s' does not say whether Podman has the volume, so it stays", name);
+                         "podman volume exists '%s' does not say whether Podman has the volume", name);
 }
 
 bool podman_record_drop(const char *directory, const char *name, GError **error) {
         g_autofree char *aside = g_strconcat(ASIDE, name, NULL);
         _cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        bool is_answered;
 
         /* One at a time: two services may be for the same volume. */
         if (fd < 0 || flock(fd, LOCK_EX) < 0)
@@ -138,8 +155,9 @@ bool podman_record_drop(const char *directory, const char *name, GError **error)
         if (access(PODMAN, X_OK) < 0 || faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 || is_asked(fd, name) ||
             would_make_database(fd))
                 return true;
-        if (!drop(fd, name, aside, error))
+        if (!drop(fd, name, aside, &is_answered, error))
                 return false;
-        note(fd, name);
+        if (is_answered)
+                note(fd, name);
         return true;
 }

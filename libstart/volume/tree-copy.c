@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -37,32 +36,11 @@ typedef struct Copy {
         guint32 id;                            /* which */
 } Copy;
 
-static DIR *open_entries(int directory) {
-        int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
-
-        if (!entries)
-                fd_closep(&fd);
-        return entries;
-}
-
-static void close_entries(DIR **entries) {
-        if (*entries)
-                closedir(*entries);
-}
-#define _cleanup_closedir_ __attribute__((cleanup(close_entries)))
-
 bool tree_look(int directory, bool *ret_empty) {
-        _cleanup_closedir_ DIR *entries = open_entries(directory);
+        g_autoptr(DIR) entries = directory_open(directory);
 
         *ret_empty = entries && !directory_next(entries);
         return entries && (!*ret_empty || errno == 0);
-}
-
-bool tree_is_empty(int directory) {
-        bool empty;
-
-        return tree_look(directory, &empty) && empty;
 }
 
 /* From the same place of one to that of the other. Not every pair of file systems can do it without reading. */
@@ -168,22 +146,35 @@ static bool knows_root(const Copy *copy, const char *attribute, const char *valu
                id_map_inside(copy->known_uids, GUINT32_FROM_LE(data.rootid), &inside);
 }
 
-/* Where the file system takes none, they are not there: the file is what counts. */
+/* Where the file system takes none, or not so many, they are not there: the file is what counts. But an ACL has to
+ * be, and a capability is taken, or not known there. Those of a root whom this user namespace does not know
+ * (EOVERFLOW) are none here. */
+static bool may_be_left_out(const char *attribute, int errnum) {
+        return errnum == ENOTSUP || errnum == ENODATA ||
+               (g_str_has_prefix(attribute, "user.") &&
+                (errnum == EPERM || errnum == ENOSPC || errnum == E2BIG || errnum == EDQUOT));
+}
+
+static bool copy_attribute(Copy *copy, int in, int out, const char *name) {
+        char value[XATTR_SIZE_MAX];
+        ssize_t n = fgetxattr(in, name, value, sizeof value);
+
+        if (is_acl(copy, name))
+                return n >= 0 && map_acl(copy, value, (size_t) n) && fsetxattr(out, name, value, (size_t) n, 0) == 0;
+        if (n < 0)
+                return errno == ENODATA || errno == ENOTSUP || errno == EOVERFLOW;
+        return !knows_root(copy, name, value, (size_t) n) || fsetxattr(out, name, value, (size_t) n, 0) == 0 ||
+               may_be_left_out(name, errno);
+}
+
 static bool copy_attributes(Copy *copy, int in, int out) {
-        char names[4096], value[4096];
+        char names[XATTR_LIST_MAX];
         ssize_t length = flistxattr(in, names, sizeof names);
 
-        for (char *name = names; length > 0 && name < names + length; name += strlen(name) + 1) {
-                bool with_acl = is_acl(copy, name);
-                ssize_t n = with_acl || is_kept(copy, name) ? fgetxattr(in, name, value, sizeof value) : -1;
-
-                if (with_acl &&
-                    (n < 0 || !map_acl(copy, value, (size_t) n) || fsetxattr(out, name, value, (size_t) n, 0) < 0))
+        for (char *name = names; length > 0 && name < names + length; name += strlen(name) + 1)
+                if ((is_acl(copy, name) || is_kept(copy, name)) && !copy_attribute(copy, in, out, name))
                         return false;
-                if (n >= 0 && !with_acl && knows_root(copy, name, value, (size_t) n))
-                        (void) !fsetxattr(out, name, value, (size_t) n, 0);
-        }
-        return true;
+        return length >= 0 || errno == ENOTSUP || errno == ENODATA;
 }
 
 /* The owner first: a new one takes away capabilities and set-user-id. The mode before ACLs, which it would change. */
@@ -243,18 +234,25 @@ static bool link_copied(const Copy *copy, const char *path, int to, const char *
         return fd >= 0 && linkat(AT_FDCWD, path_of_fd, to, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* Is it another name of a file that has been copied? Then that is linked. */
+/* File systems without links say one of these; EMLINK: no more of this file. */
+static bool has_no_link(int errnum) {
+        return errnum == EPERM || errnum == EMLINK || errnum == EOPNOTSUPP || errnum == ENOSYS;
+}
+
+/* Is it another name of a file that has been copied? Then that is linked, or copied once more where there is no link
+ * to be had. */
 static bool link_again(Copy *copy, int to, const char *name, const struct stat *st, bool *ret_done) {
         char *key = g_strdup_printf("%ju:%ju", (uintmax_t) st->st_dev, (uintmax_t) st->st_ino);
         const char *first = g_hash_table_lookup(copy->links, key);
 
-        *ret_done = first;
+        *ret_done = false;
         if (!first) {
                 g_hash_table_insert(copy->links, key, g_strconcat(copy->path->str, name, NULL));
                 return true;
         }
         g_free(key);
-        return link_copied(copy, first, to, name);
+        *ret_done = link_copied(copy, first, to, name);
+        return *ret_done || has_no_link(errno);
 }
 
 static bool copy_entries(Copy *copy, int from, int to);
@@ -289,15 +287,17 @@ static bool copy_entry(Copy *copy, int from, int to, const char *name) {
                 return copy_directory(copy, from, to, name);
         if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISFIFO(st.st_mode))
                 return true;
-        if (st.st_nlink > 1 && (!link_again(copy, to, name, &st, &done) || done))
-                return done;
+        if (st.st_nlink > 1 && !link_again(copy, to, name, &st, &done))
+                return false;
+        if (done)
+                return true;
         return S_ISREG(st.st_mode) ? copy_file(copy, from, to, name) :
                S_ISLNK(st.st_mode) ? copy_link(copy, from, to, name, &st) :
                                      make_fifo(copy, to, name, &st);
 }
 
 static bool copy_entries(Copy *copy, int from, int to) {
-        _cleanup_closedir_ DIR *entries = open_entries(from);
+        g_autoptr(DIR) entries = directory_open(from);
         const char *name;
         bool ok = entries;
 
@@ -354,11 +354,7 @@ static bool copy_tree(Copy *copy, int from, int to, GError **error) {
         return error_set_errno(error, errno, "Cannot copy the files below '%s'", path->str);
 }
 
-bool tree_copy(int from, int to, GError **error) {
-        return tree_copy_known(from, to, NULL, NULL, error);
-}
-
-bool tree_copy_known(int from, int to, const GArray *uids, const GArray *gids, GError **error) {
+bool tree_copy(int from, int to, const GArray *uids, const GArray *gids, GError **error) {
         return copy_tree(&(Copy) { .known_uids = uids, .known_gids = gids }, from, to, error);
 }
 
@@ -383,7 +379,7 @@ static bool move_to_top(Removal *removal, int directory, const char *name) {
 
 /* Nothing that is mounted in there is touched. */
 static bool remove_entries(Removal *removal, int directory, unsigned depth) {
-        _cleanup_closedir_ DIR *entries = open_entries(directory);
+        g_autoptr(DIR) entries = directory_open(directory);
         const char *name;
 
         while (entries && (name = directory_next(entries))) {

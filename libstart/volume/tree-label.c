@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -157,8 +156,7 @@ static bool relabel_entry(Walk *walk, int directory, const char *name, int depth
 
 /* Itself comes last: whoever finds it labelled finds all in it labelled. */
 static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, GError **error) {
-        int readable = depth < DEPTH_MAX ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-        DIR *entries = readable >= 0 ? fdopendir(readable) : NULL;
+        g_autoptr(DIR) entries = depth < DEPTH_MAX ? directory_open(fd) : NULL;
         const char *entry = NULL;
         bool ok = true;
 
@@ -172,7 +170,6 @@ static bool relabel_directory(Walk *walk, int fd, const char *name, int depth, G
                 ok = relabel_entry(walk, dirfd(entries), entry, depth, error);
         if (ok && errno != 0)
                 ok = error_set_errno(error, errno, "Cannot read '%s' in '%s' for relabelling", name, walk->path);
-        closedir(entries);
         return ok && set_label(walk, fd, name, error);
 }
 

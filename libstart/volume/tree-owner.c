@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -48,8 +47,7 @@ static bool change_one(Change *change, int fd) {
 }
 
 static bool change_entries(Change *change, int directory) {
-        int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        g_autoptr(DIR) entries = directory_open(directory);
         const char *entry = NULL;
         bool ok = entries;
 
@@ -58,16 +56,12 @@ static bool change_entries(Change *change, int directory) {
                 ok = false;
         }
         while (ok && (entry = directory_next(entries))) {
-                _cleanup_close_ int one = openat(fd, entry, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+                _cleanup_close_ int one = openat(directory, entry, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
                 ok = one >= 0 ? change_one(change, one) : errno == ENOENT;
         }
         ok = ok && errno == 0;
         change->depth--;
-        if (entries)
-                closedir(entries);
-        else
-                fd_closep(&fd);
         return ok;
 }
 

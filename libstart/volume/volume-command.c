@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,14 +11,19 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/host-program.h"
+#include "libstart/base/log.h"
 #include "libstart/base/user-view.h"
 #include "libstart/value/names.h"
 #include "libstart/volume/podman-record.h"
+#include "libstart/volume/tree-copy.h"
 #include "libstart/volume/volume-command.h"
-#include "libstart/volume/volume-remove.h"
+#include "libstart/volume/volume-users.h"
+#include "libstart/volume/volume-witness.h"
 #include "libstart/volume/volume.h"
 
 #define MOUNT "/usr/bin/mount"
+/* No volume of Podman's has a name that begins with a dot. */
+#define REMOVING ".removing-"
 
 typedef struct Command {
         const char *device, *type, *o;
@@ -89,7 +96,8 @@ static bool unmount(const char *path, GError **error) {
 }
 
 static bool mount_device(const Command *command, const char *path, GError **error) {
-        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+        g_auto(GStrv) words = NULL;
         struct statx st;
 
         if (!command->device)
@@ -98,20 +106,47 @@ static bool mount_device(const Command *command, const char *path, GError **erro
                 return error_set_errno(error, errno, "Cannot look at '%s'", path);
         if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT)
                 return true;
-        g_ptr_array_add(words, (void *) MOUNT);
-        if (command->type) {
-                g_ptr_array_add(words, (void *) "-t");
-                g_ptr_array_add(words, (void *) command->type);
+        g_strv_builder_add(builder, MOUNT);
+        if (command->type) /* bind is none, but what mount(8) calls so among options; as Podman has it */
+                g_strv_builder_add_many(builder, g_str_equal(command->type, "bind") ? "-o" : "-t", command->type,
+                                        NULL);
+        if (command->o)
+                g_strv_builder_add_many(builder, "-o", command->o, NULL);
+        g_strv_builder_add_many(builder, "--", command->device, path, NULL);
+        words = g_strv_builder_end(builder);
+        return host_program_run((const char *const *) words, NULL, error);
+}
+
+/* Gone at once for who looks for it, whatever becomes of what is in it. */
+static bool move_and_remove(int parent, const char *name, const char *aside, GError **error) {
+        if (renameat2(parent, name, parent, aside, RENAME_NOREPLACE) < 0)
+                return error_set_errno(error, errno, "Cannot move the volume '%s'", name);
+        return tree_remove(parent, aside, error);
+}
+
+/* It stays, with a warning and without an error, where somebody else has it: a container of Podman's, a process that
+ * it is mounted for, or who has mounted something in it. */
+static bool remove_volume(const char *directory, const char *name, GError **error) {
+        g_autofree char *aside = g_strconcat(REMOVING, name, NULL), *reason = NULL;
+        _cleanup_close_ int parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), volume = -1;
+        g_autoptr(GError) failed = NULL;
+
+        if (parent < 0 || flock(parent, LOCK_EX) < 0)
+                return errno == ENOENT || error_set_errno(error, errno, "Cannot open '%s'", directory);
+        if (!tree_remove(parent, aside, error)) /* somebody was stopped half-way */
+                return false;
+        volume = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (volume < 0)
+                return errno == ENOENT || error_set_errno(error, errno, "Cannot open the volume '%s'", name);
+        reason = (user_view_is_entered() ? volume_witness_ask : volume_find_user)(volume, name, &failed);
+        if (failed) {
+                g_propagate_prefixed_error(error, g_steal_pointer(&failed), "The volume '%s' stays: ", name);
+                return false;
         }
-        if (command->o) {
-                g_ptr_array_add(words, (void *) "-o");
-                g_ptr_array_add(words, (void *) command->o);
-        }
-        g_ptr_array_add(words, (void *) "--");
-        g_ptr_array_add(words, (void *) command->device);
-        g_ptr_array_add(words, (void *) path);
-        g_ptr_array_add(words, NULL);
-        return host_program_run((const char *const *) words->pdata, NULL, error);
+        if (!reason)
+                return move_and_remove(parent, name, aside, error);
+        log_warning("The volume '%s' stays: %s", name, reason);
+        return true;
 }
 
 bool volume_command(const char *const *words, GError **error) {
@@ -129,7 +164,7 @@ bool volume_command(const char *const *words, GError **error) {
         if (command.remove)
                 /* A user's Podman is asked outside of the view, and says that it has it. */
                 return (user_view_is_entered() || podman_record_drop(directory, command.name, error)) &&
-                       volume_remove(directory, command.name, error);
+                       remove_volume(directory, command.name, error);
         return podman_record_drop(directory, command.name, error) && make(&command, directory, error) &&
                mount_device(&command, path, error);
 }

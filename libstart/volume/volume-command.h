@@ -9,7 +9,7 @@
  *   [--label KEY=VALUE] [--opt KEY[=VALUE]] NAME   make the volume if it is not there, and mount what --opt device=
  *                                                  names
  *   --unmount NAME                                 undo that
- *   --remove NAME                                  remove it with its files (volume-remove.h)
+ *   --remove NAME                                  remove it with its files; it need not be there
  *
  * Where Podman is installed, it makes the volume, and has it in its database with labels and options. */
 bool volume_command(const char *const *words, GError **error);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/volume/podman-record.h"
 #include "libstart/volume/volume-users.h"
@@ -32,11 +36,23 @@ static bool is_below(const char *path, const char *directory) {
         return strncmp(path, directory, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* The lines of the mounts that a process sees; NULL where it has none, or has ended. Transfer full. */
-static char **read_mounts(const char *process) {
-        g_autofree char *path = g_strdup_printf("/proc/%s/mountinfo", process), *text = NULL;
+/* It is not there, or ends. */
+static bool has_ended(const char *process, int code) {
+        return code == G_FILE_ERROR_NOENT || code == G_FILE_ERROR_INVAL ||
+               (kill((pid_t) atoi(process), 0) < 0 && errno == ESRCH);
+}
 
-        return g_file_get_contents(path, &text, NULL, NULL) ? g_strsplit(text, "\n", -1) : NULL;
+/* *ret: the lines of the mounts that a process sees; NULL where it has none, or has ended. Transfer full. No user may
+ * look at others' where /proc has hidepid=1, or SELinux confines her. */
+static bool read_mounts(const char *process, char ***ret, GError **error) {
+        g_autofree char *path = g_strdup_printf("/proc/%s/mountinfo", process), *text = NULL;
+        g_autoptr(GError) problem = NULL;
+
+        *ret = g_file_get_contents(path, &text, NULL, &problem) ? g_strsplit(text, "\n", -1) : NULL;
+        return !problem || has_ended(process, problem->code) ||
+               (getuid() != 0 && (problem->code == G_FILE_ERROR_PERM || problem->code == G_FILE_ERROR_ACCES)) ||
+               error_set(error, KT_ERROR_FAILED, "Cannot find out what is mounted for process %s: %s", process,
+                         problem->message);
 }
 
 /* The fields of one; NULL where it has not that many. Transfer full. */
@@ -58,9 +74,10 @@ static char **read_mount(const char *line) {
 
 /* What keeps the place from being removed: something is mounted in it. Else the place is known then. */
 static bool find_place(Place *place, bool *ret_is_mounted_on) {
-        g_auto(GStrv) lines = read_mounts("self");
+        g_auto(GStrv) lines = NULL;
 
         *ret_is_mounted_on = false;
+        (void) read_mounts("self", &lines, NULL);
         for (char **line = lines; line && *line; line++) {
                 g_auto(GStrv) mount = read_mount(*line);
 
@@ -81,27 +98,33 @@ static bool find_place(Place *place, bool *ret_is_mounted_on) {
         return place->root || *ret_is_mounted_on;
 }
 
-static bool shows(const char *process, const Place *place) {
-        g_auto(GStrv) lines = read_mounts(process);
+static bool look_into(const char *process, const Place *place, bool *ret_shows, GError **error) {
+        g_auto(GStrv) lines = NULL;
 
+        *ret_shows = false;
+        if (!read_mounts(process, &lines, error))
+                return false;
         for (char **line = lines; line && *line; line++) {
                 g_auto(GStrv) mount = read_mount(*line);
 
                 if (mount && g_str_equal(mount[FIELD_DEVICE], place->device) &&
                     is_below(mount[FIELD_ROOT], place->root))
-                        return true;
+                        *ret_shows = true;
         }
-        return false;
+        return true;
 }
 
-/* A process for which it, or what is in it, is mounted. Transfer full; NULL: there is none. */
+/* A process for which it, or what is in it, is mounted. Transfer full; NULL: there is none, or there is an error. */
 static char *find_user(const Place *place, GError **error) {
-        g_autoptr(GDir) proc = g_dir_open("/proc", 0, error);
-        const char *name;
+        g_auto(GStrv) names = directory_list("/proc", error);
+        bool is_shown = false;
 
-        while (proc && (name = g_dir_read_name(proc)))
-                if (g_ascii_isdigit(name[0]) && shows(name, place))
-                        return g_strdup(name);
+        for (char **name = names; name && *name; name++) {
+                if (g_ascii_isdigit((*name)[0]) && !look_into(*name, place, &is_shown, error))
+                        return NULL;
+                if (is_shown)
+                        return g_strdup(*name);
+        }
         return NULL;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -18,6 +18,7 @@
 #include "libstart/volume/volume.h"
 
 #define DATA "_data"
+#define DATA_MODE 0755 /* until the first use */
 /* Beside _data, where no payload sees it: a container has used the volume. */
 #define USED ".keyturn-used"
 /* In _data, since that may be a file system of its own: what is being copied, and what has been. */
@@ -76,7 +77,7 @@ int volume_open(const char *directory, const char *name, GError **error) {
                         parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 fd = parent >= 0 ? make_directory(parent, name, 0700) : -1;
         }
-        data = fd >= 0 ? make_directory(fd, DATA, 0755) : -1;
+        data = fd >= 0 ? make_directory(fd, DATA, DATA_MODE) : -1;
         if (data < 0) {
                 error_set_errno(error, errno, "Cannot make the volume '%s' in '%s'", name, directory);
                 return -1;
@@ -87,8 +88,7 @@ int volume_open(const char *directory, const char *name, GError **error) {
 /* Each entry goes up at once, or is there already: an entry of the image's that is called like ours, or one that a
  * container has made meanwhile. */
 static bool move_up(int data, int copied, const char *name, GError **error) {
-        int fd = openat(copied, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+        g_autoptr(DIR) entries = directory_open(copied);
         const char *entry = NULL;
         bool ok = entries;
 
@@ -97,8 +97,6 @@ static bool move_up(int data, int copied, const char *name, GError **error) {
         ok &= entry || errno == 0;
         if (!ok)
                 error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
-        if (entries)
-                closedir(entries);
         return ok && tree_remove(data, COPIED, error);
 }
 
@@ -120,7 +118,7 @@ static bool fill(int data, int source, const UserNamespace *users, const char *n
         copying = make_directory(data, COPYING, 0700);
         if (copying < 0)
                 return error_set_errno(error, errno, "Cannot fill the volume '%s'", name);
-        if (!tree_copy_known(source, copying, users ? users->uids : NULL, users ? users->gids : NULL, error)) {
+        if (!tree_copy(source, copying, users ? users->uids : NULL, users ? users->gids : NULL, error)) {
                 (void) !tree_remove(data, COPYING, NULL);
                 return false;
         }
@@ -130,49 +128,82 @@ static bool fill(int data, int source, const UserNamespace *users, const char *n
 }
 
 static bool has_first_owner(const struct stat *st) {
-        return st->st_uid == 0 && st->st_gid == 0 && (st->st_mode & 07777) == 0755;
+        return st->st_uid == 0 && st->st_gid == 0 && (st->st_mode & 07777) == DATA_MODE;
 }
 
 bool volume_is_new(int volume, int data) {
         struct stat st;
+        bool empty;
 
-        return fstat(data, &st) == 0 && has_first_owner(&st) && tree_is_empty(data) &&
+        return fstat(data, &st) == 0 && has_first_owner(&st) && tree_look(data, &empty) && empty &&
                faccessat(volume, USED, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+/* Meanwhile it has the mode 0, which nobody else gives it, so that who is interrupted is known. */
+static bool change_owner(int data, const struct stat *wanted) {
+        int errnum;
+
+        if (fchmod(data, 0) < 0)
+                return false;
+        if (fchown(data, wanted->st_uid, wanted->st_gid) == 0)
+                return fchmod(data, wanted->st_mode & 07777) == 0;
+        errnum = errno;
+        (void) fchmod(data, DATA_MODE); /* a file system that knows no owners */
+        errno = errnum;
+        return false;
 }
 
 /* As long as it is as it was made: who made it with an owner, or gave it one, is asked for no other. */
 static bool give_owner(int data, int source, const VolumeUse *use, const char *name, GError **error) {
         struct stat st, wanted;
 
-        if (fstat(data, &st) < 0)
+        if (fstat(data, &st) < 0 || (source >= 0 && fstat(source, &wanted) < 0))
                 return error_set_errno(error, errno, "Cannot look at the volume '%s'", name);
-        if (!has_first_owner(&st))
-                return true;
-        if (source < 0 || fstat(source, &wanted) < 0)
+        if (source < 0)
                 wanted = (struct stat) {
                         .st_uid = use->user->uid,
                         .st_gid = use->user->gid,
-                        .st_mode = st.st_mode,
+                        .st_mode = DATA_MODE,
                 };
-        else if (use->users && !user_namespace_check_owner(use->users, &wanted, use->destination, error))
+        if (!has_first_owner(&st) && (st.st_mode & 07777) != 0)
+                return true;
+        if (source >= 0 && use->users && !user_namespace_check_owner(use->users, &wanted, use->destination, error))
                 return false;
-        return (fchown(data, wanted.st_uid, wanted.st_gid) == 0 && fchmod(data, wanted.st_mode & 07777) == 0) ||
+        return change_owner(data, &wanted) ||
                error_set_errno(error, errno, "Cannot change the owner of the volume '%s'", name);
 }
 
-static bool use_first(int volume, const char *name, const VolumeUse *use, GError **error) {
-        _cleanup_close_ int data = volume_open_data(volume, name, error), used = -1;
+/* A Device= that is mounted so stays as it is, and is not used yet: mount(8) takes a disk that is protected so, too,
+ * and it may be another time that it can be written to. */
+static bool is_read_only(int data) {
+        struct statvfs st;
+
+        return fstatvfs(data, &st) == 0 && st.f_flag & ST_RDONLY;
+}
+
+static bool prepare(int data, const char *name, const VolumeUse *use, GError **error) {
         _cleanup_close_ int source = resolve_open(use->root_fd, use->destination, O_RDONLY | O_DIRECTORY, 0,
                                                   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 
-        if (data < 0)
-                return false;
+        if (source < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+                return error_set_errno(error, errno, "Cannot look whether the image has '%s', for the volume '%s'",
+                                       use->destination, name);
         if (source >= 0 && !use->no_copy && !fill(data, source, use->users, name, error)) {
                 g_prefix_error(error, "The first use of the volume '%s': ", name);
                 return false;
         }
-        if (!give_owner(data, source, use, name, error) ||
-            (use->label && !tree_change_label(data, name, use->label, NULL, error)))
+        return give_owner(data, source, use, name, error) &&
+               (!use->label || tree_change_label(data, name, use->label, NULL, error));
+}
+
+static bool use_first(int volume, const char *name, const VolumeUse *use, GError **error) {
+        _cleanup_close_ int data = volume_open_data(volume, name, error), used = -1;
+
+        if (data < 0)
+                return false;
+        if (is_read_only(data))
+                return true;
+        if (!prepare(data, name, use, error))
                 return false;
         used = openat(volume, USED, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         return used >= 0 || error_set_errno(error, errno, "Cannot note that the volume '%s' is used", name);
