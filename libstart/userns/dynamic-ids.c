@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -13,27 +12,15 @@
 #include "libstart/config/small-file.h"
 #include "libstart/userns/dynamic-ids.h"
 #include "libstart/userns/subid.h"
-#include "libstart/value/id-map.h"
 
 #define NAME_IDS ".dynamic-ids" /* the first id, as text */
-
-static bool meets(const IdRange *range, guint32 first) {
-        return first < (guint64) range->first + range->count && range->first < first + DYNAMIC_IDS_COUNT;
-}
-
-static bool is_used(const GArray *used, guint32 first) {
-        for (guint i = 0; i < used->len; i++)
-                if (meets(&g_array_index(used, IdRange, i), first))
-                        return true;
-        return false;
-}
 
 bool dynamic_ids_choose(const GArray *used, guint32 random, guint32 *ret_first) {
         const guint32 places = (DYNAMIC_IDS_END - DYNAMIC_IDS_FIRST) / DYNAMIC_IDS_COUNT;
 
         for (guint32 i = 0; i < places; i++) {
                 *ret_first = DYNAMIC_IDS_FIRST + (random % places + i) % places * DYNAMIC_IDS_COUNT;
-                if (!is_used(used, *ret_first))
+                if (!id_ranges_find_overlap(used, *ret_first, DYNAMIC_IDS_COUNT))
                         return true;
         }
         return false;
@@ -143,22 +130,9 @@ static bool choose(guint32 *ret_first, GError **error) {
 }
 
 static bool take(const IdAssignment *wanted, const char *place, guint32 *ret_first, GError **error) {
-        _cleanup_close_ int lock = -1;
+        _cleanup_close_ int lock = id_directory_lock(PATH_USERNS, error);
 
-        if (!directory_make(PATH_USERNS, 0700, error))
-                return false;
-        lock = open(PATH_USERNS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (lock < 0 || flock(lock, LOCK_EX) < 0)
-                return error_set_errno(error, errno, "Cannot lock '" PATH_USERNS "'");
-        return choose(ret_first, error) && write_record(place, wanted->unit, *ret_first, error);
-}
-
-static GArray *make_map(guint32 first, IdKind kind, GError **error) {
-        g_autoptr(GArray) map = id_map_new();
-        IdExtent extent = { 0, first, DYNAMIC_IDS_COUNT };
-
-        g_array_append_val(map, extent);
-        return id_map_finish(map, kind, error) ? g_steal_pointer(&map) : NULL;
+        return lock >= 0 && choose(ret_first, error) && write_record(place, wanted->unit, *ret_first, error);
 }
 
 /* Where they are to be pinned ahead and are not, the start has them pinned, and asks again. */
@@ -173,13 +147,13 @@ static bool find_first(const IdAssignment *wanted, guint32 *ret_first, GError **
 }
 
 bool dynamic_ids_find(const IdAssignment *wanted, GArray **ret_uids, GArray **ret_gids, GError **error) {
-        guint32 first;
+        IdRange range = { .count = DYNAMIC_IDS_COUNT };
 
-        if (!find_first(wanted, &first, error)) {
+        if (!find_first(wanted, &range.first, error)) {
                 g_prefix_error(error, "Cannot find ids for '%s': ", wanted->name);
                 return false;
         }
-        *ret_uids = make_map(first, ID_UID, error);
-        *ret_gids = *ret_uids ? make_map(first, ID_GID, error) : NULL;
+        *ret_uids = id_range_make_map(&range, NULL, range.count, ID_UID, error);
+        *ret_gids = *ret_uids ? id_range_make_map(&range, NULL, range.count, ID_GID, error) : NULL;
         return *ret_gids;
 }

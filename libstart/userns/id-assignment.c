@@ -19,14 +19,12 @@
 #include "libstart/userns/id-assignment.h"
 #include "libstart/userns/subid.h"
 #include "libstart/userns/userns-descriptor.h"
-#include "libstart/value/id-map.h"
 
 #define USER "containers" /* as podman calls it */
 #define MIN_IDS 1024U     /* podman's limits for what it finds out by itself */
 #define MAX_IDS 65536U
 #define NOBODY 65534U
 #define FILE_LIMIT (4U << 20) /* of an image's passwd */
-#define UNFINISHED ".new"     /* a record that is being written; no unit is called so */
 
 /* What is in a container's file: one line of numbers, the unit, and the hash of what the numbers were found for. */
 typedef struct Record {
@@ -57,25 +55,20 @@ static bool parse_record(const char *text, Record *ret) {
 static bool read_own(const char *name, Record *ret, GError **error) {
         g_autofree char *path = g_build_filename(PATH_IDS, name, NULL), *text = NULL;
 
-        if (!file_read(path, &text, NULL, NULL) || !text)
-                return true;
-        if (!state_format_check(path, text, error))
+        if (!file_read(path, &text, NULL, error) || (text && !state_format_check(path, text, error)))
                 return false;
-        (void) parse_record(text, ret);
+        if (text)
+                (void) parse_record(text, ret);
         return true;
 }
 
-/* Whole or not at all, also if the power fails. `directory` is locked, so that nobody else writes the other file. */
-static bool write_record(int directory, const Record *record, GError **error) {
+/* The directory is locked. No unit has the name of what is unfinished. */
+static bool write_record(const Record *record, GError **error) {
         g_autofree char *text = g_strdup_printf("%u %u %u %u %u\n%s\n%s\n", record->size, record->uids.first,
                                                 record->uids.count, record->gids.first, record->gids.count,
                                                 record->unit, record->key);
 
-        _cleanup_close_ int fd = openat(directory, UNFINISHED, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-        return (fd >= 0 && fd_write_all(fd, text, strlen(text)) && fsync(fd) == 0 &&
-                renameat(directory, UNFINISHED, directory, record->unit) == 0 && fsync(directory) == 0) ||
-               error_set_errno(error, errno, "Cannot write '" PATH_IDS "/%s'", record->unit);
+        return directory_write_file(PATH_IDS, record->unit, text, 0600, error);
 }
 
 /* What the numbers depend on, as a hash: the user's name is the image's, and may have line breaks. */
@@ -94,7 +87,7 @@ static char *make_key(const IdAssignment *wanted) {
  * How many
  */
 
-guint32 id_assignment_count(const char *text) {
+guint32 passwd_text_count_ids(const char *text) {
         g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
         guint32 behind = 0;
 
@@ -113,20 +106,31 @@ guint32 id_assignment_count(const char *text) {
         return behind;
 }
 
-/* Of the uppermost layer that has the file. In the store an image's device node is one: opening it would already do
- * what the device does. */
-static guint32 count_in_file(char *const *layers, const char *path) {
-        for (size_t i = 0; layers[i]; i++) {
-                _cleanup_close_ int layer = open(layers[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
-                _cleanup_close_ int found = resolve_open(layer, path, O_PATH, 0,
-                                                         RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-                _cleanup_close_ int fd = fd_open_regular(found);
-                g_autofree char *text = NULL;
+/* In the store an image's device node is one: opening it would already do what the device does. -1 with errno. */
+static int open_in_layer(const char *directory, const char *path) {
+        _cleanup_close_ int layer = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC), found = -1;
 
-                if (fd >= 0 && file_read_fd(fd, path, FILE_LIMIT, &text, NULL, NULL))
-                        return id_assignment_count(text);
+        if (layer >= 0)
+                found = resolve_open(layer, path, O_PATH, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        return found >= 0 ? fd_open_regular(found) : -1;
+}
+
+/* Of the uppermost layer that has the file: where it is none, or leads out of the layer, another one may. */
+static bool count_in_file(char *const *layers, const char *path, guint32 *count, GError **error) {
+        for (size_t i = 0; layers[i]; i++) {
+                _cleanup_close_ int fd = open_in_layer(layers[i], path);
+                g_autofree char *name = g_strdup_printf("'%s/%s'", layers[i], path), *text = NULL;
+
+                if (fd >= 0 && !file_read_fd(fd, name, FILE_LIMIT, &text, NULL, error))
+                        return false;
+                if (fd >= 0) {
+                        *count = MAX(*count, passwd_text_count_ids(text));
+                        return true;
+                }
+                if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EINVAL)
+                        return error_set_errno(error, errno, "Cannot open %s", name);
         }
-        return 0;
+        return true;
 }
 
 static guint32 count_for_user(const char *user) {
@@ -139,16 +143,15 @@ static guint32 count_for_user(const char *user) {
 }
 
 /* As podman does it: ids that the image has files of, and users. */
-static guint32 find_size(const IdAssignment *wanted) {
-        guint32 size = MIN_IDS;
+static bool find_size(const IdAssignment *wanted, guint32 *ret, GError **error) {
+        guint32 size = MAX(MIN_IDS, count_for_user(wanted->user));
 
-        if (wanted->request->size > 0)
-                return wanted->request->size;
-        size = MAX(size, count_for_user(wanted->user));
-        size = MAX(size, count_in_file(wanted->layers, "etc/passwd"));
-        size = MAX(size, count_in_file(wanted->layers, "etc/group"));
-        size = MAX(size, used_ids_of_layers(wanted->layers));
-        return MIN(size, MAX_IDS);
+        if (wanted->request->size == 0 && (!count_in_file(wanted->layers, "etc/passwd", &size, error) ||
+                                           !count_in_file(wanted->layers, "etc/group", &size, error) ||
+                                           !used_ids_of_layers(wanted->layers, &size, error)))
+                return false;
+        *ret = wanted->request->size ?: MIN(size, MAX_IDS);
+        return true;
 }
 
 static int compare_extents(const void *a, const void *b) {
@@ -190,8 +193,7 @@ static guint32 count_unmapped(const GArray *own, guint32 size) {
  * Which
  */
 
-/* Where COUNT ids from FIRST on meet some of `used`, the first one of those. */
-static const IdRange *find_met(const GArray *used, guint64 first, guint32 count) {
+const IdRange *id_ranges_find_overlap(const GArray *used, guint64 first, guint32 count) {
         for (guint i = 0; i < used->len; i++) {
                 const IdRange *range = &g_array_index(used, IdRange, i);
 
@@ -201,13 +203,13 @@ static const IdRange *find_met(const GArray *used, guint64 first, guint32 count)
         return NULL;
 }
 
-bool id_assignment_choose(const GArray *available, const GArray *used, guint32 count, guint32 *ret_first) {
+bool id_ranges_choose_free(const GArray *available, const GArray *used, guint32 count, guint32 *ret_first) {
         for (guint i = available->len; i-- > 0;) {
                 const IdRange *range = &g_array_index(available, IdRange, i);
                 guint64 end = (guint64) range->first + range->count;
 
                 while (end >= (guint64) range->first + count) {
-                        const IdRange *met = find_met(used, end - count, count);
+                        const IdRange *met = id_ranges_find_overlap(used, end - count, count);
 
                         if (!met) {
                                 *ret_first = (guint32) (end - count);
@@ -225,7 +227,7 @@ static bool is_free(const GArray *available, const GArray *used, const IdRange *
 
                 if (range->first >= whole->first && range->count <= whole->count &&
                     range->first - whole->first <= whole->count - range->count)
-                        return !find_met(used, range->first, range->count);
+                        return !id_ranges_find_overlap(used, range->first, range->count);
         }
         return false;
 }
@@ -242,22 +244,12 @@ static bool is_left_over(const char *name, const Record *record) {
                 g_auto(GStrv) parts = g_strsplit(places[i], "%s", 2);
                 g_autofree char *path = g_strconcat(parts[0], record->unit, parts[1], NULL);
 
-                if (access(path, F_OK) == 0)
+                if (access(path, F_OK) == 0 || errno != ENOENT)
                         return false;
         }
         log_info("The ids of '%s' are free again: there is no service '%s.service'", name, record->unit);
         return true;
 }
-
-typedef struct Used {
-        GArray *uids, *gids; /* of IdRange */
-} Used;
-
-static void used_clear(Used *used) {
-        g_clear_pointer(&used->uids, g_array_unref);
-        g_clear_pointer(&used->gids, g_array_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Used, used_clear)
 
 /* What cannot be read may be a running container's, so that nobody gets ids before somebody has looked. */
 static bool read_other(const char *path, Record *ret, bool *ret_found, GError **error) {
@@ -275,7 +267,8 @@ static bool read_other(const char *path, Record *ret, bool *ret_found, GError **
                          path);
 }
 
-static bool add_other(const IdAssignment *wanted, const char *other, bool is_needed, Used *used, GError **error) {
+static bool add_other(const IdAssignment *wanted, const char *other, bool is_needed, GArray *uids, GArray *gids,
+                      GError **error) {
         g_autofree char *path = g_build_filename(PATH_IDS, other, NULL);
         g_auto(Record) record = { 0 };
         bool found;
@@ -286,17 +279,17 @@ static bool add_other(const IdAssignment *wanted, const char *other, bool is_nee
                 return true;
         if (is_needed && is_left_over(other, &record) && (wanted->is_shown || unlink(path) == 0))
                 return true;
-        g_array_append_val(used->uids, record.uids);
-        g_array_append_val(used->gids, record.gids);
+        g_array_append_val(uids, record.uids);
+        g_array_append_val(gids, record.gids);
         return true;
 }
 
-static bool add_others(const IdAssignment *wanted, bool is_needed, Used *used, GError **error) {
+static bool add_others(const IdAssignment *wanted, bool is_needed, GArray *uids, GArray *gids, GError **error) {
         g_auto(GStrv) others = directory_list(PATH_IDS, error);
 
         for (char **other = others; other && *other; other++)
                 if (!g_str_equal(*other, wanted->unit) && (*other)[0] != '.' &&
-                    !add_other(wanted, *other, is_needed, used, error))
+                    !add_other(wanted, *other, is_needed, uids, gids, error))
                         return false;
         return others;
 }
@@ -321,24 +314,6 @@ static void leave_out_all(const GArray *available, GArray *used) {
         }
 }
 
-static bool find_used(const IdAssignment *wanted, const GArray *uids, const GArray *gids, bool is_needed, Used *used,
-                      GError **error) {
-        g_autoptr(StoreConf) conf = store_conf_load("", NULL, error);
-
-        used_clear(used);
-        used->uids = g_array_new(FALSE, FALSE, sizeof(IdRange));
-        used->gids = g_array_new(FALSE, FALSE, sizeof(IdRange));
-        if (!conf || !used_ids_read(conf, user_view_is_entered(), used->uids, used->gids, error))
-                return false;
-        if (user_view_is_entered()) {
-                leave_out_all(uids, used->uids);
-                leave_out_all(gids, used->gids);
-        }
-        add_own(wanted->request->uids, used->uids);
-        add_own(wanted->request->gids, used->gids);
-        return add_others(wanted, is_needed, used, error);
-}
-
 /* The old ones, if they are still free, and enough: files on volumes have them. */
 static bool choose(const GArray *available, const GArray *used, guint32 count, IdRange *range) {
         if (range->count >= count && count > 0 && is_free(available, used, range)) {
@@ -346,7 +321,7 @@ static bool choose(const GArray *available, const GArray *used, guint32 count, I
                 return true;
         }
         range->count = count;
-        return count == 0 || id_assignment_choose(available, used, count, &range->first);
+        return count == 0 || id_ranges_choose_free(available, used, count, &range->first);
 }
 
 /* Podman's for users are their own, too, as the view has them. */
@@ -359,21 +334,30 @@ static bool find_available(GArray **ret_uids, GArray **ret_gids, GError **error)
 }
 
 static bool choose_both(const IdAssignment *wanted, Record *record, bool is_needed, bool *ret_found, GError **error) {
-        g_autoptr(GArray) uids = NULL, gids = NULL;
-        g_auto(Used) used = { 0 };
+        g_autoptr(GArray) used_uids = g_array_new(FALSE, FALSE, sizeof(IdRange)), uids = NULL;
+        g_autoptr(GArray) used_gids = g_array_new(FALSE, FALSE, sizeof(IdRange)), gids = NULL;
+        g_autoptr(StoreConf) conf = NULL;
 
-        if (!find_available(&uids, &gids, error) || !find_used(wanted, uids, gids, is_needed, &used, error))
+        if (!find_available(&uids, &gids, error) || !(conf = store_conf_load("", NULL, error)) ||
+            !used_ids_read(conf, user_view_is_entered(), used_uids, used_gids, error))
                 return false;
-        *ret_found = choose(uids, used.uids, count_unmapped(wanted->request->uids, record->size), &record->uids) &&
-                     choose(gids, used.gids, count_unmapped(wanted->request->gids, record->size), &record->gids);
+        if (user_view_is_entered()) {
+                leave_out_all(uids, used_uids);
+                leave_out_all(gids, used_gids);
+        }
+        add_own(wanted->request->uids, used_uids);
+        add_own(wanted->request->gids, used_gids);
+        if (!add_others(wanted, is_needed, used_uids, used_gids, error))
+                return false;
+        *ret_found = choose(uids, used_uids, count_unmapped(wanted->request->uids, record->size), &record->uids) &&
+                     choose(gids, used_gids, count_unmapped(wanted->request->gids, record->size), &record->gids);
         return true;
 }
 
-static bool assign(const IdAssignment *wanted, int directory, Record *record, GError **error) {
+static bool assign(const IdAssignment *wanted, Record *record, GError **error) {
         bool found = false;
 
-        record->size = find_size(wanted);
-        if (!choose_both(wanted, record, false, &found, error) ||
+        if (!find_size(wanted, &record->size, error) || !choose_both(wanted, record, false, &found, error) ||
             (!found && !choose_both(wanted, record, true, &found, error)))
                 return false;
         if (!found)
@@ -382,39 +366,37 @@ static bool assign(const IdAssignment *wanted, int directory, Record *record, GE
                                  " and " PATH_SUBGID
                                  ": give it more there, or less to this container (UserNS=auto:size=)",
                                  record->size, user_view_is_entered() ? "the user" : "'" USER "'");
-        return wanted->is_shown || write_record(directory, record, error);
+        return wanted->is_shown || write_record(record, error);
 }
 
-static int lock_all(GError **error) {
-        int fd;
+int id_directory_lock(const char *directory, GError **error) {
+        _cleanup_close_ int fd = -1;
 
-        if (!directory_make(PATH_IDS, 0700, error))
+        if (!directory_make(directory, 0700, error))
                 return -1;
-        fd = open(PATH_IDS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || flock(fd, LOCK_EX) < 0)
-                error_set_errno(error, errno, "Cannot lock '" PATH_IDS "'");
-        return *error ? (fd_closep(&fd), -1) : fd;
+        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+                return fd_steal(&fd);
+        error_set_errno(error, errno, "Cannot lock '%s'", directory);
+        return -1;
 }
 
 static bool find_anew(const IdAssignment *wanted, Record *record, const char *key, GError **error) {
-        GError *problem = NULL;
-        _cleanup_close_ int lock = wanted->is_shown ? -1 : lock_all(&problem);
+        _cleanup_close_ int lock = wanted->is_shown ? -1 : id_directory_lock(PATH_IDS, error);
 
-        if (problem) {
-                g_propagate_error(error, problem);
+        if (lock < 0 && !wanted->is_shown)
                 return false;
-        }
         g_free(record->unit);
         g_free(record->key);
         record->unit = g_strdup(wanted->unit);
         record->key = g_strdup(key);
-        if (assign(wanted, lock, record, error))
+        if (assign(wanted, record, error))
                 return true;
         g_prefix_error(error, "Cannot find ids for the user namespace of '%s': ", wanted->name);
         return false;
 }
 
-static GArray *make_map(const IdRange *range, const GArray *own, guint32 size, IdKind kind, GError **error) {
+GArray *id_range_make_map(const IdRange *range, const GArray *own, guint32 size, IdKind kind, GError **error) {
         g_autoptr(GArray) unmapped = find_unmapped(own, size);
         g_autoptr(GArray) map = own ? g_array_copy((GArray *) own) : id_map_new();
         guint32 outside = range->first;
@@ -443,7 +425,7 @@ bool id_assignment_find(const IdAssignment *wanted, GArray **ret_uids, GArray **
         if (!read_own(wanted->unit, &record, error) ||
             (!fits(&record, wanted, key) && !find_anew(wanted, &record, key, error)))
                 return false;
-        *ret_uids = make_map(&record.uids, request->uids, record.size, ID_UID, error);
-        *ret_gids = *ret_uids ? make_map(&record.gids, request->gids, record.size, ID_GID, error) : NULL;
+        *ret_uids = id_range_make_map(&record.uids, request->uids, record.size, ID_UID, error);
+        *ret_gids = *ret_uids ? id_range_make_map(&record.gids, request->gids, record.size, ID_GID, error) : NULL;
         return *ret_gids;
 }

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "libstart/request/request.h"
+#include "libstart/store/used-ids.h"
+#include "libstart/value/id-map.h"
 
 /* UserNS=auto: ids that no other container has. They come from those of the user 'containers' in /etc/subuid and
  * /etc/subgid, as podman's, but from the upper end, where podman begins with the lower one; what podman has given out
@@ -31,8 +33,18 @@ typedef struct IdAssignment {
 /* The finished maps (id-map.h), with what the request maps beside the range. Transfer full. */
 bool id_assignment_find(const IdAssignment *wanted, GArray **ret_uids, GArray **ret_gids, GError **error);
 
+/* A finished map of the first `size` ids: what `own` (or NULL) says of them, and for the others the range's. Transfer
+ * full. */
+GArray *id_range_make_map(const IdRange *range, const GArray *own, guint32 size, IdKind kind, GError **error);
+
+/* Makes a directory, and keeps others who give ids out of it until the descriptor is closed. -1 on errors. */
+int id_directory_lock(const char *directory, GError **error);
+
+/* Where COUNT ids from FIRST on meet some of `used`, an array of IdRange, the first one of those; or NULL. */
+const IdRange *id_ranges_find_overlap(const GArray *used, guint64 first, guint32 count);
+
 /* The highest COUNT ids that follow each other in `available` and are not in `used`, arrays of IdRange. Pure. */
-bool id_assignment_choose(const GArray *available, const GArray *used, guint32 count, guint32 *ret_first);
+bool id_ranges_choose_free(const GArray *available, const GArray *used, guint32 count, guint32 *ret_first);
 
 /* How many ids a passwd or group file needs: one more than its largest, but for nobody. Pure. */
-guint32 id_assignment_count(const char *text);
+guint32 passwd_text_count_ids(const char *text);

@@ -100,36 +100,27 @@ bool owner_find(UsernsRequest *request, Owner *ret, GError **error) {
  * Which ids it has
  */
 
-/* So many of them, from where the last call has ended. */
-static void add_further(GArray *map, const GArray *ranges, guint32 inside, guint32 count, guint32 *used) {
-        guint32 skip = *used;
-
-        for (guint i = 0; i < ranges->len && count > 0; i++) {
-                const IdRange *range = &g_array_index(ranges, IdRange, i);
-                guint32 left = range->count - MIN(skip, range->count);
-                IdExtent extent = { inside, range->first + MIN(skip, range->count), MIN(left, count) };
-
-                skip -= MIN(skip, range->count);
-                if (extent.count == 0)
-                        continue;
-                g_array_append_val(map, extent);
-                inside += extent.count;
-                count -= extent.count;
-                *used += extent.count;
-        }
-}
-
 /* The user's own id has the place `own`, if any; the further ones fill the others, from 0 on. */
 static GArray *make_map(const GArray *ranges, guint32 own, guint32 outside, IdKind kind, GError **error) {
         g_autoptr(GArray) map = id_map_new();
         IdExtent extent = { own, outside, 1 };
-        guint32 used = 0;
+        guint32 inside = 0;
 
-        add_further(map, ranges, 0, own, &used);
         if (own != USERNS_ID_UNSAID)
                 g_array_append_val(map, extent);
-        if (used == own)
-                add_further(map, ranges, own + 1, G_MAXUINT32 - own - 1, &used);
+        for (guint i = 0; i < ranges->len; i++) {
+                IdRange left = g_array_index(ranges, IdRange, i);
+
+                while (left.count > 0 && inside < G_MAXUINT32 - 1) {
+                        inside += inside == own;
+                        extent = (IdExtent) { inside, left.first,
+                                              MIN(left.count, (inside < own ? own : G_MAXUINT32) - inside) };
+                        g_array_append_val(map, extent);
+                        inside += extent.count;
+                        left.first += extent.count;
+                        left.count -= extent.count;
+                }
+        }
         return id_map_finish(map, kind, error) ? g_steal_pointer(&map) : NULL;
 }
 

@@ -36,7 +36,7 @@ static GArray *make_identity(void) {
 static GArray *find_own_ranges(const char *path, const char *name, IdKind kind, GError **error) {
         g_autofree char *own = subid_name(user_view_find_uid());
         g_autoptr(GArray) uids = NULL, gids = NULL;
-        const GArray *found;
+        GArray **found = kind == ID_UID ? &uids : &gids;
 
         if (!g_str_equal(name, own)) {
                 error_set(error, KT_ERROR_USAGE,
@@ -46,9 +46,8 @@ static GArray *find_own_ranges(const char *path, const char *name, IdKind kind, 
         }
         if (!userns_descriptor_read_further(&uids, &gids, error))
                 return NULL;
-        found = kind == ID_UID ? uids : gids;
-        if (found->len > 0)
-                return kind == ID_UID ? g_steal_pointer(&uids) : g_steal_pointer(&gids);
+        if ((*found)->len > 0)
+                return g_steal_pointer(found);
         error_set(
                 error, KT_ERROR_NOT_FOUND,
                 "'%s' has no ids in %s: add some (usermod --add-subuids), and systemctl --user restart keyturn-view",
@@ -85,14 +84,6 @@ static bool find_maps(const UsernsRequest *request, UserNamespace *userns, GErro
         return userns->gids;
 }
 
-/* In a user's view all containers have a namespace below it, with the ids that it has: what is root in one has no
- * rights over the others, and none over the view.
- *
- * The maps are not finished (id-map.h): the kernel takes no extent that is in two pieces above. */
-static bool read_own(UserNamespace *ret, GError **error) {
-        return userns_descriptor_read_own(&ret->uids, &ret->gids, error);
-}
-
 static bool open_path(const UsernsRequest *request, UserNamespace *userns, GError **error) {
         userns->path = g_strdup(request->path);
         userns->fd = open(request->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -105,10 +96,13 @@ static bool open_path(const UsernsRequest *request, UserNamespace *userns, GErro
         return false;
 }
 
+/* In a user's view all containers have a namespace below it, with the ids that it has: what is root in one has no
+ * rights over the others, and none over the view. Those maps are not finished (id-map.h): the kernel takes no extent
+ * that is in two pieces above. */
 static bool find(const IdAssignment *wanted, UserNamespace *ret, GError **error) {
         switch (wanted->request->mode) {
         case USERNS_HOST:
-                return !user_view_is_entered() || read_own(ret, error);
+                return !user_view_is_entered() || userns_descriptor_read_own(&ret->uids, &ret->gids, error);
         case USERNS_AUTO:
                 return id_assignment_find(wanted, &ret->uids, &ret->gids, error);
         case USERNS_OWNED:

@@ -64,11 +64,9 @@ static bool append_record(yajl_val record, char **passwd, char **group, GError *
 
 bool user_record_append(const char *text, gsize length, char **passwd, char **group, GError **error) {
         static const char *const names[] = { "userName", "uid", "gid", "memberOf", "homeDirectory", NULL };
-        yajl_val record = json_parse_names(text, length, DEPTH_MAX, names, error);
-        bool ok = record && append_record(record, passwd, group, error);
+        g_auto(yajl_val) record = json_parse_names(text, length, DEPTH_MAX, names, error);
 
-        yajl_tree_free(record);
-        return ok;
+        return record && append_record(record, passwd, group, error);
 }
 
 bool user_record_add(const char *name, char **passwd, char **group, GError **error) {

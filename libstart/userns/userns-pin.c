@@ -29,38 +29,34 @@ static char *find_path(const char *unit, const GArray *uids, const GArray *gids)
 }
 
 /* What begins with a dot is dynamic-ids.c's, which chooses before it is pinned. */
-static bool empty(const char *directory, bool keep_hidden, bool *ret_found, GError **error) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
-        const char *name;
+static bool empty(const char *directory, bool keep_hidden, GError **error) {
+        g_auto(GStrv) names = directory_list(directory, error);
 
-        *ret_found = dir;
-        while (dir && (name = g_dir_read_name(dir))) {
-                g_autofree char *path = g_build_filename(directory, name, NULL);
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *path = g_build_filename(directory, *name, NULL);
 
-                if (keep_hidden && name[0] == '.')
+                if (keep_hidden && (*name)[0] == '.')
                         continue;
                 (void) umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
                 if (unlink(path) < 0)
                         return error_set_errno(error, errno, "Cannot remove '%s'", path);
         }
-        return true;
+        return names;
 }
 
 bool userns_pin_remove(const char *unit, GError **error) {
         g_autofree char *directory = find_directory(unit);
-        bool found;
 
-        return empty(directory, false, &found, error) &&
-               (!found || rmdir(directory) == 0 || error_set_errno(error, errno, "Cannot remove '%s'", directory));
+        return empty(directory, false, error) && (rmdir(directory) == 0 || errno == ENOENT ||
+                                                  error_set_errno(error, errno, "Cannot remove '%s'", directory));
 }
 
 bool userns_pin_make(const char *unit, int fd, const GArray *uids, const GArray *gids, GError **error) {
         g_autofree char *directory = find_directory(unit), *path = find_path(unit, uids, gids);
         char source[64];
         _cleanup_close_ int file = -1;
-        bool found;
 
-        if (!empty(directory, true, &found, error))
+        if (!empty(directory, true, error))
                 return false;
         snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
         if (!directory_make(PATH_USERNS, 0700, error) || !directory_make(directory, 0700, error))

@@ -9,7 +9,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libstart/base/directory.h"
@@ -18,6 +17,7 @@
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/store/store-conf.h"
@@ -35,38 +35,30 @@
  */
 
 /* The words of newuidmap(1) or newgidmap(1). NULL: the user has no further ids. */
-static GPtrArray *make_words(const char *program, const char *path, const char *name, pid_t pid, guint32 own) {
+static char **make_words(const char *program, const char *path, const char *name, guint32 own) {
         g_autoptr(GArray) ranges = subid_find(path, name, NULL);
-        GPtrArray *words;
+        g_autoptr(GString) words = g_string_new(program);
         guint32 inside = 1;
 
         if (!ranges)
                 return NULL;
-        words = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(words, g_strdup(program));
-        g_ptr_array_add(words, g_strdup_printf("%d", (int) pid));
-        g_ptr_array_add(words, g_strdup("0"));
-        g_ptr_array_add(words, g_strdup_printf("%u", own));
-        g_ptr_array_add(words, g_strdup("1"));
+        g_string_append_printf(words, " %d 0 %u 1", (int) getpid(), own);
         for (guint i = 0; i < ranges->len; i++) {
                 const IdRange *range = &g_array_index(ranges, IdRange, i);
 
-                g_ptr_array_add(words, g_strdup_printf("%u", inside));
-                g_ptr_array_add(words, g_strdup_printf("%u", range->first));
-                g_ptr_array_add(words, g_strdup_printf("%u", range->count));
+                g_string_append_printf(words, " %u %u %u", inside, range->first, range->count);
                 inside += range->count;
         }
-        g_ptr_array_add(words, NULL);
-        return words;
+        return g_strsplit(words->str, " ", -1);
 }
 
-static bool map_ids(GPtrArray *uids, GPtrArray *gids, GError **error) {
-        return host_program_run((const char *const *) uids->pdata, NULL, error) &&
-               host_program_run((const char *const *) gids->pdata, NULL, error);
+static bool map_ids(char **uids, char **gids, GError **error) {
+        return host_program_run((const char *const *) uids, NULL, error) &&
+               host_program_run((const char *const *) gids, NULL, error);
 }
 
 /* Only a process outside may map more than its own id: this one waits until that is done. */
-static bool map_from_outside(GPtrArray *uids, GPtrArray *gids, GError **error) {
+static bool map_from_outside(char **uids, char **gids, GError **error) {
         int begin[2], status;
         pid_t child;
         char word;
@@ -92,7 +84,7 @@ static bool map_from_outside(GPtrArray *uids, GPtrArray *gids, GError **error) {
         }
         (void) fd_write_all(begin[1], "x", 1);
         close(begin[1]);
-        if (waitpid(child, &status, 0) != child || status != 0)
+        if (process_wait(child, &status, 0) != child || status != 0)
                 return error_set(error, KT_ERROR_FAILED,
                                  "The user's ids of " PATH_SUBUID
                                  " cannot be mapped: newuidmap(1) must be there (package "
@@ -121,8 +113,8 @@ static bool enter_new(GError **error) {
         uid_t uid = getuid();
         gid_t gid = getgid();
         g_autofree char *name = subid_name(uid);
-        g_autoptr(GPtrArray) uids = make_words("/usr/bin/newuidmap", PATH_SUBUID, name, getpid(), uid);
-        g_autoptr(GPtrArray) gids = make_words("/usr/bin/newgidmap", PATH_SUBGID, name, getpid(), gid);
+        g_auto(GStrv) uids = make_words("/usr/bin/newuidmap", PATH_SUBUID, name, uid);
+        g_auto(GStrv) gids = make_words("/usr/bin/newgidmap", PATH_SUBGID, name, gid);
 
         if (uids && gids)
                 return map_from_outside(uids, gids, error);
