@@ -37,16 +37,16 @@ static void put_line(KubeFile *file, const YamlNode *node, const char *key, cons
         g_autofree char *word = g_strconcat(prefix, value, NULL);
 
         if (g_str_equal(key, "PodmanArgs"))
-                kube_line_word(file, "Container", node, key, word);
+                kube_line_word(file, node, key, word);
         else
-                kube_line(file, "Container", node, key, "%s", word);
+                kube_line(file, node, key, "%s", word);
 }
 
 static void put_ulimits(KubeContainer *container, const YamlNode *node, const char *value) {
         g_auto(GStrv) limits = g_strsplit(value, ",", -1);
 
         for (char **limit = limits; *limit; limit++)
-                kube_line(&container->file, "Container", node, "Ulimit", "%s", *limit);
+                kube_line(&container->file, node, "Ulimit", "%s", *limit);
 }
 
 /* name: without the prefix and the container's. */
@@ -58,7 +58,7 @@ static void put_podmans(KubeContainer *container, const YamlNode *node, const ch
                 return;
         }
         if (g_str_equal(name, "init") && !is_false(value)) {
-                kube_line(file, "Container", node, "RunInit", "true");
+                kube_line(file, node, "RunInit", "true");
                 return;
         }
         for (size_t i = 0; i < G_N_ELEMENTS(of_containers); i++)
@@ -93,7 +93,7 @@ static void put(KubeContainer *container, const YamlNode *node) {
         } else if (!g_str_equal(name, UPDATE)) {
                 g_autofree char *word = g_strdup_printf("%s=%s", node->key, value);
 
-                kube_line_word(&container->file, "Container", node, "Annotation", word);
+                kube_line_word(&container->file, node, "Annotation", word);
         }
 }
 
@@ -111,13 +111,13 @@ static const YamlNode *find_update(const KubeContainer *container, bool *ret_is_
  * all, and the .kube file's before the YAML's. */
 static void put_update(KubeContainer *container) {
         const GArray *updates = container->pod->kube->updates;
-        const KubeUpdate *found = NULL;
+        const KubeExtra *found = NULL;
         bool is_own, found_own = false;
         const YamlNode *node = find_update(container, &is_own);
         const char *value = node ? kube_scalar(container->pod->kube, node) : NULL;
 
         for (guint i = 0; i < updates->len; i++) {
-                KubeUpdate *update = &g_array_index(updates, KubeUpdate, i);
+                KubeExtra *update = &g_array_index(updates, KubeExtra, i);
                 const char *slash = strchr(update->text, '/');
                 bool names_this = slash && strlen(container->name) == (size_t) (slash - update->text) &&
                                   g_str_has_prefix(update->text, container->name);
@@ -132,9 +132,9 @@ static void put_update(KubeContainer *container) {
                 const char *slash = strchr(found->text, '/');
                 g_autofree char *line = g_strconcat("AutoUpdate=", slash ? slash + 1 : found->text, NULL);
 
-                kube_extra(&container->file, "Container", found->number, line);
+                kube_extra(&container->file, found->number, line);
         } else if (value)
-                kube_line(&container->file, "Container", node, "AutoUpdate", "%s", value);
+                kube_line(&container->file, node, "AutoUpdate", "%s", value);
 }
 
 void kube_annotations(KubeContainer *container) {

@@ -16,31 +16,15 @@ static const char *name_of(Kube *kube, const YamlNode *object) {
         return NULL;
 }
 
-/* One that nobody reads is one that would be missing. */
-static const KubeField config_map_fields[] = {
-        { "apiVersion", KUBE_SILENT, NULL },
-        { "kind", KUBE_READ, NULL },
-        { "metadata", KUBE_READ, NULL },
-        { "data", KUBE_READ, NULL },
-        { "binaryData", KUBE_READ, NULL },
-        { "immutable", KUBE_SILENT, NULL },
-        { 0 },
-};
-static const KubeField secret_fields[] = {
-        { "apiVersion", KUBE_SILENT, NULL }, { "kind", KUBE_READ, NULL },
-        { "metadata", KUBE_READ, NULL },     { "data", KUBE_READ, NULL },
-        { "stringData", KUBE_READ, NULL },   { "type", KUBE_SILENT, NULL },
-        { "immutable", KUBE_SILENT, NULL },  { 0 },
-};
-static const KubeField claim_object_fields[] = {
-        { "apiVersion", KUBE_SILENT, NULL }, { "kind", KUBE_READ, NULL },     { "metadata", KUBE_READ, NULL },
-        { "spec", KUBE_READ, NULL },         { "status", KUBE_SILENT, NULL }, { 0 },
-};
+static const KubeField map_others[] = { { "apiVersion immutable", KUBE_SILENT, NULL }, { 0 } };
+static const KubeField secret_others[] = { { "apiVersion immutable type", KUBE_SILENT, NULL }, { 0 } };
 
-static void add_map(Kube *kube, GHashTable *table, const KubeField *fields, const YamlNode *object) {
+/* One that nobody reads is one that would be missing. */
+static void add_map(Kube *kube, GHashTable *table, const char *read, const KubeField *others,
+                    const YamlNode *object) {
         const char *name = name_of(kube, object);
 
-        kube_check(kube, object, fields);
+        kube_check(kube, object, read, others);
         if (name && !g_hash_table_insert(table, (char *) name, (YamlNode *) object))
                 kube_error(kube, object, "there is another one of the name '%s'", name);
 }
@@ -59,13 +43,13 @@ static void add_object(Kube *kube, const char *path, const YamlNode *object, boo
         if (!kind)
                 kube_error(kube, object, "this document has no kind: it is no object of Kubernetes");
         else if (g_str_equal(kind, "ConfigMap"))
-                add_map(kube, kube->config_maps, config_map_fields, object);
+                add_map(kube, kube->config_maps, "kind metadata data binaryData", map_others, object);
         else if (only_maps)
                 kube_error(kube, object, "a %s is here, where ConfigMap= names files of ConfigMaps only", kind);
         else if (g_str_equal(kind, "Secret"))
-                add_map(kube, kube->secrets, secret_fields, object);
+                add_map(kube, kube->secrets, "kind metadata data stringData", secret_others, object);
         else if (g_str_equal(kind, "PersistentVolumeClaim"))
-                add_map(kube, kube->claims, claim_object_fields, object);
+                add_map(kube, kube->claims, "kind metadata spec", kube_object_others, object);
         else if (!makes_pod(kind))
                 kube_warning(kube, object, "a %s is ignored: it is nothing that runs", kind);
         else if (name_of(kube, object))
@@ -85,7 +69,7 @@ void kube_add(Kube *kube, const char *path, const char *text, gsize length, bool
                 add_object(kube, path, tree->documents->pdata[i], only_maps);
 }
 
-static const KubeField claim_fields[] = {
+static const KubeField claim_others[] = {
         { "storageClassName", KUBE_IGNORED, "a volume is a directory of this machine" },
         { "accessModes", KUBE_SILENT, NULL },
         { "resources", KUBE_IGNORED, "the size of a volume is that of its file system" },
@@ -103,33 +87,27 @@ static void put_claim(Kube *kube, const char *name, const YamlNode *claim) {
                                                { "volume.podman.io/gid", "GID" },
                                                { "volume.podman.io/mount-options", "Options" },
                                                { "volume.podman.io/driver", "Driver" } };
-        const YamlNode *annotations = yaml_node_get(yaml_node_get(claim, "metadata"), "annotations");
+        const YamlNode *object = claim->parent ? NULL : claim, /* else a pod names it, and there is none */
+                *annotations = yaml_node_get(yaml_node_get(object, "metadata"), "annotations");
         KubeFile file;
 
-        kube_check(kube, yaml_node_get(claim, "spec"), claim_fields);
-        kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", kube->stem, name), claim);
-        kube_line(&file, "Volume", claim, "VolumeName", "%s", name);
+        kube_check(kube, yaml_node_get(object, "spec"), "", claim_others);
+        kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", kube->stem, name), "Volume", claim);
+        kube_line(&file, claim, "VolumeName", "%s", name);
         for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
                 const char *value = kube_text(kube, annotations, keys[i][0]);
 
                 if (value)
-                        kube_line(&file, "Volume", yaml_node_get(annotations, keys[i][0]), keys[i][1], "%s", value);
+                        kube_line(&file, yaml_node_get(annotations, keys[i][0]), keys[i][1], "%s", value);
         }
         kube_file_end(&file);
 }
 
-/* Podman makes these volumes all the same, and removes them with the others. */
-static void put_loose_claims(Kube *kube) {
-        g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(kube->loose_claims), (GCompareFunc) strcmp);
+static void put_claims(Kube *kube, GHashTable *claims) {
+        g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(claims), (GCompareFunc) strcmp);
 
-        for (GList *name = names; name; name = name->next) {
-                KubeFile file;
-
-                kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", kube->stem, (char *) name->data),
-                                g_hash_table_lookup(kube->loose_claims, name->data));
-                kube_line(&file, "Volume", NULL, "VolumeName", "%s", (char *) name->data);
-                kube_file_end(&file);
-        }
+        for (GList *name = names; name; name = name->next)
+                put_claim(kube, name->data, g_hash_table_lookup(claims, name->data));
 }
 
 /* Pods of one file find each other by name, which Podman's own bridge does not offer. */
@@ -138,22 +116,15 @@ static void put_network(Kube *kube) {
 
         if (kube->pods->len < 2)
                 return;
-        kube_file_begin(&file, kube, g_strdup_printf("%s-pods.network", kube->stem), kube->pods->pdata[0]);
-        kube_line(&file, "Network", NULL, "NetworkName", "systemd-%s-pods", kube->stem);
+        kube_file_begin(&file, kube, g_strdup_printf("%s-pods.network", kube->stem), "Network", kube->pods->pdata[0]);
+        kube_line(&file, NULL, "NetworkName", "systemd-%s-pods", kube->stem);
         kube_file_end(&file);
-}
-
-static bool has_network(const Kube *kube) {
-        for (guint i = 0; i < kube->pod_lines->len; i++)
-                if (g_str_has_prefix(g_array_index(kube->pod_lines, KubeExtra, i).text, "Network="))
-                        return true;
-        return false;
 }
 
 /* What a typing error has left without updates. */
 static void check_updates(Kube *kube) {
         for (guint i = 0; i < kube->updates->len; i++) {
-                const KubeUpdate *update = &g_array_index(kube->updates, KubeUpdate, i);
+                const KubeExtra *update = &g_array_index(kube->updates, KubeExtra, i);
                 g_autofree char *text = g_strdup_printf("%u:0: 'AutoUpdate=': '%s': no container of the YAML has "
                                                         "this name",
                                                         update->number, update->text);
@@ -164,16 +135,13 @@ static void check_updates(Kube *kube) {
 }
 
 void kube_convert(Kube *kube) {
-        g_autoptr(GList) claims = g_list_sort(g_hash_table_get_keys(kube->claims), (GCompareFunc) strcmp);
-
-        for (GList *name = claims; name; name = name->next)
-                put_claim(kube, name->data, g_hash_table_lookup(kube->claims, name->data));
-        if (!has_network(kube))
+        put_claims(kube, kube->claims);
+        if (!kube_has_pod_line(kube, "Network="))
                 put_network(kube);
         for (guint i = 0; i < kube->pods->len; i++)
                 kube_pod(kube, kube->pods->pdata[i]);
-        put_loose_claims(kube);
-        if (!kube->failed) /* else not every container has been looked at */
+        put_claims(kube, kube->loose_claims); /* Podman makes and removes their volumes all the same */
+        if (!kube->failed)                    /* else not every container has been looked at */
                 check_updates(kube);
         if (kube->pods->len == 0 && !kube->failed)
                 kube_error_text(kube, kube->path, "no file of Yaml= has a Pod, a Deployment, a DaemonSet or a Job");

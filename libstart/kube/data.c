@@ -77,12 +77,14 @@ GPtrArray *kube_data_keys(Kube *kube, const YamlNode *map) {
         GPtrArray *keys = g_ptr_array_new();
 
         for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-                const YamlNode *values = yaml_node_get(map, fields[i]);
                 const GPtrArray *items = kube_map(kube, map, fields[i]);
 
-                for (guint j = 0; j < items->len; j++)
-                        if (!g_ptr_array_find_with_equal_func(keys, values->keys->pdata[j], g_str_equal, NULL))
-                                g_ptr_array_add(keys, values->keys->pdata[j]);
+                for (guint j = 0; j < items->len; j++) {
+                        const char *key = ((const YamlNode *) items->pdata[j])->key;
+
+                        if (!g_ptr_array_find_with_equal_func(keys, key, g_str_equal, NULL))
+                                g_ptr_array_add(keys, (void *) key);
+                }
         }
         return keys;
 }

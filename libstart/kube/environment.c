@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "libstart/base/paths.h"
-#include "libstart/json/emit.h"
 #include "libstart/kube/fields.h"
 #include "libstart/kube/parts.h"
 #include "libstart/kube/quantity.h"
@@ -83,9 +82,10 @@ static char *to_text(Kube *kube, const YamlNode *node, GBytes *bytes) {
 
 static void take_key(KubeContainer *container, GPtrArray *variables, const char *name, const YamlNode *ref,
                      bool is_secret) {
-        static const KubeField fields[] = { { "name", 0, NULL }, { "key", 0, NULL }, { "optional", 0, NULL }, { 0 } };
         Kube *kube = container->pod->kube;
-        const YamlNode *map = kube_check(kube, ref, fields) ? kube_data_find(kube, ref, "name", is_secret) : NULL;
+        const YamlNode *map = kube_check(kube, ref, "name key optional", NULL) ?
+                                      kube_data_find(kube, ref, "name", is_secret) :
+                                      NULL;
         const char *key = map ? kube_text(kube, ref, "key") : NULL;
         g_autoptr(GBytes) bytes = key ? kube_data_value(kube, map, key) : NULL;
         char *text = bytes ? to_text(kube, ref, bytes) : NULL;
@@ -107,9 +107,10 @@ static const char *find_named(Kube *kube, const KubePod *pod, const char *path, 
 }
 
 static void take_field(KubeContainer *container, GPtrArray *variables, const char *name, const YamlNode *ref) {
-        static const KubeField fields[] = { { "fieldPath", 0, NULL }, { "apiVersion", 0, NULL }, { 0 } };
         const KubePod *pod = container->pod;
-        const char *path = kube_check(pod->kube, ref, fields) ? kube_text(pod->kube, ref, "fieldPath") : NULL;
+        const char *path = kube_check(pod->kube, ref, "fieldPath apiVersion", NULL) ?
+                                   kube_text(pod->kube, ref, "fieldPath") :
+                                   NULL;
         const char *value = !path                                   ? NULL :
                             g_str_equal(path, "metadata.name")      ? pod->name :
                             g_str_equal(path, "metadata.namespace") ? "default" :
@@ -128,11 +129,10 @@ static void take_field(KubeContainer *container, GPtrArray *variables, const cha
 
 /* In whole units of the divisor, rounded up. */
 static void take_resource(KubeContainer *container, GPtrArray *variables, const char *name, const YamlNode *ref) {
-        static const KubeField fields[] = {
-                { "resource", 0, NULL }, { "divisor", 0, NULL }, { "containerName", 0, NULL }, { 0 }
-        };
         Kube *kube = container->pod->kube;
-        const char *path = kube_check(kube, ref, fields) ? kube_text(kube, ref, "resource") : NULL;
+        const char *path = kube_check(kube, ref, "resource divisor containerName", NULL) ?
+                                   kube_text(kube, ref, "resource") :
+                                   NULL;
         const char *divisor = kube_text(kube, ref, "divisor"), *owner = kube_text(kube, ref, "containerName");
         g_auto(GStrv) parts = g_strsplit(path ?: "", ".", 2);
         const YamlNode *resources = yaml_node_get(container->node, "resources");
@@ -152,14 +152,9 @@ static void take_resource(KubeContainer *container, GPtrArray *variables, const 
 }
 
 static void take_from(KubeContainer *container, GPtrArray *variables, const char *name, const YamlNode *from) {
-        static const KubeField fields[] = { { "configMapKeyRef", 0, NULL },
-                                            { "secretKeyRef", 0, NULL },
-                                            { "fieldRef", 0, NULL },
-                                            { "resourceFieldRef", 0, NULL },
-                                            { 0 } };
         const YamlNode *ref;
 
-        if (!kube_check(container->pod->kube, from, fields))
+        if (!kube_check(container->pod->kube, from, "configMapKeyRef secretKeyRef fieldRef resourceFieldRef", NULL))
                 return;
         if ((ref = yaml_node_get(from, "configMapKeyRef")))
                 take_key(container, variables, name, ref, false);
@@ -174,11 +169,9 @@ static void take_from(KubeContainer *container, GPtrArray *variables, const char
 }
 
 static void take_variable(KubeContainer *container, GPtrArray *variables, const YamlNode *node) {
-        static const KubeField fields[] = {
-                { "name", 0, NULL }, { "value", 0, NULL }, { "valueFrom", 0, NULL }, { 0 }
-        };
         Kube *kube = container->pod->kube;
-        const char *name = kube_check(kube, node, fields) ? kube_text(kube, node, "name") : NULL;
+        const char *name = kube_check(kube, node, "name value valueFrom", NULL) ? kube_text(kube, node, "name") :
+                                                                                  NULL;
         const YamlNode *from = yaml_node_get(node, "valueFrom");
         bool is_secret = false;
         char *value;
@@ -196,17 +189,15 @@ static void take_variable(KubeContainer *container, GPtrArray *variables, const 
 }
 
 static void take_all(KubeContainer *container, GPtrArray *variables, const YamlNode *source) {
-        static const KubeField fields[] = {
-                { "prefix", 0, NULL }, { "configMapRef", 0, NULL }, { "secretRef", 0, NULL }, { 0 }
-        };
-        static const KubeField refs[] = { { "name", 0, NULL }, { "optional", 0, NULL }, { 0 } };
         Kube *kube = container->pod->kube;
         const YamlNode *secret = yaml_node_get(source, "secretRef"),
                        *ref = secret ?: yaml_node_get(source, "configMapRef"), *map;
-        const char *prefix = kube_check(kube, source, fields) ? kube_text(kube, source, "prefix") : NULL;
+        const char *prefix = kube_check(kube, source, "prefix configMapRef secretRef", NULL) ?
+                                     kube_text(kube, source, "prefix") :
+                                     NULL;
         g_autoptr(GPtrArray) keys = NULL;
 
-        if (!ref || !kube_check(kube, ref, refs)) {
+        if (!ref || !kube_check(kube, ref, "name optional", NULL)) {
                 kube_error(kube, source, "names neither a ConfigMap nor a Secret");
                 return;
         }
@@ -231,7 +222,7 @@ static void put(KubeContainer *container, const GPtrArray *variables) {
                 g_autofree char *word = g_strconcat(variable->name, "=", variable->value, NULL);
 
                 if (!variable->is_secret)
-                        kube_line_word(&container->file, "Container", variable->node, "Environment", word);
+                        kube_line_word(&container->file, variable->node, "Environment", word);
                 else if (strpbrk(word, "\r\n") || variable->name[0] == '#')
                         kube_error(
                                 container->pod->kube, variable->node,
@@ -243,8 +234,8 @@ static void put(KubeContainer *container, const GPtrArray *variables) {
         if (secrets->len > 0) {
                 g_autofree char *name = g_strconcat("env/", container->name, NULL);
 
-                kube_line(&container->file, "Container", NULL, "EnvironmentFile", PATH_KUBE "/%s/%s",
-                          container->pod->directory, name);
+                kube_line(&container->file, NULL, "EnvironmentFile", PATH_KUBE "/%s/%s", container->pod->directory,
+                          name);
                 kube_data_add(container->pod, name, g_bytes_new(secrets->str, secrets->len), 0600);
         }
 }
@@ -272,20 +263,10 @@ static void put_command(KubeContainer *container, const GPtrArray *variables) {
         g_autoptr(GPtrArray) command = expand_words(container, variables, "command"),
                              args = expand_words(container, variables, "args");
 
-        if (command->len > 0) {
-                yajl_gen gen = json_emit_new(false);
-                g_autofree char *json = NULL;
-
-                yajl_gen_array_open(gen);
-                for (guint i = 0; i < command->len; i++)
-                        json_emit_string(gen, command->pdata[i]);
-                yajl_gen_array_close(gen);
-                json = json_emit_finish(gen);
-                kube_line(&container->file, "Container", yaml_node_get(container->node, "command"), "Entrypoint",
-                          "%s", g_strchomp(json));
-        }
+        if (command->len > 0)
+                kube_line_json(&container->file, yaml_node_get(container->node, "command"), "Entrypoint", command);
         if (args->len > 0)
-                kube_line_words(&container->file, "Container", yaml_node_get(container->node, "args"), "Exec", args);
+                kube_line_words(&container->file, yaml_node_get(container->node, "args"), "Exec", args);
 }
 
 void kube_environment(KubeContainer *container) {

@@ -4,44 +4,59 @@
 #include "libstart/kube/fields.h"
 #include "libstart/kube/output.h"
 
-static const KubeField *find(const KubeField *fields, const char *name) {
-        for (; fields->name; fields++)
-                if (g_str_equal(fields->name, name))
-                        return fields;
+/* Of names with blanks between, the one that is `key` but for its case; or NULL. */
+static const char *find_name(const char *names, const char *key) {
+        g_auto(GStrv) all = g_strsplit(names, " ", -1);
+
+        for (char **name = all; *name; name++)
+                if (g_ascii_strcasecmp(*name, key) == 0)
+                        return g_intern_string(*name);
         return NULL;
 }
 
-/* Go reads JSON with no regard to case, and Podman is written in it: `hostPid` is hostPID. Kubernetes refuses it. */
-static void correct_case(Kube *kube, const YamlNode *map, guint i, const KubeField *fields) {
-        YamlNode *node = map->items->pdata[i];
+/* ret_row: NULL of one that somebody asks for. */
+static const char *find_field(const char *key, const char *read, const KubeField *others, const KubeField **ret_row) {
+        const char *found = find_name(read, key);
 
-        for (; fields->name && g_ascii_strcasecmp(fields->name, node->key) != 0; fields++)
-                ;
-        if (!fields->name || g_str_equal(fields->name, node->key))
-                return;
-        if (yaml_node_get(map, fields->name)) {
-                kube_error(kube, node, "is there twice: as %s, too", fields->name);
-                return;
+        *ret_row = NULL;
+        for (; !found && others && others->names; others++) {
+                found = find_name(others->names, key);
+                *ret_row = others;
         }
-        kube_warning(kube, node, "is taken for %s, as by Podman; Kubernetes does not know it", fields->name);
-        map->keys->pdata[i] = (gpointer) fields->name;
-        node->key = fields->name;
+        return found;
 }
 
-void kube_check_field(Kube *kube, const YamlNode *node, const KubeField *fields) {
-        const KubeField *field = find(fields, node->key);
+/* Go reads JSON with no regard to case, and Podman is written in it: `hostPid` is hostPID. Kubernetes refuses it. */
+static void correct_case(Kube *kube, const YamlNode *map, guint i, const char *name) {
+        YamlNode *node = map->items->pdata[i];
+
+        if (!name || g_str_equal(name, node->key))
+                return;
+        if (yaml_node_get(map, name)) {
+                kube_error(kube, node, "is there twice: as %s, too", name);
+                return;
+        }
+        kube_warning(kube, node, "is taken for %s, as by Podman; Kubernetes does not know it", name);
+        node->key = name;
+}
+
+void kube_check_field(Kube *kube, const YamlNode *node, const char *read, const KubeField *others) {
+        const KubeField *row;
+        const char *name = find_field(node->key, read, others, &row);
 
         if (yaml_node_is_null(node))
                 return;
-        if (!field)
+        if (g_strcmp0(name, node->key) != 0)
                 kube_error(kube, node, "unknown field: what it asks for would be missing; correct or remove it");
-        else if (field->support == KUBE_REFUSED)
-                kube_error(kube, node, "is not supported: %s", field->why);
-        else if (field->support == KUBE_IGNORED)
-                kube_warning(kube, node, "is ignored: %s", field->why);
+        else if (row && row->support == KUBE_REFUSED)
+                kube_error(kube, node, "is not supported: %s", row->why);
+        else if (row && row->support == KUBE_IGNORED)
+                kube_warning(kube, node, "is ignored: %s", row->why);
 }
 
-bool kube_check(Kube *kube, const YamlNode *map, const KubeField *fields) {
+bool kube_check(Kube *kube, const YamlNode *map, const char *read, const KubeField *others) {
+        const KubeField *row;
+
         if (yaml_node_is_null(map))
                 return true;
         if (map->type != YAML_TREE_MAP) {
@@ -49,8 +64,10 @@ bool kube_check(Kube *kube, const YamlNode *map, const KubeField *fields) {
                 return false;
         }
         for (guint i = 0; i < map->items->len; i++) {
-                correct_case(kube, map, i, fields);
-                kube_check_field(kube, map->items->pdata[i], fields);
+                const YamlNode *node = map->items->pdata[i];
+
+                correct_case(kube, map, i, find_field(node->key, read, others, &row));
+                kube_check_field(kube, node, read, others);
         }
         return true;
 }

@@ -4,25 +4,28 @@
 #include "libstart/kube/kube.h"
 
 typedef enum KubeSupport {
-        KUBE_READ,    /* somebody asks for it */
         KUBE_SILENT,  /* means nothing on one machine */
         KUBE_IGNORED, /* Podman ignores it, and so does keyturn, with a warning */
         KUBE_REFUSED,
 } KubeSupport;
 
-/* A field of an object. The tables are what keyturn.kube(5) lists. */
+/* Fields of an object that nobody asks for. The tables are what keyturn.kube(5) lists. */
 typedef struct KubeField {
-        const char *name;
+        const char *names; /* with blanks between */
         KubeSupport support;
         const char *why; /* of what is ignored or refused */
 } KubeField;
 
-/* Say what of a map is ignored, refused or not known at all. fields: up to one without a name. False where the node
- * is no map, which is an error, too; NULL is fine. */
-bool kube_check(Kube *kube, const YamlNode *map, const KubeField *fields);
+/* Of all that has a kind, metadata and a spec. */
+extern const KubeField kube_object_others[];
+
+/* Say what of a map is ignored, refused or not known at all. read: names of those fields that somebody asks for, with
+ * blanks between; others: all else, up to a row without names, or NULL. False where the node is no map, which is an
+ * error, too; NULL is fine. */
+bool kube_check(Kube *kube, const YamlNode *map, const char *read, const KubeField *others);
 
 /* The same of one value of a map. */
-void kube_check_field(Kube *kube, const YamlNode *node, const KubeField *fields);
+void kube_check_field(Kube *kube, const YamlNode *node, const char *read, const KubeField *others);
 
 /* Values of a map, whose fields were checked. What has another type is an error, and as if it was not there. */
 const char *kube_text(Kube *kube, const YamlNode *map, const char *name);

@@ -18,7 +18,7 @@ Kube *kube_new(void) {
 
         kube->pod_lines = g_array_new(FALSE, FALSE, sizeof(KubeExtra));
         kube->container_lines = g_array_new(FALSE, FALSE, sizeof(KubeExtra));
-        kube->updates = g_array_new(FALSE, FALSE, sizeof(KubeUpdate));
+        kube->updates = g_array_new(FALSE, FALSE, sizeof(KubeExtra));
         kube->files = g_ptr_array_new_with_free_func(g_free);
         kube->trees = g_ptr_array_new_with_free_func(free_tree);
         kube->paths = g_hash_table_new(NULL, NULL);

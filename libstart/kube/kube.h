@@ -6,18 +6,13 @@
 
 #include "libstart/yaml/tree.h"
 
-/* A line that the .kube file has for each pod or container, such as "Network=x.network". */
+/* A line that the .kube file has for each pod or container, such as "Network=x.network"; or a word of AutoUpdate=:
+ * POLICY, or CONTAINER/POLICY. */
 typedef struct KubeExtra {
         unsigned number; /* of the line in the .kube file */
         const char *text;
+        bool is_used; /* of AutoUpdate=: there is such a container */
 } KubeExtra;
-
-/* A word of AutoUpdate= of the .kube file: POLICY, or CONTAINER/POLICY. */
-typedef struct KubeUpdate {
-        unsigned number; /* of the line */
-        const char *text;
-        bool is_used; /* there is such a container */
-} KubeUpdate;
 
 /* A file that a volume shows or that holds variables, made when its pod starts. */
 typedef struct KubeData {
@@ -28,11 +23,10 @@ typedef struct KubeData {
 
 /* One .kube file on its way to Quadlet files. Whoever converts fills in the first part; strings are borrowed. */
 typedef struct Kube {
-        const char *stem;                    /* of the .kube file: "app" */
-        const char *path;                    /* its own, for the lines that come from it */
-        const char *directory;               /* host paths that are relative begin here; NULL: they are refused */
-        GArray *pod_lines, *container_lines; /* of KubeExtra */
-        GArray *updates;                     /* of KubeUpdate */
+        const char *stem;      /* of the .kube file: "app" */
+        const char *path;      /* its own, for the lines that come from it */
+        const char *directory; /* host paths that are relative begin here; NULL: they are refused */
+        GArray *pod_lines, *container_lines, *updates; /* of KubeExtra */
         bool is_forced;   /* KubeDownForce=: each volume of a claim is removed, by a unit of its own */
         GPtrArray *files; /* of const char*: the words of keyturn-kube's command line that name the YAML */
 

@@ -14,14 +14,15 @@
 #include "libstart/base/user-view.h"
 #include "libstart/config/small-file.h"
 #include "libstart/kube/convert.h"
-#include "libstart/kube/ended.h"
 #include "libstart/kube/output.h"
+#include "libstart/systemd/systemd-call.h"
 
 /* keyturn-kube, which nobody calls by hand:
  *
  *   convert STEM KUBE-FILE WORD...     by keyturn-generator: prints Quadlet files, as output.h says
  *   data DIRECTORY STEM WORD...        by a pod's service: writes what ConfigMaps and Secrets say below DIRECTORY
- *   ended any|all UNIT...              by the stop of the .kube file's service: ended.h
+ *   ended any|all UNIT...              by the stop of the .kube file's service: fails where that is to have failed;
+ *                                      an init container's UNIT has "init:" before it
  *
  * A word is one of
  *
@@ -32,6 +33,7 @@
  *   directory:PATH                      where relative host paths begin */
 
 #define SIZE_MAX_OF_A_FILE (4U << 20)
+#define INIT "init:"
 
 static void add_file(Kube *kube, const char *path, int fd, bool only_maps) {
         g_autofree char *text = NULL, *name = g_strdup_printf("'%s'", path);
@@ -58,10 +60,12 @@ static void add_file(Kube *kube, const char *path, int fd, bool only_maps) {
 
 /* KIND:NUMBER:TEXT. */
 static bool take_word(Kube *kube, const char *word, bool with_fd) {
-        bool is_map = g_str_has_prefix(word, "map:"), is_pod = g_str_has_prefix(word, "pod:");
+        bool is_map = g_str_has_prefix(word, "map:");
         const char *value = strchr(word, ':');
         char *end = (char *) value;
         guint64 number = 0;
+        KubeExtra extra;
+        GArray *to;
 
         if (!value)
                 return false;
@@ -83,44 +87,34 @@ static bool take_word(Kube *kube, const char *word, bool with_fd) {
                 add_file(kube, value, with_fd ? (int) number : -1, is_map);
                 return true;
         }
-        if (g_str_has_prefix(word, "update:")) {
-                const KubeUpdate update = { .number = (unsigned) number, .text = value };
-
-                if (value[0])
-                        g_array_append_val(kube->updates, update);
-                else
-                        g_array_set_size(kube->updates, 0);
-                return true;
-        }
-        if (is_pod || g_str_has_prefix(word, "container:")) {
-                const KubeExtra extra = { (unsigned) number, value };
-
-                g_array_append_val(*(is_pod ? &kube->pod_lines : &kube->container_lines), extra);
-                return true;
-        }
-        return false;
+        extra = (KubeExtra) { .number = (unsigned) number, .text = value };
+        to = g_str_has_prefix(word, "pod:")       ? kube->pod_lines :
+             g_str_has_prefix(word, "container:") ? kube->container_lines :
+             g_str_has_prefix(word, "update:")    ? kube->updates :
+                                                    NULL;
+        if (to && to == kube->updates && !value[0])
+                g_array_set_size(to, 0);
+        else if (to)
+                g_array_append_val(to, extra);
+        return to;
 }
 
-static bool take_words(Kube *kube, char *words[], bool with_fd) {
+static bool take_words(Kube *kube, char *words[], bool with_fd, GError **error) {
         for (; *words; words++)
-                if (!take_word(kube, *words, with_fd)) {
-                        log_error("'%s' is no word of keyturn-kube", *words);
-                        return false;
-                }
+                if (!take_word(kube, *words, with_fd))
+                        return error_set(error, KT_ERROR_USAGE, "'%s' is no word of keyturn-kube", *words);
         return true;
 }
 
-static int convert(char *argv[]) {
+static bool convert(char *argv[], GError **error) {
         g_autoptr(Kube) kube = kube_new();
 
         kube->stem = argv[0];
         kube->path = argv[1];
-        if (!take_words(kube, argv + 2, true))
-                return EXIT_FAILURE;
+        if (!take_words(kube, argv + 2, true, error))
+                return false;
         kube_convert(kube);
-        return fwrite(kube->output->str, 1, kube->output->len, stdout) == kube->output->len && fflush(stdout) == 0 ?
-                       EXIT_SUCCESS :
-                       EXIT_FAILURE;
+        return fwrite(kube->output->str, 1, kube->output->len, stdout) == kube->output->len && fflush(stdout) == 0;
 }
 
 /* Removes what is in the directory. */
@@ -155,21 +149,18 @@ static bool write_data(const KubeData *data, GError **error) {
                                         (int) data->mode, error);
 }
 
-static int write_all(char *argv[]) {
+static bool write_all(char *argv[], GError **error) {
         g_autoptr(Kube) kube = kube_new();
         g_autofree char *prefix = g_strconcat(argv[0], "/", NULL),
                         *directory = g_build_filename(PATH_KUBE, argv[0], NULL);
-        g_autoptr(GError) error = NULL;
 
-        if (!user_view_enter(&error)) {
-                log_error("%s", error->message);
-                return EXIT_FAILURE;
-        }
+        if (!user_view_enter(error))
+                return false;
         kube->stem = argv[1];
         kube->path = "";
         kube->directory = "/"; /* what a host path is has been looked at before */
-        if (!take_words(kube, argv + 2, false))
-                return EXIT_FAILURE;
+        if (!take_words(kube, argv + 2, false, error))
+                return false;
         kube_convert(kube);
         if (kube->failed) {
                 g_auto(GStrv) lines = g_strsplit(kube->output->str, "\n", -1);
@@ -177,41 +168,82 @@ static int write_all(char *argv[]) {
                 for (char **line = lines; *line; line++)
                         if (g_str_has_prefix(*line, "E "))
                                 log_error("%s", *line + 2);
-                return EXIT_FAILURE;
+                return false;
         }
         umask(0);
-        if (!make_empty(directory, &error)) { /* systemd leaves it where the pod stopped while its unit was gone */
-                log_error("%s", error->message);
-                return EXIT_FAILURE;
-        }
+        if (!make_empty(directory, error)) /* systemd leaves it where the pod stopped while its unit was gone */
+                return false;
         for (guint i = 0; i < kube->data->len; i++) {
                 const KubeData *data = kube->data->pdata[i];
 
-                if (g_str_has_prefix(data->path, prefix) && !write_data(data, &error)) {
-                        log_error("%s", error->message);
-                        return EXIT_FAILURE;
-                }
+                if (g_str_has_prefix(data->path, prefix) && !write_data(data, error))
+                        return false;
         }
-        return EXIT_SUCCESS;
+        return true;
 }
 
-static int tell_end(char *argv[]) {
-        g_autoptr(GError) error = NULL;
+/*
+ * ExitCodePropagation= of a .kube file: how its service ends, once all of its containers have
+ */
 
-        if (kube_ended(argv[0], (const char *const *) argv + 1, &error))
-                return EXIT_SUCCESS;
-        log_error("%s", error->message);
-        return EXIT_FAILURE;
+typedef struct Ends {
+        unsigned n, failed;
+        bool is_one_up, has_init_failed;
+        GString *names; /* of those that have failed */
+} Ends;
+
+static bool look(Ends *ends, const char *word, GError **error) {
+        bool is_init = g_str_has_prefix(word, INIT);
+        const char *unit = is_init ? word + strlen(INIT) : word;
+        g_autofree char *state = systemd_unit_state(unit, error);
+        bool has_failed = g_strcmp0(state, "failed") == 0;
+
+        if (!state)
+                return false;
+        if (has_failed)
+                g_string_append_printf(ends->names, " %s", unit);
+        if (is_init) {
+                ends->has_init_failed |= has_failed;
+                return true;
+        }
+        ends->n++;
+        ends->failed += has_failed;
+        ends->is_one_up |= !has_failed && !g_str_equal(state, "inactive");
+        return true;
+}
+
+/* A service that is stopped while one of them is active or on its way has not failed. Where an init container has
+ * failed, no other has started: with Podman, neither has the service. */
+static bool tell_end(char *argv[], GError **error) {
+        g_autoptr(GString) names = g_string_new(NULL);
+        Ends ends = { .names = names };
+        bool is_all = g_str_equal(argv[0], "all");
+
+        for (char **unit = argv + 1; *unit; unit++)
+                if (!look(&ends, *unit, error))
+                        return false;
+        if (ends.is_one_up || (!ends.has_init_failed && (is_all ? ends.failed < ends.n : ends.failed == 0)))
+                return true;
+        return error_set(error, KT_ERROR_FAILED, "Its containers have ended, and failed have:%s", names->str);
 }
 
 int keyturn_kube_main(int argc, char *argv[]) {
+        static const struct {
+                const char *name;
+                bool (*run)(char *argv[], GError **error);
+        } commands[] = { { "convert", convert }, { "data", write_all }, { "ended", tell_end } };
+        g_autoptr(GError) error = NULL;
+
         log_open("keyturn-kube", LOG_TO_STDERR, LOG_INFO);
-        if (argc > 3 && g_str_equal(argv[1], "convert"))
-                return convert(argv + 2);
-        if (argc > 3 && g_str_equal(argv[1], "data"))
-                return write_all(argv + 2);
-        if (argc > 3 && g_str_equal(argv[1], "ended"))
-                return tell_end(argv + 2);
+        for (size_t i = 0; argc > 3 && i < G_N_ELEMENTS(commands); i++) {
+                if (!g_str_equal(argv[1], commands[i].name))
+                        continue;
+                if (commands[i].run(argv + 2, &error))
+                        return EXIT_SUCCESS;
+                if (error)
+                        log_error("%s", error->message);
+                return EXIT_FAILURE;
+        }
         log_error("usage: keyturn-kube convert STEM KUBE-FILE WORD...\n"
                   "       keyturn-kube data DIRECTORY STEM WORD...\n"
                   "       keyturn-kube ended any|all UNIT...");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "libstart/base/printable.h"
+#include "libstart/json/emit.h"
 #include "libstart/kube/output.h"
 
 static const YamlNode *top_of(const YamlNode *node) {
@@ -45,10 +46,17 @@ void kube_error_text(Kube *kube, const char *path, const char *text) {
         kube->failed = true;
 }
 
-void kube_file_begin(KubeFile *file, Kube *kube, char *name, const YamlNode *node) {
-        *file = (KubeFile) { .kube = kube, .name = name, .node = node, .text = g_string_new(NULL) };
+void kube_file_begin(KubeFile *file, Kube *kube, char *name, const char *section, const YamlNode *node) {
+        *file = (KubeFile) {
+                .kube = kube, .name = name, .section = section, .node = node, .text = g_string_new(NULL)
+        };
         if (!g_hash_table_add(kube->written, g_strdup(name)))
                 kube_error(kube, node, "there is another one that would become '%s': rename one of the two", name);
+}
+
+void kube_section(KubeFile *file, const char *section) {
+        file->section = section;
+        file->is_begun = false;
 }
 
 void kube_file_end(KubeFile *file) {
@@ -58,13 +66,13 @@ void kube_file_end(KubeFile *file) {
         *file = (KubeFile) { 0 };
 }
 
-static void put_line(KubeFile *file, const char *section, const char *path, unsigned number, const char *line) {
+static void put_line(KubeFile *file, const char *path, unsigned number, const char *line) {
         if (g_strcmp0(file->path, path) != 0)
                 g_string_append_printf(file->text, "P %s\n", path);
         file->path = path;
-        if (g_strcmp0(file->section, section) != 0)
-                g_string_append_printf(file->text, "L %u [%s]\n", number, section);
-        file->section = section;
+        if (!file->is_begun)
+                g_string_append_printf(file->text, "L %u [%s]\n", number, file->section);
+        file->is_begun = true;
         g_string_append_printf(file->text, "L %u %s\n", number, line);
 }
 
@@ -75,7 +83,7 @@ static bool has_control(const char *text) {
         return false;
 }
 
-static void put_value(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *value) {
+static void put_value(KubeFile *file, const YamlNode *node, const char *key, const char *value) {
         const YamlNode *place = node ?: file->node;
         g_autofree char *line = g_strdup_printf("%s=%s", key, value);
         size_t length = strlen(value);
@@ -87,7 +95,7 @@ static void put_value(KubeFile *file, const char *section, const YamlNode *node,
                 kube_error(file->kube, place,
                            "blanks around it, line breaks and a backslash at the end are not possible here");
         else
-                put_line(file, section, g_hash_table_lookup(file->kube->paths, top_of(place)), place->line, line);
+                put_line(file, g_hash_table_lookup(file->kube->paths, top_of(place)), place->line, line);
 }
 
 /* What systemd expands stands for itself. */
@@ -97,7 +105,7 @@ static void append_unexpanded(GString *text, char c) {
         g_string_append_c(text, c);
 }
 
-void kube_line(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *format, ...) {
+void kube_line(KubeFile *file, const YamlNode *node, const char *key, const char *format, ...) {
         g_autoptr(GString) value = g_string_new(NULL);
         g_autofree char *given = NULL;
         va_list ap;
@@ -107,7 +115,7 @@ void kube_line(KubeFile *file, const char *section, const YamlNode *node, const 
         va_end(ap);
         for (const char *c = given; *c; c++)
                 append_unexpanded(value, *c);
-        put_value(file, section, node, key, value->str);
+        put_value(file, node, key, value->str);
 }
 
 static void append_word(GString *line, const char *word) {
@@ -125,30 +133,41 @@ static void append_word(GString *line, const char *word) {
         g_string_append_c(line, '"');
 }
 
-void kube_line_word(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *word) {
+void kube_line_word(KubeFile *file, const YamlNode *node, const char *key, const char *word) {
         g_autoptr(GString) line = g_string_new(NULL);
 
         append_word(line, word);
-        put_value(file, section, node, key, line->str);
+        put_value(file, node, key, line->str);
 }
 
-void kube_line_words(KubeFile *file, const char *section, const YamlNode *node, const char *key,
-                     const GPtrArray *words) {
+void kube_line_words(KubeFile *file, const YamlNode *node, const char *key, const GPtrArray *words) {
         g_autoptr(GString) line = g_string_new(NULL);
 
         for (guint i = 0; i < words->len; i++)
                 append_word(line, words->pdata[i]);
-        put_value(file, section, node, key, line->str);
+        put_value(file, node, key, line->str);
 }
 
-void kube_extra(KubeFile *file, const char *section, unsigned number, const char *text) {
-        put_line(file, section, file->kube->path, number, text);
+void kube_line_json(KubeFile *file, const YamlNode *node, const char *key, const GPtrArray *words) {
+        yajl_gen gen = json_emit_new(false);
+        g_autofree char *json = NULL;
+
+        yajl_gen_array_open(gen);
+        for (guint i = 0; i < words->len; i++)
+                json_emit_string(gen, words->pdata[i]);
+        yajl_gen_array_close(gen);
+        json = json_emit_finish(gen);
+        kube_line(file, node, key, "%s", g_strchomp(json));
 }
 
-void kube_extras(KubeFile *file, const char *section, const GArray *extras) {
+void kube_extra(KubeFile *file, unsigned number, const char *text) {
+        put_line(file, file->kube->path, number, text);
+}
+
+void kube_extras(KubeFile *file, const GArray *extras) {
         for (guint i = 0; i < extras->len; i++) {
                 const KubeExtra *extra = &g_array_index(extras, KubeExtra, i);
 
-                kube_extra(file, section, extra->number, extra->text);
+                kube_extra(file, extra->number, extra->text);
         }
 }

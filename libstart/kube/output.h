@@ -15,31 +15,37 @@
 /* A Quadlet file that is being written. */
 typedef struct KubeFile {
         Kube *kube;
-        char *name;           /* "app-web.pod" */
-        const char *section;  /* the last one written into */
+        char *name; /* "app-web.pod" */
+        const char *section;
+        bool is_begun;        /* the section has a line */
         const char *path;     /* the last one named */
         const YamlNode *node; /* where it is from: for what has no line of its own */
         GString *text;
 } KubeFile;
 
-void kube_file_begin(KubeFile *file, Kube *kube, char *name, const YamlNode *node);
+/* Takes ownership of name. */
+void kube_file_begin(KubeFile *file, Kube *kube, char *name, const char *section, const YamlNode *node);
+
+/* What follows is in another section, which the file does not have yet. */
+void kube_section(KubeFile *file, const char *section);
 
 /* Appends it to the output, and clears it. */
 void kube_file_end(KubeFile *file);
 
-/* A line "KEY=VALUE" of that section. The value is one for which $ and % stand for themselves, as it is in the unit.
+/* A line "KEY=VALUE". The value is one for which $ and % stand for themselves, as it is in the unit.
  * node: where it is from; NULL: the file's. */
-void kube_line(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *format, ...)
-        G_GNUC_PRINTF(5, 6);
+void kube_line(KubeFile *file, const YamlNode *node, const char *key, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /* The same with a word in quotes, as Environment= and Exec= read them: any text. */
-void kube_line_word(KubeFile *file, const char *section, const YamlNode *node, const char *key, const char *word);
-void kube_line_words(KubeFile *file, const char *section, const YamlNode *node, const char *key,
-                     const GPtrArray *words);
+void kube_line_word(KubeFile *file, const YamlNode *node, const char *key, const char *word);
+void kube_line_words(KubeFile *file, const YamlNode *node, const char *key, const GPtrArray *words);
+
+/* The same as an array of JSON. */
+void kube_line_json(KubeFile *file, const YamlNode *node, const char *key, const GPtrArray *words);
 
 /* A line that the .kube file has there, and all of them. */
-void kube_extra(KubeFile *file, const char *section, unsigned number, const char *text);
-void kube_extras(KubeFile *file, const char *section, const GArray *extras);
+void kube_extra(KubeFile *file, unsigned number, const char *text);
+void kube_extras(KubeFile *file, const GArray *extras);
 
 /* What is wrong with, or ignored of, the value of that node. */
 void kube_error(Kube *kube, const YamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -25,6 +25,12 @@ typedef struct KubeContainer {
 /* pod.c: the whole pod. */
 void kube_pod(Kube *kube, const YamlNode *object);
 
+/* Has the .kube file a line for each pod that begins so? */
+bool kube_has_pod_line(const Kube *kube, const char *start);
+
+/* Labels, which the pod and each container have. */
+void kube_labels(const KubePod *pod, KubeFile *file);
+
 /* container.c: its file. after: the file that has to have started before, or NULL. Returns the name of its file;
  * transfer full. */
 char *kube_container(const KubePod *pod, const YamlNode *node, bool is_init, const char *after);

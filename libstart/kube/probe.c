@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
 
-#include "libstart/json/emit.h"
 #include "libstart/kube/fields.h"
 #include "libstart/kube/parts.h"
 
-static const KubeField http_fields[] = {
-        { "path", KUBE_READ, NULL },
-        { "port", KUBE_READ, NULL },
-        { "host", KUBE_READ, NULL },
-        { "scheme", KUBE_READ, NULL },
-        { "httpHeaders", KUBE_REFUSED, "use exec with curl -H" },
-        { 0 },
-};
+static const KubeField http_others[] = { { "httpHeaders", KUBE_REFUSED, "use exec with curl -H" }, { 0 } };
 
-static const KubeField tcp_fields[] = { { "port", KUBE_READ, NULL }, { "host", KUBE_READ, NULL }, { 0 } };
-static const KubeField exec_fields[] = { { "command", KUBE_READ, NULL }, { 0 } };
-
-static const KubeField probe_fields[] = {
-        { "exec", KUBE_READ, NULL },
-        { "httpGet", KUBE_READ, NULL },
-        { "tcpSocket", KUBE_READ, NULL },
+static const char probe_read[] =
+        "exec httpGet tcpSocket initialDelaySeconds timeoutSeconds periodSeconds successThreshold failureThreshold";
+static const KubeField probe_others[] = {
         { "grpc", KUBE_REFUSED, "use exec" },
-        { "initialDelaySeconds", KUBE_READ, NULL },
-        { "timeoutSeconds", KUBE_READ, NULL },
-        { "periodSeconds", KUBE_READ, NULL },
-        { "successThreshold", KUBE_READ, NULL },
-        { "failureThreshold", KUBE_READ, NULL },
         { "terminationGracePeriodSeconds", KUBE_REFUSED, "the pod's counts: write it there" },
         { 0 },
 };
@@ -63,9 +46,9 @@ static void add_words(KubeContainer *container, const YamlNode *probe, GPtrArray
         const char *host = kube_text(kube, net, "host") ?: "localhost", *path = kube_text(kube, http, "path") ?: "/";
         g_autofree char *port = !exec && net ? find_port(container, net) : NULL, *scheme = NULL;
 
-        kube_check(kube, exec, exec_fields);
-        kube_check(kube, http, http_fields);
-        kube_check(kube, tcp, tcp_fields);
+        kube_check(kube, exec, "command", NULL);
+        kube_check(kube, http, "path port host scheme", http_others);
+        kube_check(kube, tcp, "port host", NULL);
         for (guint i = 0; i < command->len; i++)
                 g_ptr_array_add(words, g_strdup(kube_scalar(kube, command->pdata[i]) ?: ""));
         if (!port)
@@ -87,42 +70,29 @@ static void add_words(KubeContainer *container, const YamlNode *probe, GPtrArray
         }
 }
 
-/* A single word would be for the shell. */
-static void put_command(KubeContainer *container, const YamlNode *probe, const char *key, const GPtrArray *words) {
-        yajl_gen gen = json_emit_new(false);
-        g_autofree char *json = NULL;
-
-        yajl_gen_array_open(gen);
-        if (words->len == 1)
-                json_emit_string(gen, "env");
-        for (guint i = 0; i < words->len; i++)
-                json_emit_string(gen, words->pdata[i]);
-        yajl_gen_array_close(gen);
-        json = json_emit_finish(gen);
-        kube_line(&container->file, "Container", probe, key, "%s", g_strchomp(json));
-}
-
 static void put_number(KubeContainer *container, const YamlNode *probe, const char *name, gint64 otherwise,
                        const char *key, const char *unit) {
         gint64 number = otherwise;
 
         if (key && (kube_number(container->pod->kube, probe, name, &number) || otherwise >= 0))
-                kube_line(&container->file, "Container", yaml_node_get(probe, name) ?: probe, key,
-                          "%" G_GINT64_FORMAT "%s", number, unit);
+                kube_line(&container->file, yaml_node_get(probe, name) ?: probe, key, "%" G_GINT64_FORMAT "%s",
+                          number, unit);
 }
 
 /* With the defaults of Kubernetes. One that may take no time takes a second. */
 static bool put_probe(KubeContainer *container, const YamlNode *probe, bool is_startup) {
         g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 
-        if (!probe || !kube_check(container->pod->kube, probe, probe_fields))
+        if (!probe || !kube_check(container->pod->kube, probe, probe_read, probe_others))
                 return false;
         add_words(container, probe, words);
         if (words->len == 0) {
                 kube_error(container->pod->kube, probe, "names no command, no port and no URL");
                 return false;
         }
-        put_command(container, probe, is_startup ? "HealthStartupCmd" : "HealthCmd", words);
+        if (words->len == 1) /* would be for the shell */
+                g_ptr_array_insert(words, 0, g_strdup("env"));
+        kube_line_json(&container->file, probe, is_startup ? "HealthStartupCmd" : "HealthCmd", words);
         put_number(container, probe, "periodSeconds", 10, is_startup ? "HealthStartupInterval" : "HealthInterval",
                    "s");
         put_number(container, probe, "timeoutSeconds", 1, is_startup ? "HealthStartupTimeout" : "HealthTimeout", "s");
@@ -141,5 +111,5 @@ void kube_probes(KubeContainer *container) {
                 kube_error(container->pod->kube, startup, "is of use before a livenessProbe only, and there is none");
         put_probe(container, startup, true);
         if (put_probe(container, liveness, false))
-                kube_line(&container->file, "Container", liveness, "HealthOnFailure", "kill");
+                kube_line(&container->file, liveness, "HealthOnFailure", "kill");
 }

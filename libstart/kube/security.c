@@ -4,55 +4,37 @@
 #include "libstart/kube/fields.h"
 #include "libstart/kube/parts.h"
 
-static const KubeField pod_fields[] = {
-        { "runAsUser", KUBE_READ, NULL },
-        { "runAsGroup", KUBE_READ, NULL },
-        { "runAsNonRoot", KUBE_READ, NULL },
-        { "supplementalGroups", KUBE_READ, NULL },
+static const char pod_read[] =
+        "runAsUser runAsGroup runAsNonRoot supplementalGroups fsGroup seccompProfile appArmorProfile seLinuxOptions "
+        "sysctls";
+static const KubeField pod_others[] = {
         { "supplementalGroupsPolicy", KUBE_REFUSED, "groups of the image's are always there" },
-        { "fsGroup", KUBE_READ, NULL },
         { "fsGroupChangePolicy", KUBE_IGNORED, "volumes keep their owners" },
-        { "seccompProfile", KUBE_READ, NULL },
-        { "appArmorProfile", KUBE_READ, NULL },
-        { "seLinuxOptions", KUBE_READ, NULL },
         { "seLinuxChangePolicy", KUBE_IGNORED, "volumes keep their labels" },
-        { "sysctls", KUBE_READ, NULL },
         { "windowsOptions", KUBE_SILENT, NULL },
         { 0 },
 };
 
-static const KubeField fields[] = {
-        { "runAsUser", KUBE_READ, NULL },
-        { "runAsGroup", KUBE_READ, NULL },
-        { "runAsNonRoot", KUBE_READ, NULL },
-        { "readOnlyRootFilesystem", KUBE_READ, NULL },
-        { "privileged", KUBE_READ, NULL },
-        { "allowPrivilegeEscalation", KUBE_READ, NULL },
-        { "capabilities", KUBE_READ, NULL },
-        { "procMount", KUBE_READ, NULL },
-        { "seccompProfile", KUBE_READ, NULL },
-        { "appArmorProfile", KUBE_READ, NULL },
-        { "seLinuxOptions", KUBE_READ, NULL },
-        { "windowsOptions", KUBE_SILENT, NULL },
-        { 0 },
-};
+static const char own_read[] =
+        "runAsUser runAsGroup runAsNonRoot readOnlyRootFilesystem privileged allowPrivilegeEscalation capabilities "
+        "procMount seccompProfile appArmorProfile seLinuxOptions";
+static const KubeField own_others[] = { { "windowsOptions", KUBE_SILENT, NULL }, { 0 } };
 
 /* Sysctls are the pod's, all else the containers'. */
 void kube_pod_security(const KubePod *pod, KubeFile *file) {
-        static const KubeField sysctl_fields[] = { { "name", 0, NULL }, { "value", 0, NULL }, { 0 } };
         const YamlNode *context = yaml_node_get(pod->spec, "securityContext");
         const GPtrArray *sysctls = kube_list(pod->kube, context, "sysctls");
 
-        kube_check(pod->kube, context, pod_fields);
+        kube_check(pod->kube, context, pod_read, pod_others);
         for (guint i = 0; i < sysctls->len; i++) {
                 const YamlNode *sysctl = sysctls->pdata[i];
-                bool ok = kube_check(pod->kube, sysctl, sysctl_fields);
+                bool ok = kube_check(pod->kube, sysctl, "name value", NULL);
                 const char *name = ok ? kube_text(pod->kube, sysctl, "name") : NULL,
                            *value = ok ? kube_text(pod->kube, sysctl, "value") : NULL;
                 g_autofree char *word = g_strdup_printf("--sysctl=%s=%s", name ?: "", value ?: "");
 
                 if (name && value)
-                        kube_line_word(file, "Pod", sysctl, "PodmanArgs", word);
+                        kube_line_word(file, sysctl, "PodmanArgs", word);
                 else
                         kube_error(pod->kube, sysctl, "needs name and value");
         }
@@ -77,10 +59,10 @@ static void put_user(KubeContainer *container) {
         gint64 user = 0, group;
 
         if (find_number(container, "runAsUser", &user))
-                kube_line(file, "Container", user_node, "User", "%" G_GINT64_FORMAT, user);
+                kube_line(file, user_node, "User", "%" G_GINT64_FORMAT, user);
         if (find_number(container, "runAsGroup", &group)) {
                 if (user_node)
-                        kube_line(file, "Container", group_node, "Group", "%" G_GINT64_FORMAT, group);
+                        kube_line(file, group_node, "Group", "%" G_GINT64_FORMAT, group);
                 else
                         kube_error(container->pod->kube, group_node, "needs runAsUser beside it");
         }
@@ -95,7 +77,7 @@ static void put_group(KubeContainer *container, const YamlNode *node) {
         guint64 number;
 
         if (text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &number, NULL))
-                kube_line(&container->file, "Container", node, "GroupAdd", "%s", text);
+                kube_line(&container->file, node, "GroupAdd", "%s", text);
         else
                 kube_error(container->pod->kube, node, "must be a number from 0 to %d", G_MAXINT32);
 }
@@ -115,12 +97,11 @@ static void put_groups(KubeContainer *container) {
 }
 
 static void put_capabilities(KubeContainer *container, const YamlNode *context) {
-        static const KubeField capability_fields[] = { { "add", 0, NULL }, { "drop", 0, NULL }, { 0 } };
         Kube *kube = container->pod->kube;
         const YamlNode *capabilities = yaml_node_get(context, "capabilities");
         const char *const names[][2] = { { "add", "AddCapability" }, { "drop", "DropCapability" } };
 
-        if (!kube_check(kube, capabilities, capability_fields))
+        if (!kube_check(kube, capabilities, "add drop", NULL))
                 return;
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
                 const GPtrArray *list = kube_list(kube, capabilities, names[i][0]);
@@ -129,25 +110,26 @@ static void put_capabilities(KubeContainer *container, const YamlNode *context) 
                         const char *name = kube_scalar(kube, list->pdata[j]);
 
                         if (name)
-                                kube_line(&container->file, "Container", list->pdata[j], names[i][1], "%s", name);
+                                kube_line(&container->file, list->pdata[j], names[i][1], "%s", name);
                 }
         }
 }
 
 /* Of both kinds of profiles. localhost: what a name is written behind; NULL: it is refused. */
 static void put_profile(KubeContainer *container, const char *name, const char *key, bool has_names) {
-        static const KubeField profile_fields[] = { { "type", 0, NULL }, { "localhostProfile", 0, NULL }, { 0 } };
         Kube *kube = container->pod->kube;
         const YamlNode *profile = find(container, name);
-        const char *type = kube_check(kube, profile, profile_fields) ? kube_text(kube, profile, "type") : NULL,
+        const char *type = kube_check(kube, profile, "type localhostProfile", NULL) ?
+                                   kube_text(kube, profile, "type") :
+                                   NULL,
                    *named = kube_text(kube, profile, "localhostProfile");
 
         if (!profile || g_strcmp0(type, "RuntimeDefault") == 0)
                 return;
         if (g_strcmp0(type, "Unconfined") == 0)
-                kube_line(&container->file, "Container", profile, key, "unconfined");
+                kube_line(&container->file, profile, key, "unconfined");
         else if (g_strcmp0(type, "Localhost") == 0 && named && (has_names || named[0] == '/'))
-                kube_line(&container->file, "Container", profile, key, "%s", named);
+                kube_line(&container->file, profile, key, "%s", named);
         else
                 kube_error(kube, profile,
                            "type must be RuntimeDefault, Unconfined, or Localhost with %s in "
@@ -156,21 +138,18 @@ static void put_profile(KubeContainer *container, const char *name, const char *
 }
 
 static void put_selinux(KubeContainer *container) {
-        static const KubeField selinux_fields[] = {
-                { "type", 0, NULL }, { "level", 0, NULL }, { "user", 0, NULL }, { "role", 0, NULL }, { 0 }
-        };
+        static const char *const parts[] = { "type", "level", "user", "role", NULL };
         Kube *kube = container->pod->kube;
         const YamlNode *options = find(container, "seLinuxOptions");
 
-        if (!options || !kube_check(kube, options, selinux_fields))
+        if (!options || !kube_check(kube, options, "type level user role", NULL))
                 return;
-        for (guint i = 0; selinux_fields[i].name; i++) {
-                const char *value = kube_text(kube, options, selinux_fields[i].name);
-                g_autofree char *word = g_strdup_printf("--security-opt=label=%s:%s", selinux_fields[i].name,
-                                                        value ?: "");
+        for (const char *const *part = parts; *part; part++) {
+                const char *value = kube_text(kube, options, *part);
+                g_autofree char *word = g_strdup_printf("--security-opt=label=%s:%s", *part, value ?: "");
 
                 if (value)
-                        kube_line_word(&container->file, "Container", options, "PodmanArgs", word);
+                        kube_line_word(&container->file, options, "PodmanArgs", word);
         }
 }
 
@@ -179,7 +158,7 @@ void kube_security(KubeContainer *container) {
         const YamlNode *context = yaml_node_get(container->node, "securityContext");
         const char *proc = NULL;
 
-        if (!kube_check(kube, context, fields))
+        if (!kube_check(kube, context, own_read, own_others))
                 return;
         put_user(container);
         put_groups(container);
@@ -188,14 +167,14 @@ void kube_security(KubeContainer *container) {
         put_profile(container, "appArmorProfile", "AppArmor", true);
         put_selinux(container);
         if (kube_flag(kube, context, "readOnlyRootFilesystem", false))
-                kube_line(&container->file, "Container", context, "ReadOnly", "true");
+                kube_line(&container->file, context, "ReadOnly", "true");
         if (!kube_flag(kube, context, "allowPrivilegeEscalation", true))
-                kube_line(&container->file, "Container", context, "NoNewPrivileges", "true");
+                kube_line(&container->file, context, "NoNewPrivileges", "true");
         if (kube_flag(kube, context, "privileged", false))
-                kube_line(&container->file, "Container", context, "PodmanArgs", "--privileged");
+                kube_line(&container->file, context, "PodmanArgs", "--privileged");
         proc = kube_text(kube, context, "procMount");
         if (g_strcmp0(proc, "Unmasked") == 0)
-                kube_line(&container->file, "Container", context, "Unmask", "ALL");
+                kube_line(&container->file, context, "Unmask", "ALL");
         else if (proc && !g_str_equal(proc, "Default"))
                 kube_error(kube, context, "procMount must be Default or Unmasked");
 }

@@ -6,14 +6,7 @@
 #include "libstart/kube/parts.h"
 #include "libstart/kube/quantity.h"
 
-static const KubeField volume_fields[] = {
-        { "name", KUBE_READ, NULL },
-        { "hostPath", KUBE_READ, NULL },
-        { "emptyDir", KUBE_READ, NULL },
-        { "configMap", KUBE_READ, NULL },
-        { "secret", KUBE_READ, NULL },
-        { "persistentVolumeClaim", KUBE_READ, NULL },
-        { "image", KUBE_READ, NULL },
+static const KubeField volume_others[] = {
         { "projected", KUBE_REFUSED, "write a volume for each of its sources" },
         { "downwardAPI", KUBE_REFUSED, "write what it says as variables, with fieldRef" },
         { "nfs", KUBE_REFUSED, "mount it by a .mount unit, and use hostPath" },
@@ -21,26 +14,13 @@ static const KubeField volume_fields[] = {
         { "ephemeral", KUBE_REFUSED, "use emptyDir" },
         { 0 },
 };
-
-static const KubeField path_fields[] = { { "path", KUBE_READ, NULL }, { "type", KUBE_READ, NULL }, { 0 } };
-static const KubeField empty_fields[] = { { "medium", KUBE_READ, NULL },
-                                          { "mode", KUBE_READ, NULL },
-                                          { "sizeLimit", KUBE_READ, NULL },
-                                          { 0 } };
-static const KubeField claim_fields[] = { { "claimName", KUBE_READ, NULL }, { "readOnly", KUBE_READ, NULL }, { 0 } };
-static const KubeField image_fields[] = {
-        { "reference", KUBE_READ, NULL },
+static const KubeField image_others[] = {
         { "pullPolicy", KUBE_IGNORED, "the image must be there: write a .image file for it" },
         { 0 },
 };
-static const KubeField map_fields[] = {
-        { "name", KUBE_READ, NULL },        { "secretName", KUBE_READ, NULL }, { "items", KUBE_READ, NULL },
-        { "defaultMode", KUBE_READ, NULL }, { "optional", KUBE_READ, NULL },   { 0 },
-};
-static const KubeField item_fields[] = {
-        { "key", KUBE_READ, NULL },
-        { "path", KUBE_READ, NULL },
-        { "mode", KUBE_READ, NULL },
+static const KubeField mount_others[] = {
+        { "subPathExpr", KUBE_REFUSED, "use subPath" },
+        { "recursiveReadOnly", KUBE_REFUSED, "what is mounted below would stay writable" },
         { 0 },
 };
 
@@ -93,7 +73,7 @@ static void put_map(const KubePod *pod, const YamlNode *volume, const char *name
         const GPtrArray *items;
         mode_t mode;
 
-        if (!kube_check(kube, node, map_fields))
+        if (!kube_check(kube, node, "name secretName items defaultMode optional", NULL))
                 return;
         kube_data_add(pod, directory, g_bytes_new(NULL, 0), 0755); /* whatever is in it */
         map = kube_data_find(kube, node, is_secret ? "secretName" : "name", is_secret);
@@ -107,7 +87,7 @@ static void put_map(const KubePod *pod, const YamlNode *volume, const char *name
         }
         for (guint i = 0; map && i < items->len; i++) {
                 const YamlNode *item = items->pdata[i];
-                bool ok = kube_check(kube, item, item_fields);
+                bool ok = kube_check(kube, item, "key path mode", NULL);
                 const char *key = ok ? kube_text(kube, item, "key") : NULL,
                            *path = ok ? kube_text(kube, item, "path") : NULL;
 
@@ -122,7 +102,8 @@ static void put_map(const KubePod *pod, const YamlNode *volume, const char *name
 static void put_empty(const KubePod *pod, const YamlNode *volume, const char *name) {
         Kube *kube = pod->kube;
         const YamlNode *node = yaml_node_get(volume, "emptyDir");
-        const char *medium = kube_check(kube, node, empty_fields) ? kube_text(kube, node, "medium") : NULL,
+        const char *medium = kube_check(kube, node, "medium mode sizeLimit", NULL) ? kube_text(kube, node, "medium") :
+                                                                                     NULL,
                    *limit = kube_text(kube, node, "sizeLimit");
         mode_t mode = find_mode(kube, node, "mode", 01777, 0777);
         guint64 size = 0;
@@ -132,15 +113,36 @@ static void put_empty(const KubePod *pod, const YamlNode *volume, const char *na
                 kube_error(kube, node, "'%s' is no medium: Memory is", medium);
         if (limit && (!quantity_parse(limit, &size) || size < 1000))
                 kube_error(kube, node, "'%s' is no size", limit);
-        kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", pod->stem, name), volume);
-        kube_line(&file, "Unit", volume, "PartOf", "%s.service", pod->directory);
-        kube_line(&file, "Volume", volume, "Device", "tmpfs");
-        kube_line(&file, "Volume", volume, "Type", "tmpfs");
+        kube_file_begin(&file, kube, g_strdup_printf("%s-%s.volume", pod->stem, name), "Unit", volume);
+        kube_line(&file, volume, "PartOf", "%s.service", pod->directory);
+        kube_section(&file, "Volume");
+        kube_line(&file, volume, "Device", "tmpfs");
+        kube_line(&file, volume, "Type", "tmpfs");
         if (size > 0)
-                kube_line(&file, "Volume", volume, "Options", "mode=%04o,size=%" G_GUINT64_FORMAT, mode, size / 1000);
+                kube_line(&file, volume, "Options", "mode=%04o,size=%" G_GUINT64_FORMAT, mode, size / 1000);
         else
-                kube_line(&file, "Volume", volume, "Options", "mode=%04o", mode);
+                kube_line(&file, volume, "Options", "mode=%04o", mode);
         kube_file_end(&file);
+}
+
+/* As in Kubernetes: nobody could see which of two counts. */
+static void check_kinds(Kube *kube, const YamlNode *volume) {
+        static const char *const kinds[] = { "hostPath", "emptyDir", "configMap", "secret", "persistentVolumeClaim",
+                                             "image",    NULL };
+        const YamlNode *first = NULL;
+
+        for (guint i = 0; i < volume->items->len; i++) {
+                const YamlNode *item = volume->items->pdata[i];
+
+                if (yaml_node_is_null(item) || !g_strv_contains(kinds, item->key))
+                        continue;
+                if (first)
+                        kube_error(kube, item,
+                                   "the volume has %s (line %u), and can have one kind: remove one, or "
+                                   "write two volumes",
+                                   first->key, first->line);
+                first = first ?: item;
+        }
 }
 
 void kube_volumes(const KubePod *pod) {
@@ -148,10 +150,14 @@ void kube_volumes(const KubePod *pod) {
 
         for (guint i = 0; i < volumes->len; i++) {
                 const YamlNode *volume = volumes->pdata[i];
-                const char *name = kube_check(pod->kube, volume, volume_fields) ?
+                const char *name = kube_check(pod->kube, volume,
+                                              "name hostPath emptyDir configMap secret persistentVolumeClaim image",
+                                              volume_others) ?
                                            kube_text(pod->kube, volume, "name") :
                                            NULL;
 
+                if (name)
+                        check_kinds(pod->kube, volume);
                 if (!name || !kube_is_name(name))
                         kube_error(pod->kube, volume, KUBE_NAME_RULE);
                 else if (yaml_node_get(volume, "emptyDir"))
@@ -179,7 +185,7 @@ static void mount_host(const Mount *mount) {
         static const char *const types[] = { "", "Directory", "File", "Socket", "CharDevice", "BlockDevice", NULL };
         Kube *kube = mount->container->pod->kube;
         const YamlNode *host = yaml_node_get(mount->volume, "hostPath");
-        const char *given = kube_check(kube, host, path_fields) ? kube_text(kube, host, "path") : NULL,
+        const char *given = kube_check(kube, host, "path type", NULL) ? kube_text(kube, host, "path") : NULL,
                    *type = kube_text(kube, host, "type") ?: "";
         KubeFile *file = &mount->container->file;
         g_autofree char *path = NULL;
@@ -201,10 +207,9 @@ static void mount_host(const Mount *mount) {
         else if (!g_strv_contains(types, type))
                 kube_error(kube, host, "type: '%s' is not known", type);
         if (g_str_has_suffix(type, "Device"))
-                kube_line(file, "Container", mount->node, "AddDevice", "%s:%s%s", path, mount->path,
-                          mount->read_only ? ":r" : "");
+                kube_line(file, mount->node, "AddDevice", "%s:%s%s", path, mount->path, mount->read_only ? ":r" : "");
         else
-                kube_line(file, "Container", mount->node, "Volume", "%s:%s%s", path, mount->path, mount->options);
+                kube_line(file, mount->node, "Volume", "%s:%s%s", path, mount->path, mount->options);
 }
 
 /* source: a volume, or the file that makes one. */
@@ -213,7 +218,7 @@ static void mount_volume(const Mount *mount, const char *source) {
         g_autofree char *word = NULL;
 
         if (!mount->subpath) {
-                kube_line(file, "Container", mount->node, "Volume", "%s:%s%s", source, mount->path, mount->options);
+                kube_line(file, mount->node, "Volume", "%s:%s%s", source, mount->path, mount->options);
                 return;
         }
         if (!is_inside(mount->subpath) || strpbrk(mount->subpath, ",\"") || strpbrk(mount->path, ",\""))
@@ -221,13 +226,14 @@ static void mount_volume(const Mount *mount, const char *source) {
                            mount->subpath);
         word = g_strdup_printf("type=volume,source=%s,destination=%s,subpath=/%s%s", source, mount->path,
                                mount->subpath, mount->read_only ? ",ro=true" : "");
-        kube_line_word(file, "Container", mount->node, "Mount", word);
+        kube_line_word(file, mount->node, "Mount", word);
 }
 
 static void mount_claim(const Mount *mount) {
         Kube *kube = mount->container->pod->kube;
         const YamlNode *claim = yaml_node_get(mount->volume, "persistentVolumeClaim");
-        const char *name = kube_check(kube, claim, claim_fields) ? kube_text(kube, claim, "claimName") : NULL;
+        const char *name = kube_check(kube, claim, "claimName readOnly", NULL) ? kube_text(kube, claim, "claimName") :
+                                                                                 NULL;
         g_autofree char *file = g_strdup_printf("%s-%s.volume", kube->stem, name ?: "");
         Mount this = *mount;
 
@@ -250,20 +256,21 @@ static void mount_map(const Mount *mount) {
 
         if (mount->subpath && !is_inside(mount->subpath))
                 kube_error(pod->kube, mount->node, "'%s' is no path below the volume", mount->subpath);
-        kube_line(&mount->container->file, "Container", mount->node, "Volume", PATH_KUBE "/%s/volumes/%s%s%s:%s:ro,z",
+        kube_line(&mount->container->file, mount->node, "Volume", PATH_KUBE "/%s/volumes/%s%s%s:%s:ro,z",
                   pod->directory, mount->name, mount->subpath ? "/" : "", mount->subpath ?: "", mount->path);
 }
 
 static void mount_image(const Mount *mount) {
         Kube *kube = mount->container->pod->kube;
         const YamlNode *image = yaml_node_get(mount->volume, "image");
-        const char *name = kube_check(kube, image, image_fields) ? kube_text(kube, image, "reference") : NULL;
+        const char *name = kube_check(kube, image, "reference", image_others) ? kube_text(kube, image, "reference") :
+                                                                                NULL;
         g_autofree char *word = g_strdup_printf("type=image,source=%s,destination=%s%s%s", name ?: "", mount->path,
                                                 mount->subpath ? ",subpath=/" : "", mount->subpath ?: "");
 
         if (!name || strpbrk(word + strlen("type=image"), "\"") || (mount->subpath && !is_inside(mount->subpath)))
                 kube_error(kube, image, "needs a reference, and a subPath must be below it");
-        kube_line_word(&mount->container->file, "Container", mount->node, "Mount", word);
+        kube_line_word(&mount->container->file, mount->node, "Mount", word);
 }
 
 static const YamlNode *find_volume(const KubePod *pod, const char *name) {
@@ -311,22 +318,13 @@ static void put_mount(const Mount *mount) {
 }
 
 void kube_mounts(KubeContainer *container) {
-        static const KubeField fields[] = {
-                { "name", KUBE_READ, NULL },
-                { "mountPath", KUBE_READ, NULL },
-                { "readOnly", KUBE_READ, NULL },
-                { "subPath", KUBE_READ, NULL },
-                { "mountPropagation", KUBE_READ, NULL },
-                { "subPathExpr", KUBE_REFUSED, "use subPath" },
-                { "recursiveReadOnly", KUBE_REFUSED, "what is mounted below would stay writable" },
-                { 0 },
-        };
         Kube *kube = container->pod->kube;
         const GPtrArray *mounts = kube_list(kube, container->node, "volumeMounts");
 
         for (guint i = 0; i < mounts->len; i++) {
                 const YamlNode *node = mounts->pdata[i];
-                bool ok = kube_check(kube, node, fields), read_only = kube_flag(kube, node, "readOnly", false);
+                bool ok = kube_check(kube, node, "name mountPath readOnly subPath mountPropagation", mount_others),
+                     read_only = kube_flag(kube, node, "readOnly", false);
                 const char *name = ok ? kube_text(kube, node, "name") : NULL,
                            *path = ok ? kube_text(kube, node, "mountPath") : NULL;
                 const YamlNode *volume = name ? find_volume(container->pod, name) : NULL;
