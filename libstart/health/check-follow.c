@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "keyturn-config.h"
@@ -13,6 +12,7 @@
 #include "libstart/base/host-program.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
+#include "libstart/base/process.h"
 #include "libstart/base/socket.h"
 #include "libstart/base/user-view.h"
 #include "libstart/health/check-follow.h"
@@ -41,7 +41,7 @@ static bool tell_beside(const Check *check, const char *state, GError **error) {
                 _exit(EXIT_FAILURE);
         }
         fd_closep(&socket);
-        return (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0) ||
+        return (pid > 0 && process_wait(pid, &status, 0) == pid && status == 0) ||
                error_set(error, KT_ERROR_FAILED, "The user's systemd cannot be told '%s'", state);
 }
 
@@ -60,14 +60,16 @@ static bool tell_ready(const Check *check, GError **error) {
         return tell(check, "READY=1\nSTATUS=", error);
 }
 
+/* Since the check has ended, somebody may have stopped the container, which is to stay so, or restarted it. */
 static bool restart(const Check *check, GError **error) {
         g_autofree char *unit = g_strconcat(check->unit, ".service", NULL);
 
-        return systemd_call("RestartUnit", unit, "fail", error);
+        return check_is_over(check) || systemd_call("TryRestartUnit", unit, "fail", error);
 }
 
 static bool end_payload(const Check *check, GError **error) {
-        const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, NULL };
+        g_autofree char *payload = g_strdup_printf("%d", (int) check->entry.payload);
+        const char *const stop[] = { KEYTURN_BINDIR "/keyturnctl", "end-payload", check->unit, payload, NULL };
 
         return host_program_run(stop, NULL, error);
 }
@@ -109,14 +111,15 @@ bool check_follow_is_needed(const Check *check, CheckTurn turn, guint consequenc
                (consequences & HEALTH_ACT && check->plan->on_failure != HEALTH_NOTHING);
 }
 
-bool check_follow(const Check *check, CheckTurn turn, guint consequences, GError **error) {
+bool check_follow(Check *check, CheckTurn turn, guint consequences, GError **error) {
         GError **first = error;
-        bool ok = true;
+        bool ok = true, is_told = false, is_timed;
 
 #define TRY(what) (ok = (what) && ok, first = ok ? error : NULL)
         if (consequences & HEALTH_TELL_READY)
-                TRY(tell_ready(check, first));
-        TRY(check_timer_pass_on(check, turn, first));
+                TRY(is_told = tell_ready(check, first));
+        TRY(is_timed = check_timer_pass_on(check, turn, first));
+        TRY(check_settle(check, is_told, is_timed, first));
         if (consequences & HEALTH_HOPELESS)
                 TRY(give_up(check, first));
         else if (consequences & HEALTH_STARTUP_FAILED) {

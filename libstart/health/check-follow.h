@@ -8,5 +8,5 @@
 /* Does anything? `turn`: of the check that has ended. */
 bool check_follow_is_needed(const Check *check, CheckTurn turn, guint consequences);
 
-/* All is tried; the first problem is said. */
-bool check_follow(const Check *check, CheckTurn turn, guint consequences, GError **error);
+/* All is tried; the first problem is said. False without an error where the container has gone meanwhile. */
+bool check_follow(Check *check, CheckTurn turn, guint consequences, GError **error);

@@ -40,15 +40,14 @@ static const char *find_message_id(guint consequences, const HealthResult *resul
 static char *find_message(const char *unit, const HealthPlan *plan, const HealthState *state,
                           const HealthResult *result, bool is_startup, guint consequences) {
         g_autofree char *said = check_result_describe(result);
-        const char *status = health_status_print(state->status);
         const char *check = is_startup ? "startup check" : "health check";
 
         if (result->exit_code == 0)
                 return consequences & HEALTH_CHANGED ? g_strdup_printf("%s is healthy", unit) :
                                                        g_strdup_printf("The %s of %s has succeeded", check, unit);
         if (consequences & HEALTH_CHANGED)
-                return g_strdup_printf("%s is %s: of its %s, %u failed in a row; the last one: %s", unit, status,
-                                       "health checks", state->failing_streak, said);
+                return g_strdup_printf("%s is %s: of its health checks, %u failed in a row; the last one: %s", unit,
+                                       health_status_print(state->status), state->failing_streak, said);
         return g_strdup_printf("The %s of %s has failed: %s", check, unit, said);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <errno.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -11,7 +9,6 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
-#include "libstart/base/paths.h"
 #include "libstart/health/check-follow.h"
 #include "libstart/health/check-round.h"
 #include "libstart/request/health-request.h"
@@ -55,44 +52,19 @@ static void runner_free(void *data) {
  * Whose turn it is
  */
 
-typedef bool Visit(void *data, const char *name);
-
-/* Of each that is checked in this interval, until visit() returns true. Returns whether it has. */
-static bool visit_shared(const char *span, Visit *visit, void *data) {
-        DIR *directory = opendir(PATH_RUN);
-        const struct dirent *entry;
-        bool done = false;
-
-        while (directory && !done && (entry = readdir(directory)))
-                if (entry->d_name[0] != '.' && entry->d_type == DT_DIR &&
-                    check_timer_is_shared(dirfd(directory), entry->d_name, span))
-                        done = visit(data, entry->d_name);
-        if (directory)
-                closedir(directory);
-        return done;
-}
-
-/* "+" is in front of names that would be in the way of keyturn's own. */
-static bool add(void *data, const char *name) {
-        Round *round = data;
-        const char *unit = name[0] == '+' ? name + 1 : name;
-
-        for (guint i = 0; i < round->running->len; i++) {
-                const Runner *runner = round->running->pdata[i];
-
-                if (g_str_equal(runner->check->unit, unit))
-                        return false;
-        }
-        g_queue_push_tail(&round->waiting, g_strdup(unit));
+static bool is_running(const Round *round, const char *unit) {
+        for (guint i = 0; i < round->running->len; i++)
+                if (g_str_equal(((const Runner *) round->running->pdata[i])->check->unit, unit))
+                        return true;
         return false;
 }
 
-static bool is_one(void *data, const char *name) {
-        return true;
-}
+static void add_waiting(Round *round) {
+        g_auto(GStrv) units = check_timer_find_shared(round->span);
 
-static bool is_needed(const char *span) {
-        return visit_shared(span, is_one, NULL);
+        for (char **unit = units; *unit; unit++)
+                if (!is_running(round, *unit))
+                        g_queue_push_tail(&round->waiting, g_strdup(*unit));
 }
 
 /* How long is it until it is to be checked? One that has just got here, or was checked by hand, was checked less than
@@ -193,18 +165,18 @@ static void take_turn(Round *round, gint64 now) {
                 return;
         round->next = now + round->interval;
         if (g_queue_is_empty(&round->waiting))
-                (void) visit_shared(round->span, add, round);
+                add_waiting(round);
 }
 
 /*
  * And ends
  */
 
-static void follow(const Check *check, guint consequences) {
+static void follow(Check *check, guint consequences) {
         g_autoptr(GError) error = NULL;
 
         if (check_follow_is_needed(check, CHECK_SHARED, consequences) &&
-            !check_follow(check, CHECK_SHARED, consequences, &error))
+            !check_follow(check, CHECK_SHARED, consequences, &error) && error)
                 log_error("%s: %s", check->unit, error->message);
 }
 
@@ -304,9 +276,9 @@ bool check_round_command(const char *span, GError **error) {
         round.running = g_ptr_array_new_with_free_func(runner_free);
         if (!enter_protect(error) || !raise_limit(&round, error))
                 return false;
-        (void) visit_shared(span, add, &round);
+        add_waiting(&round);
         if (g_queue_is_empty(&round.waiting))
-                return check_timer_end(span, is_needed, error);
+                return check_timer_end(span, error);
         do {
                 gint64 until = begin_some(&round);
 

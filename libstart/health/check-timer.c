@@ -1,22 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "libstart/base/directory.h"
 #include "libstart/base/error.h"
 #include "libstart/base/host-program.h"
+#include "libstart/base/paths.h"
 #include "libstart/base/user-view.h"
 #include "libstart/health/check-timer.h"
 #include "libstart/systemd/systemd-call.h"
 
 #define SHARED_TIMER "keyturn-health-every@%s.timer"
 
-/* Takes ownership of unit. */
-static bool call(const char *method, char *unit, GError **error) {
-        g_autofree char *owned = unit;
+/* Takes ownership of unit. One that nobody has written, or that is masked, need not be started nor stopped. */
+static bool call(const char *method, char *unit, const char *mode, GError **error) {
+        g_autofree char *owned = unit, *state = NULL;
+        g_autoptr(GError) problem = NULL;
 
-        return systemd_call(method, owned, "fail", error);
+        if (systemd_call(method, owned, mode, &problem))
+                return true;
+        state = systemd_unit_text(owned, SYSTEMD_UNIT, "LoadState", NULL);
+        if (state && !g_str_equal(state, "loaded"))
+                return true;
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+}
+
+/* Take ownership of unit. */
+static bool start_unit(char *unit, GError **error) {
+        /* It is bound to its container, and must not start one that somebody has just stopped, nor fail where that is
+         * being stopped: systemd ends it with the container, or at once. */
+        return call("StartUnit", unit, "ignore-requirements", error);
+}
+
+static bool stop_unit(char *unit, GError **error) {
+        return call("StopUnit", unit, "fail", error);
 }
 
 /*
@@ -73,12 +92,19 @@ static char *print_span(guint64 usec) {
                                   g_strdup_printf("%" G_GUINT64_FORMAT "us", usec);
 }
 
-bool check_timer_is_shared(int parent, const char *name, const char *span) {
-        g_autofree char *link = g_strconcat(name, "/" HEALTH_TURN_LINK, NULL);
-        char target[64];
-        ssize_t n = readlinkat(parent, link, target, sizeof target);
+/* "+" is in front of names that would be in the way of keyturn's own. */
+char **check_timer_find_shared(const char *span) {
+        g_autoptr(GStrvBuilder) units = g_strv_builder_new();
+        g_auto(GStrv) names = directory_list(PATH_RUN, NULL);
 
-        return n == (ssize_t) strlen(span) && memcmp(target, span, (size_t) n) == 0;
+        for (char **name = names; name && *name; name++) {
+                g_autofree char *link = g_build_filename(PATH_RUN, *name, HEALTH_TURN_LINK, NULL);
+                g_autofree char *target = **name != '.' ? g_file_read_link(link, NULL) : NULL;
+
+                if (g_strcmp0(target, span) == 0)
+                        g_strv_builder_add(units, *name + (**name == '+'));
+        }
+        return g_strv_builder_end(units);
 }
 
 /* Somebody laid something upon its checks, or could have, in one of the many places of a user's manager. */
@@ -109,11 +135,14 @@ static bool share(const Check *check, GError **error) {
         return systemd_call("StartUnit", timer, "replace", error);
 }
 
-bool check_timer_end(const char *span, bool (*is_needed)(const char *span), GError **error) {
+bool check_timer_end(const char *span, GError **error) {
         g_autofree char *timer = g_strdup_printf(SHARED_TIMER, span);
+        g_auto(GStrv) now = NULL;
 
-        return systemd_call("StopUnit", timer, "replace", error) &&
-               (!is_needed(span) || systemd_call("StartUnit", timer, "replace", error));
+        if (!systemd_call("StopUnit", timer, "replace", error))
+                return false;
+        now = check_timer_find_shared(span);
+        return !now[0] || systemd_call("StartUnit", timer, "replace", error);
 }
 
 /*
@@ -124,15 +153,18 @@ static bool has_link(const Check *check) {
         return faccessat(check->directory, HEALTH_TURN_LINK, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-CheckTurn check_timer_turn(const Check *check) {
-        return check->record->log->len == 0                                      ? CHECK_FIRST :
-               health_state_is_starting_up(&check->record->state, check->plan)   ? CHECK_STARTUP :
+static CheckTurn find_turn(const Check *check) {
+        return health_state_is_starting_up(&check->record->state, check->plan)   ? CHECK_STARTUP :
                check->record->state.status != HEALTH_STARTING && has_link(check) ? CHECK_SHARED :
                                                                                    CHECK_OWN;
 }
 
+CheckTurn check_timer_turn(const Check *check) {
+        return check->record->log->len == 0 || check->record->state.untimed ? CHECK_FIRST : find_turn(check);
+}
+
 static CheckTurn find_next(const Check *check) {
-        CheckTurn now = check_timer_turn(check);
+        CheckTurn now = find_turn(check);
 
         return now == CHECK_OWN && check->record->state.status != HEALTH_STARTING && !is_alone(check) ? CHECK_SHARED :
                                                                                                         now;
@@ -141,13 +173,13 @@ static CheckTurn find_next(const Check *check) {
 static bool start_own(const Check *check, GError **error) {
         return check->plan->timer == HEALTH_TIMER_TRANSIENT ?
                        make_timer(check, error) :
-                       call("StartUnit", g_strdup_printf(HEALTH_TIMER, check->unit), error);
+                       start_unit(g_strdup_printf(HEALTH_TIMER, check->unit), error);
 }
 
 static bool start(const Check *check, CheckTurn turn, GError **error) {
         if (turn == CHECK_STARTUP)
                 return check->plan->startup.interval == 0 ||
-                       call("StartUnit", g_strdup_printf(HEALTH_STARTUP_TIMER, check->unit), error);
+                       start_unit(g_strdup_printf(HEALTH_STARTUP_TIMER, check->unit), error);
         if (check->plan->timer == HEALTH_TIMER_NONE)
                 return true;
         return turn == CHECK_SHARED ? share(check, error) : start_own(check, error);
@@ -157,17 +189,18 @@ static bool start(const Check *check, CheckTurn turn, GError **error) {
 static bool stop(const Check *check, CheckTurn turn, GError **error) {
         if (turn == CHECK_STARTUP)
                 return check->plan->startup.interval == 0 ||
-                       call("StopUnit", g_strdup_printf(HEALTH_STARTUP_TIMER, check->unit), error);
+                       stop_unit(g_strdup_printf(HEALTH_STARTUP_TIMER, check->unit), error);
         if (check->plan->timer == HEALTH_TIMER_TRANSIENT)
                 remove_timer(check);
         return check->plan->timer != HEALTH_TIMER_UNIT ||
-               call("StopUnit", g_strdup_printf(HEALTH_TIMER, check->unit), error);
+               stop_unit(g_strdup_printf(HEALTH_TIMER, check->unit), error);
 }
 
 bool check_timer_pass_on(const Check *check, CheckTurn turn, GError **error) {
         CheckTurn next = find_next(check);
+        bool is_for_next = next == CHECK_OWN && turn != CHECK_STARTUP; /* what stop() would stop */
 
         if (next == turn)
                 return true;
-        return start(check, next, error) && (next == CHECK_OWN || stop(check, turn, error));
+        return start(check, next, error) && (is_for_next || stop(check, turn, error));
 }

@@ -14,7 +14,7 @@
 #include "libstart/base/fd.h"
 #include "libstart/base/log.h"
 #include "libstart/base/paths.h"
-#include "libstart/base/process-filters.h"
+#include "libstart/base/process.h"
 #include "libstart/config/small-file.h"
 #include "libstart/health/check-result.h"
 #include "libstart/health/check.h"
@@ -57,23 +57,25 @@ void check_free(Check *check) {
  */
 
 /* Of services that would be in the way of keyturn's own, "+" is in front (generator/files/names.c). */
-static int open_state(const char *unit, char **ret_path) {
+static bool open_state(Check *check, GError **error) {
         static const char *const parents[] = { PATH_RUN "/+", PATH_RUN "/" };
-        int fd = -1;
 
-        for (size_t i = 0; fd < 0 && i < G_N_ELEMENTS(parents); i++) {
-                g_free(*ret_path);
-                *ret_path = g_strconcat(parents[i], unit, NULL);
-                fd = open(*ret_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        for (size_t i = 0; i < G_N_ELEMENTS(parents); i++) {
+                g_free(check->path);
+                check->path = g_strconcat(parents[i], check->unit, NULL);
+                check->directory = open(check->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+                if (check->directory >= 0)
+                        return true;
+                if (errno != ENOENT && errno != ENOTDIR)
+                        return error_set_errno(error, errno, "Cannot open '%s'", check->path);
         }
-        return fd;
+        return false;
 }
 
 static char *read_fd(int fd, const char *name, size_t max, GError **error) {
-        struct stat st;
         char *text;
 
-        return file_read_fd(fd, name, max, &text, &st, error) ? text : NULL;
+        return file_read_fd(fd, name, max, &text, NULL, error) ? text : NULL;
 }
 
 static int open_at(const Check *check, const char *name, GError **error) {
@@ -84,12 +86,14 @@ static int open_at(const Check *check, const char *name, GError **error) {
         return fd;
 }
 
-static bool lock(const Check *check, bool wait) {
+static bool lock(const Check *check, bool wait, GError **error) {
         int r;
 
         while ((r = flock(check->plan_file, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) < 0 && errno == EINTR)
                 ;
-        if (r < 0 && errno == EWOULDBLOCK)
+        if (r < 0 && errno != EWOULDBLOCK)
+                return error_set_errno(error, errno, "Cannot lock '%s/" HEALTH_PLAN_FILE "'", check->path);
+        if (r < 0)
                 log_notice("%s is not checked this time: its check before this one has not ended", check->unit);
         return r == 0;
 }
@@ -132,19 +136,18 @@ static bool open_container(Check *check, bool wait, GError **error) {
 
         if (strchr(check->unit, '/'))
                 return error_set(error, KT_ERROR_USAGE, "'%s' is no name of a unit", check->unit);
-        check->directory = open_state(check->unit, &check->path);
-        if (check->directory < 0)
+        if (!open_state(check, error))
                 return false;
         check->plan_file = open_at(check, HEALTH_PLAN_FILE, &missing);
         if (check->plan_file < 0 && !g_error_matches(missing, KT_ERROR, KT_ERROR_NOT_FOUND))
                 g_propagate_error(error, g_steal_pointer(&missing));
-        return check->plan_file >= 0 && lock(check, wait) && read_files(check, error);
+        return check->plan_file >= 0 && lock(check, wait, error) && read_files(check, error);
 }
 
 bool check_is_over(const Check *check) {
         struct pollfd ask = { .fd = check->payload, .events = POLLIN };
 
-        return poll(&ask, 1, 0) != 0;
+        return poll(&ask, 1, 0) > 0;
 }
 
 /* Its commands go where the payload is, or below that. */
@@ -155,22 +158,43 @@ static bool is_runc(const Check *check) {
 /* The cgroup of the unit, in which the payload is, or below which (an init); of a container of runc's, the payload's.
  * systemd puts "_" before names that would have a meaning for the kernel. */
 static char *find_unit_cgroup(const Check *check) {
-        g_autofree char *file = g_strdup_printf("/proc/%d/cgroup", (int) check->entry.payload), *text = NULL;
+        g_autofree char *whole = process_find_cgroup(check->entry.payload);
         g_autofree char *name = g_strconcat(check->unit, ".service", NULL);
         g_autoptr(GString) cgroup = g_string_new(NULL);
-        g_auto(GStrv) parts = NULL;
-        char *begin;
+        g_auto(GStrv) parts = whole ? g_strsplit(whole + strlen("/"), "/", -1) : NULL;
 
-        if (!g_file_get_contents(file, &text, NULL, NULL) || !(begin = strstr(text, "0::/")))
-                return NULL;
-        text[(size_t) (begin - text) + strcspn(begin, "\n")] = '\0';
-        parts = g_strsplit(begin + strlen("0::/"), "/", -1);
-        for (char **part = parts; *part; part++) {
+        for (char **part = parts; part && *part; part++) {
                 g_string_append_printf(cgroup, "/%s", *part);
                 if (g_str_equal(*part, name) || (**part == '_' && g_str_equal(*part + 1, name)))
-                        return g_strdup(is_runc(check) ? begin + strlen("0::") : cgroup->str);
+                        return g_strdup(is_runc(check) ? whole : cgroup->str);
         }
         return NULL;
+}
+
+#define PATIENCE_USEC (10 * G_TIME_SPAN_SECOND)
+#define PAUSE_USEC (20 * G_TIME_SPAN_MILLISECOND)
+
+/* In the foreground the first check is asked for before the payload is there, as libstart is busy with that after it.
+ * Where the status is written, the payload has all that is laid upon it. */
+static void await_start(const Check *check) {
+        g_autofree char *status = g_build_filename(check->plan->name, "status", NULL);
+        gint64 deadline = g_get_monotonic_time() + PATIENCE_USEC;
+
+        while (check->record->log->len == 0 && !is_stopped(check) &&
+               faccessat(check->directory, status, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+               g_get_monotonic_time() < deadline)
+                g_usleep(PAUSE_USEC);
+}
+
+/* It is not started yet, or not any more. */
+static bool fail_unless_gone(libcrun_error_t *err, GError **error) {
+        int errnum = crun_error_get_errno(err);
+
+        if (errnum == ENOENT || errnum == ESRCH)
+                libcrun_error_release(err);
+        else
+                (void) enter_fail(err, error);
+        return false;
 }
 
 /* Is it the process that libstart started, in the cgroup of that unit? False without an error where it has ended. */
@@ -178,31 +202,30 @@ static bool find_payload(Check *check, GError **error) {
         libcrun_container_status_t status = { 0 };
         libcrun_error_t err = NULL;
         g_autofree char *cgroup = NULL;
-        int running;
+        int running, errnum;
 
         check->entry.root = check->path;
         check->entry.id = check->plan->name;
         check->entry.runtime = check->plan->runtime;
-        if (libcrun_read_container_status(&status, check->path, check->plan->name, &err) < 0) {
-                libcrun_error_release(&err);
-                return false; /* not started yet, or not any more */
-        }
+        if (libcrun_read_container_status(&status, check->path, check->plan->name, &err) < 0)
+                return fail_unless_gone(&err, error);
         check->entry.payload = status.pid;
         check->payload = (int) syscall(SYS_pidfd_open, status.pid, 0);
-        running = check->payload < 0 ? 0 : libcrun_is_container_running(&status, &err);
+        errnum = errno;
+        running = libcrun_is_container_running(&status, &err);
         libcrun_free_container_status(&status);
-        if (running < 0) {
-                (void) enter_fail(&err, error);
-                return false;
-        }
+        if (running < 0)
+                return fail_unless_gone(&err, error);
+        if (running > 0 && check->payload < 0)
+                return error_set_errno(error, errnum, "Cannot watch process %d", (int) check->entry.payload);
         cgroup = running > 0 ? find_unit_cgroup(check) : NULL;
         if (cgroup)
                 check->cgroup = g_strconcat(cgroup, "/" GROUP, NULL);
         check->entry.cgroup = check->cgroup;
         check->config = g_build_filename(check->path, check->plan->name, "config.json", NULL);
         return cgroup || (running > 0 && !check_is_over(check) &&
-                          error_set(error, KT_ERROR_FAILED, "The payload is not in the control group of %s.service",
-                                    check->unit));
+                          error_set(error, KT_ERROR_UNSUPPORTED,
+                                    "The payload is not in the control group of %s.service", check->unit));
 }
 
 static bool write_record(const Check *check, GError **error) {
@@ -249,12 +272,16 @@ static bool check_filters(Check *check, GError **error) {
                               "check. Those of drop-ins for %s.service are not for its checks: write them into "
                               "[Service] of the .container file, and restart the container",
                               check->plan->filters, filters, check->unit);
-        return write_untried(check, why, error) && error_set(error, KT_ERROR_FAILED, "%s", why);
+        return write_untried(check, why, error) && error_set(error, KT_ERROR_UNSUPPORTED, "%s", why);
 }
 
 bool check_open(Check *check, bool wait, GError **error) {
-        return open_container(check, wait, error) && find_payload(check, error) &&
-               (check->plan->unconfined || enter_check_filter(&check->entry, error)) && check_filters(check, error);
+        if (!open_container(check, wait, error))
+                return false;
+        if (wait)
+                await_start(check);
+        return find_payload(check, error) && (check->plan->unconfined || enter_check_filter(&check->entry, error)) &&
+               check_filters(check, error);
 }
 
 /*
@@ -305,19 +332,32 @@ bool check_advance(Check *check, const struct pollfd polls[CHECK_POLLS]) {
  * What is left of it
  */
 
-static bool is_current(const Check *check) {
+static bool is_current(const Check *check, GError **error) {
         struct stat mine, st;
 
-        return !check_is_over(check) && fstat(check->plan_file, &mine) == 0 &&
-               fstatat(check->directory, HEALTH_PLAN_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == mine.st_ino;
+        if (check_is_over(check))
+                return false;
+        if (fstat(check->plan_file, &mine) == 0 &&
+            fstatat(check->directory, HEALTH_PLAN_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                return st.st_ino == mine.st_ino;
+        if (errno != ENOENT)
+                error_set_errno(error, errno, "Cannot look at '%s/" HEALTH_PLAN_FILE "'", check->path);
+        return false;
 }
 
-/* systemd sends what is in the control group the signal before it is over, and the payload closes its door. */
+/* systemd sends what is in the control group the signal before it is over, and the payload closes its door. Where the
+ * signal is the image's, the unit that sends it is stopped first (systemd/stop-unit.h). */
 static bool is_being_stopped(const Check *check) {
-        g_autofree char *unit = g_strconcat(check->unit, ".service", NULL);
-        g_autofree char *state = systemd_unit_state(unit, NULL);
+        static const char *const prefixes[] = { "", "keyturn-stop@" };
 
-        return g_strcmp0(state, "deactivating") == 0;
+        for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++) {
+                g_autofree char *unit = g_strconcat(prefixes[i], check->unit, ".service", NULL);
+                g_autofree char *state = systemd_unit_state(unit, NULL);
+
+                if (g_strcmp0(state, "deactivating") == 0)
+                        return true;
+        }
+        return false;
 }
 
 static bool has_failed(const Check *check) {
@@ -340,8 +380,8 @@ bool check_end_can_wait(const Check *check) {
         return has_failed(check) || check->plan->log_directory;
 }
 
-static HealthResult *find_result(const Check *check) {
-        if (!is_current(check) || (has_failed(check) && is_being_stopped(check)))
+static HealthResult *find_result(const Check *check, GError **error) {
+        if (!is_current(check, error) || (has_failed(check) && is_being_stopped(check)))
                 return NULL;
         return check_result_make(&check->result, check->begin);
 }
@@ -350,13 +390,13 @@ bool check_end(Check *check, guint *ret_consequences, GError **error) {
         const HealthPlan *plan = check->plan;
         HealthState *state = &check->record->state;
         bool is_startup = health_state_is_starting_up(state, plan);
-        HealthResult *result = find_result(check);
+        HealthResult *result = find_result(check, error);
         g_autoptr(GError) problem = NULL;
 
         if (!result)
                 return false;
         *ret_consequences = health_state_apply(state, plan, result->exit_code, check->in_start_period);
-        state->told_ready |= (*ret_consequences & HEALTH_TELL_READY) != 0;
+        state->untimed |= check->record->log->len == 0;
         health_record_add(check->record, result, plan->max_log_count);
         if (!write_record(check, error))
                 return false;
@@ -364,4 +404,14 @@ bool check_end(Check *check, guint *ret_consequences, GError **error) {
         if (plan->log_directory && !health_log_file_write(plan, check->record, &problem))
                 log_warning("%s: %s", check->unit, problem->message);
         return true;
+}
+
+bool check_settle(Check *check, bool is_told, bool is_timed, GError **error) {
+        HealthState *state = &check->record->state;
+
+        if (!is_told && !(state->untimed && is_timed))
+                return true;
+        state->told_ready |= is_told;
+        state->untimed = state->untimed && !is_timed;
+        return write_record(check, error);
 }

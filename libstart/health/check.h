@@ -32,9 +32,9 @@ Check *check_new(const char *unit);
 void check_free(Check *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Check, check_free)
 
-/* `wait`: for another check of it to end. False without an error where there is no container, or none with a check,
- * or somebody else's check is under way. Where fewer filters are upon the caller than upon the payload the error is
- * in the container's record, too. */
+/* `wait`: for another check of it to end, and the first one for a payload that is being started. False without an
+ * error where there is no container, or none with a check, or somebody else's check is under way. Where fewer filters
+ * are upon the caller than upon the payload the error is KT_ERROR_UNSUPPORTED, and in the container's record, too. */
 bool check_open(Check *check, bool wait, GError **error);
 
 void check_begin(Check *check);
@@ -55,6 +55,10 @@ bool check_end_can_wait(const Check *check);
 /* When it is reaped: writes down and logs what was found, as HealthConsequences. False without an error where that is
  * nothing: what was cut short by the container's end says nothing, nor does what failed in its stop. */
 bool check_end(Check *check, guint *ret_consequences, GError **error);
+
+/* Notes that READY=1 is told, and that a timer has the next check run: until it is written down, the next one sees to
+ * it. */
+bool check_settle(Check *check, bool is_told, bool is_timed, GError **error);
 
 /* Has the payload ended? */
 bool check_is_over(const Check *check);

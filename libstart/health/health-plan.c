@@ -58,7 +58,7 @@ static bool take_array(char **array, const char *text, char ***ret, GError **err
 }
 
 static char **split_blanks(const char *text) {
-        g_auto(GStrv) parts = g_strsplit_set(text, " \t\n\v\f\r", -1);
+        g_auto(GStrv) parts = g_strsplit_set(text, HEALTH_COMMAND_BLANKS, -1);
         g_autoptr(GStrvBuilder) words = g_strv_builder_new();
 
         for (char **part = parts; *part; part++)
@@ -240,37 +240,53 @@ char *health_plan_print(const HealthPlan *plan) {
         return g_string_free(text, FALSE);
 }
 
-static void add_word(char ***words, const char *escaped) {
+/* NULL where it ends within an escape sequence, of which g_strcompress() only warns. */
+static char *unescape(const char *escaped) {
+        size_t length = strlen(escaped), n = 0;
+
+        while (n < length && escaped[length - n - 1] == '\\')
+                n++;
+        return n % 2 == 0 ? g_strcompress(escaped) : NULL;
+}
+
+static bool take_text(char **text, const char *escaped) {
+        if (*text)
+                return false;
+        *text = unescape(escaped);
+        return *text;
+}
+
+static bool add_word(char ***words, const char *escaped) {
         size_t n = *words ? g_strv_length(*words) : 0;
 
         *words = g_renew(char *, *words, n + 2);
-        (*words)[n] = g_strcompress(escaped);
+        (*words)[n] = unescape(escaped);
         (*words)[n + 1] = NULL;
+        return (*words)[n];
 }
 
 static bool parse_line(HealthPlan *plan, const char *name, const char *value) {
         guint64 number;
 
         if (g_str_equal(name, "command"))
-                add_word(&plan->regular.command, value);
-        else if (g_str_equal(name, "startup-command"))
-                add_word(&plan->startup.command, value);
-        else if (g_str_equal(name, "log-directory") && !plan->log_directory)
-                plan->log_directory = g_strcompress(value);
-        else if (g_str_equal(name, "runtime") && !plan->runtime)
-                plan->runtime = g_strcompress(value);
-        else if (g_str_equal(name, "name") && !plan->name)
+                return add_word(&plan->regular.command, value);
+        if (g_str_equal(name, "startup-command"))
+                return add_word(&plan->startup.command, value);
+        if (g_str_equal(name, "log-directory"))
+                return take_text(&plan->log_directory, value);
+        if (g_str_equal(name, "runtime"))
+                return take_text(&plan->runtime, value);
+        if (g_str_equal(name, "name") && !plan->name) {
                 plan->name = g_strdup(value);
-        else {
-                for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-                        if (g_str_equal(name, numbers[i].name) &&
-                            g_ascii_string_to_unsigned(value, 10, 0, G_MAXUINT64, &number, NULL)) {
-                                set_number(plan, &numbers[i], number);
-                                return true;
-                        }
-                return false;
+                return true;
         }
-        return true;
+        for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+                if (g_str_equal(name, numbers[i].name) &&
+                    g_ascii_string_to_unsigned(value, 10, 0, G_MAXUINT64, &number, NULL)) {
+                        set_number(plan, &numbers[i], number);
+                        return true;
+                }
+        return false;
 }
 
 HealthPlan *health_plan_parse(const char *text, GError **error) {

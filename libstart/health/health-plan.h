@@ -32,7 +32,7 @@ typedef struct HealthPlan {
         char *runtime;       /* the OCI runtime that runs the container; NULL: crun's library */
         char *log_directory; /* of HEALTH_LOG_FILE */
         guint max_log_count, max_log_size;
-        guint filters;   /* what systemd laid upon the payload: base/process-filters.h */
+        guint filters;   /* what systemd laid upon the payload: base/process.h */
         bool unconfined; /* the payload has no filter of keyturn's */
         bool notify;     /* the first success is what READY=1 waits for */
 } HealthPlan;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <string.h>
-#include <yajl/yajl_gen.h>
 
 #include "libstart/base/error.h"
 #include "libstart/health/health-record.h"
+#include "libstart/json/emit.h"
 #include "libstart/json/walk.h"
 
 #define DEPTH_MAX 16
@@ -52,55 +52,37 @@ void health_record_add(HealthRecord *record, HealthResult *result, guint max) {
                 g_ptr_array_remove_index(record->log, 0);
 }
 
-static void add_string(yajl_gen json, const char *key, const char *value) {
-        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
-        yajl_gen_string(json, (const unsigned char *) value, strlen(value));
-}
-
-static void add_number(yajl_gen json, const char *key, gint64 value) {
-        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
-        yajl_gen_integer(json, value);
-}
-
-static void add_flag(yajl_gen json, const char *key, bool value) {
-        yajl_gen_string(json, (const unsigned char *) key, strlen(key));
-        yajl_gen_bool(json, value);
-}
-
 static void add_result(yajl_gen json, const HealthResult *result) {
         yajl_gen_map_open(json);
-        add_string(json, "Start", result->start);
-        add_string(json, "End", result->end);
-        add_number(json, "ExitCode", result->exit_code);
-        add_string(json, "Output", result->output);
+        json_emit_key_string(json, "Start", result->start);
+        json_emit_key_string(json, "End", result->end);
+        json_emit_key_number(json, "ExitCode", (guint64) result->exit_code);
+        json_emit_key_string(json, "Output", result->output);
         yajl_gen_map_close(json);
 }
 
 char *health_record_print(const HealthRecord *record) {
-        static const char log[] = "Log";
         const HealthState *state = &record->state;
-        yajl_gen json = yajl_gen_alloc(NULL);
-        const unsigned char *buffer;
-        size_t length;
-        char *text;
+        yajl_gen json = json_emit_new(false);
+        g_autofree char *text = NULL;
 
         yajl_gen_map_open(json);
-        add_string(json, "Status", health_status_print(state->status));
-        add_number(json, "FailingStreak", state->failing_streak);
-        add_flag(json, "StartupPassed", state->startup_passed);
-        add_number(json, "StartupSuccesses", state->startup_successes);
-        add_number(json, "StartupFailures", state->startup_failures);
-        add_flag(json, "ToldReady", state->told_ready);
-        yajl_gen_string(json, (const unsigned char *) log, strlen(log));
+        json_emit_key_string(json, "Status", health_status_print(state->status));
+        json_emit_key_number(json, "FailingStreak", state->failing_streak);
+        json_emit_key_bool(json, "StartupPassed", state->startup_passed);
+        json_emit_key_number(json, "StartupSuccesses", state->startup_successes);
+        json_emit_key_number(json, "StartupFailures", state->startup_failures);
+        json_emit_key_bool(json, "ToldReady", state->told_ready);
+        if (state->untimed)
+                json_emit_key_bool(json, "Untimed", true);
+        json_emit_string(json, "Log");
         yajl_gen_array_open(json);
         for (guint i = 0; i < record->log->len; i++)
                 add_result(json, record->log->pdata[i]);
         yajl_gen_array_close(json);
         yajl_gen_map_close(json);
-        yajl_gen_get_buf(json, &buffer, &length);
-        text = g_strdup_printf("%.*s\n", (int) length, (const char *) buffer);
-        yajl_gen_free(json);
-        return text;
+        text = json_emit_finish(json);
+        return g_strconcat(text, "\n", NULL);
 }
 
 static bool read_text(yajl_val value, void *text, GError **error) {
@@ -169,6 +151,7 @@ HealthRecord *health_record_parse(const char *text, GError **error) {
                 { "StartupSuccesses", read_count, offsetof(HealthRecord, state.startup_successes) },
                 { "StartupFailures", read_count, offsetof(HealthRecord, state.startup_failures) },
                 { "ToldReady", read_flag, offsetof(HealthRecord, state.told_ready) },
+                { "Untimed", read_flag, offsetof(HealthRecord, state.untimed) },
                 { "Log", read_log, offsetof(HealthRecord, log) },
                 { 0 },
         };

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "libstart/base/log.h"
-#include "libstart/base/process-filters.h"
+#include "libstart/base/process.h"
 #include "libstart/health/health-log-file.h"
 #include "libstart/health/health-start.h"
 #include "libstart/systemd/systemd-call.h"

@@ -23,6 +23,7 @@ typedef struct HealthState {
         bool startup_passed;
         guint startup_successes, startup_failures;
         bool told_ready;
+        bool untimed; /* no timer runs yet: the first check has not started it */
 } HealthState;
 
 /* What a result asks for. */

@@ -16,6 +16,7 @@
 #include "libstart/base/error.h"
 #include "libstart/base/exit-codes.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/process.h"
 #include "libstart/enter/enter-program.h"
 #include "libstart/health/probe.h"
 
@@ -191,7 +192,10 @@ static int run_command(const Probe *probe, EnterProcess *process, GError **error
         }
         close(ends[1]);
         read_until_end(probe, pidfd, ends[0]);
-        return waitpid(pid, &status, 0) == pid ? exit_status(status) : EXIT_KEYTURN;
+        if (process_wait(pid, &status, 0) == pid)
+                return exit_status(status);
+        error_set_errno(error, errno, "Cannot wait for the command");
+        return EXIT_KEYTURN;
 }
 
 static bool is_populated(const Probe *probe) {
@@ -302,8 +306,11 @@ bool probe_advance(Probe *probe, const struct pollfd *poll) {
 
 /* Where it is given up, who ends last reaps it: we, or PID 1. */
 ProbeResult probe_end(Probe *probe) {
-        int status = 0;
-        bool ended = waitpid(probe->pid, &status, WNOHANG) == probe->pid;
+        int status = W_EXITCODE(EXIT_KEYTURN, 0);
+        pid_t ended = process_wait(probe->pid, &status, WNOHANG);
+
+        if (ended < 0)
+                keep(probe, error_describe(errno), strlen(error_describe(errno)));
 
         kill_group(probe);
         fd_close(&probe->process);
@@ -311,8 +318,8 @@ ProbeResult probe_end(Probe *probe) {
         probe->kept = g_strndup(probe->output->text, MIN(atomic_load(&probe->output->length), probe->max_output));
         return (ProbeResult) {
                 .exit_status = exit_status(status),
-                .timed_out = probe->timed_out || !ended,
-                .is_left = !ended,
+                .timed_out = probe->timed_out || ended == 0,
+                .is_left = ended == 0,
                 .output = probe->kept,
         };
 }
