@@ -30,12 +30,10 @@ char *relay_record_format(const RelayRecord *record, GError **error) {
 
         if (!check_names(record, error))
                 return NULL;
-        g_string_append_printf(text, "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nLEVEL_PREFIX=%d\nROLES=%u\n", record->unit,
-                               record->tag, record->journal, (int) record->payload, record->level_prefix,
+        g_string_append_printf(text,
+                               "UNIT=%s\nTAG=%s\nJOURNAL=%s\nPID=%d\nUSER=%u %u\nROLES=%u\nINODES=", record->unit,
+                               record->tag, record->journal, (int) record->payload, record->uid, record->gid,
                                record->roles);
-        if (record->has_user)
-                g_string_append_printf(text, "USER=%u %u\n", record->uid, record->gid);
-        g_string_append(text, "INODES=");
         for (guint i = 0; i < RELAY_ROLES; i++)
                 g_string_append_printf(text, "%020" G_GUINT64_FORMAT "%c", record->inodes[i],
                                        i + 1 < RELAY_ROLES ? ' ' : '\n');
@@ -71,11 +69,10 @@ static bool parse_numbers(char *const *lines, const char *key, guint64 max, guin
 
 /* Its numbers; the names it takes as they are. */
 static bool parse_lines(char *const *lines, RelayRecord *record, GError **error) {
-        guint64 payload = 0, user[2] = { 0 }, level_prefix = true, roles = 0;
+        guint64 payload = 0, user[2] = { 0 }, roles = 0;
 
         if (!parse_numbers(lines, "PID", INT_MAX, &payload, 1, error) ||
             !parse_numbers(lines, "USER", G_MAXUINT32, user, G_N_ELEMENTS(user), error) ||
-            !parse_numbers(lines, "LEVEL_PREFIX", true, &level_prefix, 1, error) ||
             !parse_numbers(lines, "ROLES", (1U << RELAY_ROLES) - 1, &roles, 1, error) ||
             !parse_numbers(lines, "INODES", G_MAXUINT64, record->inodes, RELAY_ROLES, error))
                 return false;
@@ -83,10 +80,8 @@ static bool parse_lines(char *const *lines, RelayRecord *record, GError **error)
         record->tag = g_strdup(find_value(lines, "TAG"));
         record->journal = g_strdup(find_value(lines, "JOURNAL"));
         record->payload = (pid_t) payload;
-        record->has_user = find_value(lines, "USER");
         record->uid = (uid_t) user[0];
         record->gid = (gid_t) user[1];
-        record->level_prefix = level_prefix;
         record->roles = (guint) roles;
         return true;
 }
@@ -97,8 +92,8 @@ bool relay_record_parse(const char *text, RelayRecord *ret, GError **error) {
 
         if (!parse_lines(lines, &record, error) || !check_names(&record, error))
                 return false;
-        if (record.payload <= 0)
-                return error_set(error, KT_ERROR_FAILED, "PID is missing");
+        if (record.payload <= 0 || !find_value(lines, "USER"))
+                return error_set(error, KT_ERROR_FAILED, "%s is missing", record.payload <= 0 ? "PID" : "USER");
         *ret = record;
         record = (RelayRecord) { 0 };
         return true;

@@ -24,10 +24,8 @@ typedef struct RelayRecord {
         char *tag;     /* SYSLOG_IDENTIFIER= of streams that the relay opens itself */
         char *journal; /* the journal's socket, for such streams */
         pid_t payload; /* its main process */
-        bool has_user; /* whether the next two are known; an older libstart did not say them */
-        uid_t uid;     /* _UID= and _GID= of its lines */
+        uid_t uid;     /* its user, which its lines are said to be from */
         gid_t gid;
-        bool level_prefix;           /* SyslogLevelPrefix= of the unit */
         guint roles;                 /* in a registration: 1 << RelayRole for each descriptor that comes with it */
         guint64 inodes[RELAY_ROLES]; /* in the memory file: which descriptor has which role; 0 for none */
 } RelayRecord;

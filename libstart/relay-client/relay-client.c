@@ -13,33 +13,33 @@
 #include "libstart/base/error.h"
 #include "libstart/base/fd.h"
 #include "libstart/base/socket.h"
-#include "libstart/relay-client/record.h"
 #include "libstart/relay-client/relay-client.h"
 
 #define QUEUE_TIMEOUT_MSEC 5000
 
 void relay_pipes_clear(RelayPipes *pipes) {
-        fd_close(&pipes->stdout_write);
-        fd_close(&pipes->stderr_write);
-        fd_close(&pipes->stdout_read);
-        fd_close(&pipes->stderr_read);
-        fd_close(&pipes->socket);
-        g_clear_pointer(&pipes->journal, g_free);
+        fds_close(pipes->write, G_N_ELEMENTS(pipes->write));
+        fds_close(pipes->read, G_N_ELEMENTS(pipes->read));
+        fd_closep(&pipes->socket);
+        g_free(pipes->journal);
 }
 
-/* The name of the socket that `fd` is connected to, if it is one of the journal's:
- * /run/systemd/journal/stdout, or with LogNamespace=NAME /run/systemd/journal.NAME/stdout. */
-static char *journal_of(int fd) {
+/* *ret: the name of the socket that `fd` is connected to, if it is one of the journal's:
+ * /run/systemd/journal/stdout, or with LogNamespace=NAME /run/systemd/journal.NAME/stdout; else NULL. False where
+ * that cannot be seen. */
+static bool find_journal(int fd, char **ret) {
         struct sockaddr_un peer = { 0 };
         socklen_t size = sizeof peer;
         g_autofree char *path = NULL;
 
-        if (getpeername(fd, (struct sockaddr *) &peer, &size) < 0 || peer.sun_family != AF_UNIX)
-                return NULL;
+        *ret = NULL;
+        if (getpeername(fd, (struct sockaddr *) &peer, &size) < 0)
+                return errno == ENOTSOCK || errno == ENOTCONN || errno == EBADF;
         path = g_strndup(peer.sun_path, sizeof peer.sun_path);
-        if (!g_str_has_prefix(path, "/run/systemd/journal") || !g_str_has_suffix(path, "/stdout"))
-                return NULL;
-        return g_steal_pointer(&path);
+        if (peer.sun_family == AF_UNIX && g_str_has_prefix(path, "/run/systemd/journal") &&
+            g_str_has_suffix(path, "/stdout"))
+                *ret = g_steal_pointer(&path);
+        return true;
 }
 
 static bool is_null(const struct stat *st) {
@@ -53,15 +53,18 @@ static bool is_anonymous_pipe(int fd, const struct stat *st) {
         return S_ISFIFO(st->st_mode) && fstatfs(fd, &fs) == 0 && fs.f_type == PIPEFS_MAGIC;
 }
 
+/* What cannot be seen is treated as a file: whatever it is, the payload does not have it. */
 static RelayOutput output_of(int fd, char **ret_journal) {
         struct stat st;
 
-        *ret_journal = journal_of(fd);
+        if (!find_journal(fd, ret_journal))
+                return RELAY_OUTPUT_FILE;
         if (*ret_journal)
                 return RELAY_OUTPUT_JOURNAL;
-        if (fstat(fd, &st) < 0 || S_ISSOCK(st.st_mode) || is_null(&st) || is_anonymous_pipe(fd, &st))
-                return RELAY_OUTPUT_OWN;
-        return RELAY_OUTPUT_FILE;
+        if (fstat(fd, &st) < 0)
+                return errno == EBADF ? RELAY_OUTPUT_OWN : RELAY_OUTPUT_FILE;
+        return S_ISSOCK(st.st_mode) || is_null(&st) || is_anonymous_pipe(fd, &st) ? RELAY_OUTPUT_OWN :
+                                                                                    RELAY_OUTPUT_FILE;
 }
 
 RelayOutput relay_output(int fd) {
@@ -70,7 +73,7 @@ RelayOutput relay_output(int fd) {
         return output_of(fd, &journal);
 }
 
-bool relay_pipe_open(int *ret_read, int *ret_write, GError **error) {
+static bool open_pipe(int *ret_read, int *ret_write, GError **error) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC) < 0)
@@ -82,11 +85,6 @@ bool relay_pipe_open(int *ret_read, int *ret_write, GError **error) {
         return true;
 }
 
-bool relay_pipe_share(int fd, int *ret, GError **error) {
-        *ret = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        return *ret >= 0 || error_set_errno(error, errno, "Cannot copy a descriptor for the payload's output");
-}
-
 int relay_connect(const char *path, GError **error) {
         int fd = socket_connect(SOCK_DGRAM | SOCK_NONBLOCK, path, error);
 
@@ -95,11 +93,26 @@ int relay_connect(const char *path, GError **error) {
         return fd;
 }
 
-bool relay_is_same_file(int a, int b) {
+static bool is_same_file(int a, int b) {
         struct stat first, second;
 
         return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
                first.st_ino == second.st_ino;
+}
+
+bool relay_pipes_make(const int files[2], bool is_shared, int reads[2], int writes[2], GError **error) {
+        for (int i = 0; i < 2; i++) {
+                if (files[i] < 0)
+                        continue;
+                if (i == 1 && is_shared && files[0] >= 0 && is_same_file(files[0], files[1])) {
+                        writes[1] = fcntl(writes[0], F_DUPFD_CLOEXEC, 3);
+                        if (writes[1] < 0)
+                                return error_set_errno(error, errno,
+                                                       "Cannot copy a descriptor for the payload's output");
+                } else if (!open_pipe(&reads[i], &writes[i], error))
+                        return false;
+        }
+        return true;
 }
 
 /* Streams that the relay opens itself are the journal's also where there was only a file: should that get lost. */
@@ -109,19 +122,15 @@ bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret
         g_auto(RelayPipes) pipes = RELAY_PIPES_NULL;
         g_autofree char *out_journal = NULL, *err_journal = NULL;
         RelayOutput out_kind = output_of(out, &out_journal), err_kind = output_of(err, &err_journal);
+        bool is_shared = out_kind == RELAY_OUTPUT_FILE && err_kind == RELAY_OUTPUT_FILE;
+        const int relayed[] = { out_kind == RELAY_OUTPUT_OWN ? -1 : out, err_kind == RELAY_OUTPUT_OWN ? -1 : err };
 
-        if (out_kind == RELAY_OUTPUT_OWN && err_kind == RELAY_OUTPUT_OWN) {
+        if (relayed[0] < 0 && relayed[1] < 0) {
                 *ret = (RelayPipes) RELAY_PIPES_NULL;
                 return true;
         }
         pipes.socket = relay_connect(socket_path, error);
-        if (pipes.socket < 0 ||
-            (out_kind != RELAY_OUTPUT_OWN && !relay_pipe_open(&pipes.stdout_read, &pipes.stdout_write, error)))
-                return false;
-        if (err_kind == RELAY_OUTPUT_FILE && out_kind == RELAY_OUTPUT_FILE && relay_is_same_file(out, err)) {
-                if (!relay_pipe_share(pipes.stdout_write, &pipes.stderr_write, error))
-                        return false;
-        } else if (err_kind != RELAY_OUTPUT_OWN && !relay_pipe_open(&pipes.stderr_read, &pipes.stderr_write, error))
+        if (pipes.socket < 0 || !relay_pipes_make(relayed, is_shared, pipes.read, pipes.write, error))
                 return false;
         pipes.journal = out_journal ? g_steal_pointer(&out_journal) : g_steal_pointer(&err_journal);
         if (!pipes.journal)
@@ -144,23 +153,15 @@ bool relay_send(int socket, const char *text, const int *fds, size_t n_fds, GErr
         return n >= 0 || error_set_errno(error, (int) -n, "Cannot register the container at the log relay");
 }
 
-bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *payload, GError **error) {
-        const int all[RELAY_ROLES] = { pipes->stdout_read, pipes->stderr_read, pipes->stdout_read < 0 ? -1 : out,
-                                       pipes->stderr_read < 0 ? -1 : err };
-        RelayRecord record = {
-                .unit = (char *) payload->unit,
-                .tag = (char *) payload->tag,
-                .journal = pipes->journal,
-                .payload = payload->pid,
-                .has_user = true,
-                .uid = payload->uid,
-                .gid = payload->gid,
-                .level_prefix = payload->level_prefix,
-        };
+bool relay_register(RelayPipes *pipes, int out, int err, const RelayRecord *payload, GError **error) {
+        const int all[RELAY_ROLES] = { pipes->read[0], pipes->read[1], pipes->read[0] < 0 ? -1 : out,
+                                       pipes->read[1] < 0 ? -1 : err };
+        RelayRecord record = *payload; /* shallow */
         g_autofree char *text = NULL;
         int fds[RELAY_ROLES];
         size_t n_fds = 0;
 
+        record.journal = pipes->journal;
         for (guint role = 0; role < RELAY_ROLES; role++)
                 if (all[role] >= 0) {
                         record.roles |= 1U << role;
@@ -171,7 +172,7 @@ bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *pay
         text = relay_record_format(&record, error);
         if (!text || !relay_send(pipes->socket, text, fds, n_fds, error))
                 return false;
-        fd_close(&pipes->stdout_read);
-        fd_close(&pipes->stderr_read);
+        fd_close(&pipes->read[0]);
+        fd_close(&pipes->read[1]);
         return true;
 }

@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "libstart/relay-client/record.h"
+
 /* libstart's side of the relay (keyturn-relay.service(8)): why and when there are pipes, see RelayOutput. */
 typedef struct RelayPipes {
-        /* The payload's; -1 where it gets libstart's own descriptor as it is. One pipe for both where both go to the
-         * same file, so that their order is kept. */
-        int stdout_write, stderr_write;
-        int stdout_read, stderr_read; /* the relay's */
-        int socket;                   /* connected to the relay; -1 when no pipe was needed */
-        char *journal;                /* the journal's socket, for streams that the relay opens itself */
+        int write[2];  /* the payload's; -1 where it gets libstart's own descriptor as it is */
+        int read[2];   /* the relay's */
+        int socket;    /* connected to the relay; -1 when no pipe was needed */
+        char *journal; /* the journal's socket, for streams that the relay opens itself */
 } RelayPipes;
 
-#define RELAY_PIPES_NULL { -1, -1, -1, -1, -1, NULL }
+#define RELAY_PIPES_NULL { { -1, -1 }, { -1, -1 }, -1, NULL }
 
 void relay_pipes_clear(RelayPipes *pipes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RelayPipes, relay_pipes_clear)
@@ -37,39 +37,26 @@ typedef enum RelayOutput {
         RELAY_OUTPUT_JOURNAL,
         /* A file, a terminal or another device, a FIFO: something of the host's file system, that a payload which is
          * root may give another mode and owner, and open again for more than it was opened for. It must not have it.
-         */
+         * Nor what cannot be seen. */
         RELAY_OUTPUT_FILE,
 } RelayOutput;
 
 RelayOutput relay_output(int fd);
 
-/* One pipe, as payloads get them: every user may open it again, so that a payload that changes its user can still
- * open /dev/stdout; nobody reaches it but through /proc/PID/fd of the payload. Both ends are close-on-exec. */
-bool relay_pipe_open(int *ret_read, int *ret_write, GError **error);
-
-/* Another descriptor of its writing end. */
-bool relay_pipe_share(int fd, int *ret, GError **error);
-
-/* Two that go to the same file: their lines are to be in the order in which they were written. */
-bool relay_is_same_file(int a, int b);
+/* A pipe for each of `files` that is not -1, as payloads get them: every user may open it again, so that a payload
+ * that changes its user can still open /dev/stdout; nobody reaches it but through /proc/PID/fd of the payload. Both
+ * ends are close-on-exec. is_shared: where both are the same file it is one pipe, so that their lines are in the
+ * order in which they were written. What was opened before a failure is the caller's. */
+bool relay_pipes_make(const int files[2], bool is_shared, int reads[2], int writes[2], GError **error);
 
 /* Before the container starts: pipes for those of `out` and `err` (libstart's 1 and 2) that the relay is to serve, -1
  * for one that it is not, and a connection to the relay. Nothing waits for the relay to run: systemd holds its
  * socket. On failure nothing has been opened, and the caller decides what the payload gets. */
 bool relay_pipes_open(const char *socket_path, int out, int err, RelayPipes *ret, GError **error);
 
-typedef struct RelayPayload {
-        pid_t pid; /* as seen from here */
-        uid_t uid; /* its user, which its lines are said to be from */
-        gid_t gid;
-        const char *unit;  /* "backup-camera.service" */
-        const char *tag;   /* SYSLOG_IDENTIFIER= of stderr's lines (those of stdout are as systemd said) */
-        bool level_prefix; /* SyslogLevelPrefix= of the unit, if the caller knows it; else true */
-} RelayPayload;
-
-/* Once the payload's pid is known: hand the read ends and what `out` and `err` are to the relay. A payload
- * that has exited by now is fine. Closes the read ends; they are the relay's.
+/* Once the payload's pid is known: hand the read ends and what `out` and `err` are to the relay. `payload`: all
+ * but what follows from those. One that has exited by now is fine. Closes the read ends; they are the relay's.
  *
  * Waits, at most some seconds, only where hundreds of registrations are queued that the relay has not
  * read. After a failure the payload's pipes have no reader, so it must not go on running. */
-bool relay_register(RelayPipes *pipes, int out, int err, const RelayPayload *payload, GError **error);
+bool relay_register(RelayPipes *pipes, int out, int err, const RelayRecord *payload, GError **error);

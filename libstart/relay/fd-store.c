@@ -99,17 +99,21 @@ static bool peek_from(int reader, int offset, GError **error) {
 }
 
 /* An earlier incarnation may have been killed while it read. */
-static bool has_message(int end) {
+static bool has_message(int end, bool *ret, GError **error) {
         char byte;
 
-        return peek_from(end, -1, NULL) && recv(end, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+        if (!peek_from(end, -1, error))
+                return false;
+        *ret = recv(end, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+        return *ret || errno == EAGAIN || error_set_errno(error, errno, "Cannot look into a queue");
 }
 
 /* The end with something in its queue is the reader; if there is nothing, either will do. */
-FdStore *fd_store_reopen(const int ends[2]) {
+FdStore *fd_store_reopen(const int ends[2], GError **error) {
         const int turned[] = { ends[1], ends[0] };
+        bool is_turned;
 
-        return take_ends(has_message(ends[1]) ? turned : ends);
+        return has_message(ends[1], &is_turned, error) ? take_ends(is_turned ? turned : ends) : NULL;
 }
 
 bool fd_store_read(FdStore *store, FdStoreVisit visit, void *data, GError **error) {

@@ -18,8 +18,8 @@ typedef struct FdStore FdStore;
 /* A new store, which is left with systemd. `address`: $NOTIFY_SOCKET; NULL makes one that dies with us, for a relay
  * that systemd does not run. */
 FdStore *fd_store_open(const char *address, GError **error);
-/* The store of an earlier incarnation. Takes over the two ends, in whatever order. */
-FdStore *fd_store_reopen(const int ends[2]);
+/* The store of an earlier incarnation. Takes over the two ends, in whatever order; not on errors. */
+FdStore *fd_store_reopen(const int ends[2], GError **error);
 void fd_store_free(FdStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FdStore, fd_store_free)
 

@@ -67,7 +67,7 @@ static size_t line_length(const char *data, size_t size) {
         return (size_t) ((newline && nul ? MIN(newline, nul) : newline ?: nul ?: data + size) - data);
 }
 
-ssize_t journal_entries_send(const char *fields, bool level_prefix, const char *data, size_t size) {
+ssize_t journal_entries_send(const char *fields, const char *data, size_t size) {
         int fd = open_socket();
 
         if (fd < 0)
@@ -78,7 +78,7 @@ ssize_t journal_entries_send(const char *fields, bool level_prefix, const char *
                 int level;
 
                 left = length = line_length(line, size - done);
-                level = level_prefix ? take_level(&line, &left) : 0;
+                level = take_level(&line, &left);
                 if (left > 0)
                         send_entry(fd, fields, level ?: LEVEL_INFO, line, left);
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,7 +12,7 @@
 
 void journal_entry_fields(const char *unit, const char *tag, char ret[JOURNAL_FIELDS_MAX]);
 
-/* Whole lines: each becomes an entry; one that is empty does not. level_prefix: "<6>" in front of a line is its
+/* Whole lines: each becomes an entry; one that is empty does not. "<6>" in front of a line is its
  * level. Waits for a journal that is busy, for two seconds at most; what it does not take then is lost, as are lines
  * that are too long for a message. Returns `size`, or a negative errno where there is no journal. */
-ssize_t journal_entries_send(const char *fields, bool level_prefix, const char *data, size_t size);
+ssize_t journal_entries_send(const char *fields, const char *data, size_t size);

@@ -14,12 +14,10 @@
 /* What systemd asks for on the connections that it makes itself. */
 #define SEND_BUFFER_SIZE (8 * 1024 * 1024)
 
-char *journal_header(const char *tag, const char *unit, int priority, bool level_prefix) {
-        /* The last three: forward to syslog, to kmsg, to the console. journald.conf decides about that. */
-        return g_strdup_printf("%.*s\n%s\n%d\n%d\n0\n0\n0\n", TAG_MAX, tag, unit, priority, level_prefix);
-}
-
-int journal_connect(const char *path, const char *header, GError **error) {
+int journal_connect(const char *path, const char *tag, const char *unit, int priority, GError **error) {
+        /* Levels in front of lines count. The last three: forward to syslog, to kmsg, to the console. journald.conf
+         * decides about that. */
+        g_autofree char *header = g_strdup_printf("%.*s\n%s\n%d\n1\n0\n0\n0\n", TAG_MAX, tag, unit, priority);
         _cleanup_close_ int fd = socket_connect(SOCK_STREAM | SOCK_NONBLOCK, path, error);
         int size = SEND_BUFFER_SIZE;
 

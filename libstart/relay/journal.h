@@ -2,7 +2,6 @@
 #pragma once
 
 #include <glib.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -10,13 +9,10 @@
  * say whose lines follow, and the rest is the log. Stated by sd_journal_stream_fd(3) and systemd.exec(5);
  * the unit's name counts because we connect as root. */
 
-/* priority: level and facility as in syslog(3). A tag that is too long for the protocol is cut. Transfer
- * full. */
-char *journal_header(const char *tag, const char *unit, int priority, bool level_prefix);
-
-/* Returns a non-blocking connection on which the header has been sent, or -1. Never waits: where journald
- * cannot take the connection at the moment it fails, and may succeed a little later. */
-int journal_connect(const char *path, const char *header, GError **error);
+/* Returns a non-blocking connection on which the header has been sent, or -1. `priority`: level and facility as in
+ * syslog(3). A tag that is too long for the protocol is cut. Never waits: where journald cannot take the connection
+ * at the moment it fails, and may succeed a little later. */
+int journal_connect(const char *path, const char *tag, const char *unit, int priority, GError **error);
 
 /* Send a part of the log, as coming from the process `sender`. At most JOURNAL_BATCH_MAX bytes are taken
  * either completely or not at all. Returns how many bytes were taken, or a negative errno: -EAGAIN when

@@ -40,11 +40,10 @@ static pid_t fork_zombie(pid_t wanted) {
 }
 
 /* Since 6.17 Linux takes the id of a reaped process for a sender only if somebody has held a pidfd of it. */
-static void touch_pidfd(pid_t pid) {
+static bool touch_pidfd(pid_t pid) {
         int fd = (int) syscall(SYS_pidfd_open, pid, 0);
 
-        if (fd >= 0)
-                close(fd);
+        return fd >= 0 && close(fd) == 0;
 }
 
 static void reap(pid_t pid) {
@@ -61,7 +60,7 @@ int late_pid_open(LatePid *late, pid_t wanted) {
         if (leader < 0)
                 return leader;
         holder = fork_zombie(0);
-        if (holder < 0 || setpgid(leader, leader) < 0 || setpgid(holder, leader) < 0) {
+        if (holder < 0 || setpgid(leader, leader) < 0 || setpgid(holder, leader) < 0 || !touch_pidfd(leader)) {
                 int r = holder < 0 ? holder : -errno;
 
                 reap(leader);
@@ -69,7 +68,6 @@ int late_pid_open(LatePid *late, pid_t wanted) {
                         reap(holder);
                 return r;
         }
-        touch_pidfd(leader);
         reap(leader);
         *late = (LatePid) { .pid = leader, .holder = holder };
         return 0;

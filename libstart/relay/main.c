@@ -50,7 +50,7 @@ static bool run(GError **error) {
                 return refuse(error);
         if (!view_keeper_take(received, getenv("NOTIFY_SOCKET"), n_ends == 2, error))
                 return false;
-        store = n_ends == 2 ? fd_store_reopen(ends) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
+        store = n_ends == 2 ? fd_store_reopen(ends, error) : fd_store_open(getenv("NOTIFY_SOCKET"), error);
         if (!store)
                 return false;
         relay = relay_new(socket, store, getenv("NOTIFY_SOCKET"), error);

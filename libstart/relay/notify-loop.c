@@ -81,7 +81,10 @@ static bool open_systemd(NotifyLoop *loop, GError **error) {
                 return error_set(error, KT_ERROR_FAILED, "the relay was not started by systemd");
         loop->systemd = socket_connect(SOCK_DGRAM, loop->address, error);
         loop->watched = false;
-        return loop->systemd >= 0 && watch_edges(loop, EPOLL_CTL_ADD, loop->systemd, 0, 0, error);
+        if (loop->systemd >= 0 && watch_edges(loop, EPOLL_CTL_ADD, loop->systemd, 0, 0, error))
+                return true;
+        fd_close(&loop->systemd);
+        return false;
 }
 
 static void resume(NotifyLoop *loop, GQueue *queue) {
@@ -107,13 +110,19 @@ static void watch_systemd(NotifyLoop *loop, bool wanted) {
  * Sources
  */
 
-/* What came before it was watched is there already, so each begins in the queue. */
+/* Takes it over. What came before it was watched is there already, so each begins in the queue. Where that fails,
+ * nothing of it is left, so that it can be tried again. */
 static bool serve(NotifyLoop *loop, NotifySource *source, GError **error) {
+        if (!watch_edges(loop, EPOLL_CTL_ADD, source->socket, EPOLLIN, (uintptr_t) source, error) ||
+            !watch_edges(loop, EPOLL_CTL_ADD, source->pidfd, EPOLLIN, (uintptr_t) source | ABOUT_PROCESS, error)) {
+                unwatch(loop->epoll, source->socket);
+                notify_source_free(source);
+                return false;
+        }
         g_hash_table_insert(loop->sources, source->name, source);
         loop->n_awaited += !source->ready;
         enqueue(&loop->ready, source);
-        return watch_edges(loop, EPOLL_CTL_ADD, source->socket, EPOLLIN, (uintptr_t) source, error) &&
-               watch_edges(loop, EPOLL_CTL_ADD, source->pidfd, EPOLLIN, (uintptr_t) source | ABOUT_PROCESS, error);
+        return true;
 }
 
 bool notify_loop_register(NotifyLoop *loop, const char *text, int *fds, gsize n_fds, GError **error) {

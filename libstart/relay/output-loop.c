@@ -231,7 +231,7 @@ static void try_later(OutputLoop *loop, RelayStream *stream) {
 
 static void retry_later(OutputLoop *loop, RelayStream *stream, const char *why) {
         if (!stream->complained)
-                log_warning("Trying again to write to the journal for %s: %s", stream->source->record.unit, why);
+                log_warning("Trying again to pass on what %s writes: %s", stream->source->record.unit, why);
         stream->complained = true;
         unwatch_and_close(loop, &stream->journal);
         try_later(loop, stream);
@@ -294,11 +294,20 @@ static void look_again(OutputLoop *loop, RelayStream *stream) {
         g_queue_push_tail(&loop->recheck, stream);
 }
 
+/* What a payload that has ended has left is not seen where a look into its pipe fails, which it does for a moment; or
+ * somebody else has read it, or nobody can. */
+static void end_unless_left(OutputLoop *loop, RelayStream *stream) {
+        if (stream->left > 0 && stream->rechecks++ < RECHECKS_AT_ONCE)
+                enqueue(&loop->ready, stream);
+        else
+                end_stream(loop, stream);
+}
+
 static void go_on(OutputLoop *loop, RelayStream *stream, const PipeMove *move) {
         switch (move->result) {
         case PUMP_IDLE:
                 if (stream->source->ended)
-                        end_stream(loop, stream);
+                        end_unless_left(loop, stream);
                 break;
         case PUMP_WAITING:
                 look_again(loop, stream);
@@ -485,6 +494,7 @@ static void handle_end(OutputLoop *loop, RelaySource *source) {
         source->ended = true;
         for (guint i = 0; i < SOURCE_STREAMS; i++) {
                 source->streams[i].hung_up = true;
+                source->streams[i].rechecks = 0;
                 enqueue(&loop->ready, &source->streams[i]);
         }
 }

@@ -3,13 +3,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/relay/journal.h"
 #include "libstart/relay/pipe-job.h"
 #include "libstart/relay/watch.h"
@@ -20,33 +20,21 @@ static void count_moved(PipeMove *move, gsize n) {
                 move->left -= n;
 }
 
-static ssize_t send_entries(char *data, size_t size, void *context) {
-        PipeMove *move = context;
-        ssize_t n;
-
-        size = MIN(size, move->left);
-        level_prefix_lower(&move->prefix, data, size);
-        n = journal_entries_send(move->fields, move->level_prefix, data, size);
-        if (n <= 0)
-                return n;
-        level_prefix_sent(&move->prefix, data, (gsize) n);
-        count_moved(move, (gsize) n);
-        return n;
-}
-
+/* A user's relay sends entries, and in nobody's name. */
 static ssize_t send_to_journal(char *data, size_t size, void *context) {
         PipeMove *move = context;
+        bool in_name = move->fields[0] == '\0';
         ssize_t n;
 
-        if (move->journal < 0)
+        if (in_name && move->journal < 0)
                 return -ENOTCONN;
         /* Asked as late as possible: by now the job may have waited long for the pipe. */
-        if (move->payload >= 0 && watch_is_reaped(move->payload))
+        if (in_name && move->payload >= 0 && watch_is_reaped(move->payload))
                 return -ESRCH;
         size = MIN(size, move->left);
-        if (move->level_prefix)
-                level_prefix_lower(&move->prefix, data, size);
-        n = journal_send(move->journal, data, size, &move->sender);
+        level_prefix_lower(&move->prefix, data, size);
+        n = in_name ? journal_send(move->journal, data, size, &move->sender) :
+                      journal_entries_send(move->fields, data, size);
         if (n <= 0)
                 return n;
         level_prefix_sent(&move->prefix, data, (gsize) n);
@@ -58,13 +46,11 @@ static ssize_t send_to_journal(char *data, size_t size, void *context) {
  * once more: others have the description that systemd opened, and want it blocking. -1: it is a file, or cannot be
  * opened. */
 static int open_non_blocking(int file) {
-        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
         struct stat st;
 
         if (fstat(file, &st) < 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
                 return -1;
-        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-        return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        return fd_reopen(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static void open_sink(PipeMove *move) {
@@ -108,7 +94,7 @@ static bool is_readable(int pipe) {
 
 /* One batch, and what has come meanwhile, up to another one. A file gets bytes as they come, not only whole lines. */
 static void move_batches(PipeMove *move, Pump *pump) {
-        PumpSend send = move->file >= 0 ? write_to_file : move->fields[0] ? send_entries : send_to_journal;
+        PumpSend send = move->file >= 0 ? write_to_file : send_to_journal;
 
         do {
                 move->result = pump_move(pump, move->pipe, move->hung_up || move->file >= 0, send, move);
@@ -119,12 +105,13 @@ static void move_batches(PipeMove *move, Pump *pump) {
 }
 
 /* When the payload has ended, what it has left in the pipe is all that is moved, even if somebody elsewhere whom it
- * gave the pipe to still writes: else containers that end would leave behind more and more. */
+ * gave the pipe to still writes: else containers that end would leave behind more and more. What cannot be asked now
+ * is asked at the next move. */
 static void measure(PipeMove *move) {
-        int waiting = 0;
+        int waiting;
 
-        if (move->ended && move->left == G_MAXSIZE)
-                move->left = ioctl(move->pipe, FIONREAD, &waiting) == 0 ? (gsize) waiting : 0;
+        if (move->ended && move->left == G_MAXSIZE && ioctl(move->pipe, FIONREAD, &waiting) == 0)
+                move->left = (gsize) waiting;
 }
 
 static void run_move(PipeMove *move, Pump *pump) {

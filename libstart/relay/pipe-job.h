@@ -17,13 +17,12 @@
 /* Move what is in a pipe to the journal or to a file. */
 typedef struct PipeMove {
         int pipe;
-        int journal;       /* -1: not connected */
-        int file;          /* or -1: to the journal */
-        int sink;          /* of a file: where it is written to, the file or a description of its own; -1 at first */
-        bool hung_up;      /* the pipe has no writer any more */
-        bool ended;        /* the payload has: only what is in the pipe then is moved */
-        bool yield;        /* give the pipe's writer the processor first */
-        bool level_prefix; /* SyslogLevelPrefix= */
+        int journal;  /* -1: not connected */
+        int file;     /* or -1: to the journal */
+        int sink;     /* of a file: where it is written to, the file or a description of its own; -1 at first */
+        bool hung_up; /* the pipe has no writer any more */
+        bool ended;   /* the payload has: only what is in the pipe then is moved */
+        bool yield;   /* give the pipe's writer the processor first */
         struct ucred sender;             /* in whose name the journal gets it */
         char fields[JOURNAL_FIELDS_MAX]; /* of a user's relay: what is sent instead of a name; else "" */
         int payload;                     /* its pidfd, as long as it can be reaped; or -1 */

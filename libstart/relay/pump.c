@@ -2,13 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "libstart/base/error.h"
 #include "libstart/base/fd.h"
+#include "libstart/base/resolve.h"
 #include "libstart/relay/journal.h"
 #include "libstart/relay/pump.h"
 
@@ -23,11 +22,11 @@
  * for the lock without waiting, and not even SIGKILL ends the wait. So all of this runs in a worker (pipe-workers.h).
  */
 
-static bool open_scratch(Pump *pump, GError **error) {
+static bool open_scratch(Pump *pump) {
         int fds[2];
 
         if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-                return error_set_errno(error, errno, "Cannot make a pipe");
+                return false;
         pump->scratch_read = fds[0];
         pump->scratch_write = fds[1];
         return true;
@@ -38,26 +37,18 @@ static void close_scratch(Pump *pump) {
         fd_close(&pump->scratch_write);
 }
 
-bool pump_open(Pump *pump, GError **error) {
-        g_auto(Pump) opened = PUMP_NULL;
-
-        if (!open_scratch(&opened, error))
-                return false;
-        opened.buffer = g_malloc(JOURNAL_BATCH_MAX);
-        *pump = opened;
-        opened = (Pump) PUMP_NULL;
-        return true;
+void pump_open(Pump *pump) {
+        *pump = (Pump) { -1, -1, g_malloc(JOURNAL_BATCH_MAX) };
 }
 
 void pump_clear(Pump *pump) {
         close_scratch(pump);
         g_free(pump->buffer);
-        *pump = (Pump) PUMP_NULL;
 }
 
 /* The whole of what tee(2) copied. Only packets come one by one, and there are not more of them than the scratch pipe
  * has slots. */
-static ssize_t read_scratch(const Pump *pump, ssize_t size) {
+static bool read_scratch(const Pump *pump, ssize_t size) {
         ssize_t n;
 
         for (ssize_t got = 0; got < size; got += n) {
@@ -65,9 +56,9 @@ static ssize_t read_scratch(const Pump *pump, ssize_t size) {
                         n = read(pump->scratch_read, pump->buffer + got, JOURNAL_BATCH_MAX - (size_t) got);
                 while (n < 0 && errno == EINTR);
                 if (n <= 0)
-                        return n < 0 && errno != EAGAIN ? -errno : -EIO;
+                        return false;
         }
-        return size;
+        return true;
 }
 
 /* Is there nothing left of an earlier call? A pipe can hold slots without a byte in them, which no read asked for. */
@@ -77,29 +68,36 @@ static bool is_scratch_empty(const Pump *pump) {
         return poll(&readable, 1, 0) == 0;
 }
 
-/* What could not be read of a page (it was cut off its file meanwhile) would be in front for ever. */
-static ssize_t replace_scratch(Pump *pump, ssize_t result) {
+static bool replace_scratch(Pump *pump) {
         close_scratch(pump);
-        return open_scratch(pump, NULL) ? result : -EMFILE;
+        return open_scratch(pump);
 }
 
-/* Copy what is in front of the pipe into the buffer. Returns the number of bytes, 0 at its end, or a
- * negative errno. */
-static ssize_t peek(Pump *pump, int pipe) {
-        ssize_t size, n;
+/* Returns the number of bytes, 0 at the pipe's end, or a negative errno. */
+static ssize_t fill_scratch(const Pump *pump, int pipe) {
+        ssize_t size;
 
-        if (pump->scratch_read < 0 && !open_scratch(pump, NULL))
-                return -EMFILE;
         do
                 size = tee(pipe, pump->scratch_write, JOURNAL_BATCH_MAX, SPLICE_F_NONBLOCK);
         while (size < 0 && errno == EINTR);
-        if (size <= 0) {
-                int errnum = size < 0 ? errno : 0;
+        return size < 0 ? -errno : size;
+}
 
-                return is_scratch_empty(pump) ? -errnum : replace_scratch(pump, -EIO);
-        }
-        n = read_scratch(pump, size);
-        return n == size ? n : replace_scratch(pump, n);
+/* Copy what is in front of the pipe into the buffer. Returns the number of bytes, 0 at its end, or a
+ * negative errno: -EAGAIN where there is nothing, -EIO or -EFAULT where it cannot be copied. */
+static ssize_t peek(Pump *pump, int pipe) {
+        ssize_t size;
+
+        if (pump->scratch_read < 0 && !open_scratch(pump))
+                return -EMFILE;
+        size = fill_scratch(pump, pipe);
+        /* What another's pipe has left there is not to cost this one its last line. */
+        if (size <= 0 && !is_scratch_empty(pump))
+                size = replace_scratch(pump) ? fill_scratch(pump, pipe) : -EMFILE;
+        if (size <= 0 || read_scratch(pump, size))
+                return size;
+        /* What could not be read of a page (it was cut off its file meanwhile) would be in front for ever. */
+        return replace_scratch(pump) ? -EIO : -EMFILE;
 }
 
 /* What was looked at is not in more pieces than the scratch pipe has slots, unless it was exchanged meanwhile. */
@@ -121,16 +119,11 @@ static void take(const Pump *pump, int pipe, size_t size) {
 /* Would a writer have to wait? Only a writing end can be asked, and a pipe may be full with few bytes in
  * it: its slots count (and the payload may change their number). */
 static bool is_full(int pipe) {
-        char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
-        struct pollfd writable = { .events = POLLOUT };
-        _cleanup_close_ int writer = -1;
+        _cleanup_close_ int writer = fd_reopen(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        struct pollfd writable = { .fd = writer, .events = POLLOUT };
 
-        snprintf(path, sizeof path, "/proc/self/fd/%d", pipe);
-        writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-        if (writer < 0)
-                return true; /* better a part of a line than a payload that waits for ever */
-        writable.fd = writer;
-        return poll(&writable, 1, 0) == 0;
+        /* Better a part of a line than a payload that waits for ever. */
+        return writer < 0 || poll(&writable, 1, 0) == 0;
 }
 
 static size_t whole_lines(const Pump *pump, ssize_t size) {
@@ -173,12 +166,11 @@ PumpResult pump_move(Pump *pump, int pipe, bool hung_up, PumpSend send, void *co
         }
         if (size == 0)
                 return PUMP_ENDED;
-        if (size == -EMFILE)
-                return failed(EMFILE);
-        /* Or it holds what cannot be read: the payload has done that, and it stays so until the payload's next move.
-         */
-        if (size < 0)
+        /* The payload has put in what cannot be copied: it stays so until its next move. */
+        if (size == -EAGAIN || size == -EIO || size == -EFAULT)
                 return PUMP_IDLE;
+        if (size < 0)
+                return failed((int) -size);
         if (batch == 0)
                 return PUMP_WAITING;
         sent = send(pump->buffer, batch, context);

@@ -13,15 +13,12 @@
  * line waits in the pipe for its end, unless it fills the pipe or is longer than a batch. (journald does
  * not show it any earlier either, and would lose it at a restart of its own.) */
 typedef struct Pump {
-        int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls; non-blocking */
+        int scratch_read, scratch_write; /* where tee(2) copies to; empty between two calls; non-blocking; or -1 */
         char *buffer;
 } Pump;
 
-#define PUMP_NULL { -1, -1, NULL }
-
-bool pump_open(Pump *pump, GError **error);
+void pump_open(Pump *pump);
 void pump_clear(Pump *pump);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Pump, pump_clear)
 
 typedef enum PumpResult {
         PUMP_IDLE,    /* nothing that could be sent is in the pipe; wait for the next event of it */

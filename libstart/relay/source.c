@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,16 +18,26 @@
 
 #define RECORD_MAX 4096
 
+#define LOOKS 3
+
+/* It fails for a moment, if ever. Taken for an answer, that would send a payload's output elsewhere, or nowhere. */
+static bool look(int fd, struct stat *ret) {
+        for (int i = 0; fd >= 0 && i < LOOKS; i++)
+                if (fstat(fd, ret) == 0)
+                        return true;
+        return false;
+}
+
 static guint64 inode_of(int fd) {
         struct stat st;
 
-        return fd >= 0 && fstat(fd, &st) == 0 ? st.st_ino : 0;
+        return look(fd, &st) ? st.st_ino : 0;
 }
 
 static bool has_type(int fd, mode_t type) {
         struct stat st;
 
-        return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type;
+        return look(fd, &st) && (st.st_mode & S_IFMT) == type;
 }
 
 /* A payload's; output may go to a named one, too. */
@@ -50,9 +61,17 @@ static bool save_record(RelaySource *source, GError **error) {
         return true;
 }
 
-static void watch_payload(RelaySource *source) {
-        source->payload = (int) syscall(SYS_pidfd_open, source->record.payload, 0);
+/* One that is taken for ended loses its pipe, and is killed by its next line. Linux before 6.15 says EINVAL while the
+ * id is still that of its process group. */
+static bool watch_payload(RelaySource *source, GError **error) {
+        pid_t pid = source->record.payload;
+        int errnum;
+
+        source->payload = (int) syscall(SYS_pidfd_open, pid, 0);
+        errnum = errno;
         source->ended = source->reaped = source->payload < 0;
+        return !source->ended || errnum == ESRCH || (kill(pid, 0) < 0 && errno == ESRCH) ||
+               error_set_errno(error, errnum, "Cannot watch process %d", (int) pid);
 }
 
 static RelaySource *source_alloc(void) {
@@ -145,10 +164,7 @@ RelaySource *relay_source_new(RelayRecord *record, int *fds, GError **error) {
                 error_set_errno(error, errno, "Cannot make a memory file");
                 return NULL;
         }
-        if (!save_record(source, error))
-                return NULL;
-        watch_payload(source);
-        return g_steal_pointer(&source);
+        return save_record(source, error) && watch_payload(source, error) ? g_steal_pointer(&source) : NULL;
 }
 
 static bool load_record(RelaySource *source, GError **error) {
@@ -197,16 +213,14 @@ static void adopt(RelaySource *source, int *fd) {
 RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds, GError **error) {
         g_autoptr(RelaySource) source = source_alloc();
         g_autofree int *left = g_memdup2(fds, n_fds * sizeof *fds);
-        bool usable = true;
+        bool usable;
 
         source->name = g_strdup(name);
         for (gsize i = 0; i < n_fds; i++)
                 if (source->memory < 0 && has_type(left[i], S_IFREG)) /* the first is ours, others are files */
                         source->memory = fd_steal(&left[i]);
-        if (source->memory < 0)
-                usable = error_set(error, KT_ERROR_FAILED, "the record is missing");
-        else
-                usable = load_record(source, error);
+        usable = source->memory >= 0 ? load_record(source, error) :
+                                       error_set(error, KT_ERROR_FAILED, "the record is missing");
         for (gsize i = 0; i < n_fds; i++) {
                 if (usable)
                         adopt(source, &left[i]);
@@ -216,9 +230,7 @@ RelaySource *relay_source_restore(const char *name, const int *fds, gsize n_fds,
                 return NULL;
         for (guint i = 0; i < SOURCE_STREAMS; i++)
                 source->streams[i].prefix = LEVEL_PREFIX_UNKNOWN;
-        if (source->payload < 0)
-                watch_payload(source);
-        return g_steal_pointer(&source);
+        return source->payload >= 0 || watch_payload(source, error) ? g_steal_pointer(&source) : NULL;
 }
 
 void relay_source_free(RelaySource *source) {
@@ -264,11 +276,10 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         const RelayRecord *record = &source->record;
         /* The facility is the one that systemd gives by default. */
         int priority = LOG_DAEMON | (stream->is_stderr ? LOG_ERR : LOG_INFO);
-        g_autofree char *header = journal_header(record->tag, record->unit, priority, record->level_prefix);
         RelayRole role = stream->is_stderr ? RELAY_STDERR_STREAM : RELAY_STDOUT_STREAM;
 
         fd_close(&stream->journal);
-        stream->journal = journal_connect(record->journal, header, error);
+        stream->journal = journal_connect(record->journal, record->tag, record->unit, priority, error);
         if (stream->journal < 0)
                 return false;
         source->record.inodes[role] = inode_of(stream->journal);
@@ -277,31 +288,13 @@ bool relay_stream_connect(RelayStream *stream, FdStore *store, GError **error) {
         return save_record(source, error);
 }
 
-/* As the registration says. An older libstart does not say it; then the owner of the pipe has to do, though root in a
- * container can change that, to write in another's name. */
-static void find_owner(RelaySource *source, const RelayStream *stream) {
-        const RelayRecord *record = &source->record;
-        struct stat st = { .st_uid = record->uid, .st_gid = record->gid };
-
-        if (source->owner.pid != 0 || (!record->has_user && fstat(stream->pipe, &st) < 0))
-                return;
-        source->owner = (struct ucred) { .pid = record->payload, .uid = st.st_uid, .gid = st.st_gid };
-}
-
-static int use_late_pid(RelaySource *source) {
-        int r = source->late.pid > 0 ? 0 : late_pid_open(&source->late, source->record.payload);
-
-        if (r == 0)
-                source->owner.pid = source->late.pid;
-        return r;
-}
-
 int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
         RelaySource *source = stream->source;
-        int r;
+        const RelayRecord *record = &source->record;
+        int r = 0;
 
-        find_owner(source, stream);
-        r = source->reaped && stream->file < 0 && !user_view_is_entered() ? use_late_pid(source) : 0;
+        if (source->reaped && stream->file < 0 && !user_view_is_entered() && source->late.pid == 0)
+                r = late_pid_open(&source->late, record->payload);
         if (r < 0)
                 return r;
         *ret = (PipeMove) {
@@ -312,14 +305,13 @@ int relay_stream_prepare(RelayStream *stream, PipeMove *ret) {
                 .hung_up = stream->hung_up,
                 .ended = source->ended,
                 .yield = stream->rechecks > 0,
-                .level_prefix = source->record.level_prefix,
-                .sender = source->owner,
+                .sender = { source->late.pid ?: record->payload, record->uid, record->gid },
                 .payload = source->reaped ? -1 : source->payload,
                 .prefix = stream->prefix,
                 .left = stream->left,
         };
         if (user_view_is_entered())
-                journal_entry_fields(source->record.unit, source->record.tag, ret->fields);
+                journal_entry_fields(record->unit, record->tag, ret->fields);
         return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <glib.h>
 #include <stdbool.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "libstart/relay-client/record.h"
@@ -43,15 +42,14 @@ enum { SOURCE_STDOUT, SOURCE_STDERR, SOURCE_STREAMS };
 
 struct RelaySource {
         RelayRecord record;
-        char *name;         /* in the store: the inode number of its first pipe */
-        int memory;         /* the record, for our next incarnation */
-        int payload;        /* pidfd; -1: it had been reaped before there was one */
-        bool ended;         /* the payload has, and with it all other processes of its PID namespace */
-        bool reaped;        /* its id may be another's */
-        LatePid late;       /* once it has been reaped */
-        struct ucred owner; /* user and group of the payload; pid 0 until they are known */
-        gint64 slow_until;  /* monotonic: till then others are not to wait for it */
-        bool was_held;      /* said already that it was */
+        char *name;        /* in the store: the inode number of its first pipe */
+        int memory;        /* the record, for our next incarnation */
+        int payload;       /* pidfd; -1: it had been reaped before there was one */
+        bool ended;        /* the payload has, and with it all other processes of its PID namespace */
+        bool reaped;       /* its id may be another's */
+        LatePid late;      /* once it has been reaped */
+        gint64 slow_until; /* monotonic: till then others are not to wait for it */
+        bool was_held;     /* said already that it was */
         RelayStream streams[SOURCE_STREAMS];
 };
 
